@@ -1,0 +1,1 @@
+"""What runs kernels: a plain loop (`local`), Spark (`spark`), and what both need (`files`, `zone`)."""

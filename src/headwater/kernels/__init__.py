@@ -1,0 +1,1 @@
+"""Query algorithms as pure steps over columns: state + rows + watermark -> state + answers."""

@@ -1,0 +1,1 @@
+"""Which readings of different sensors belong together? (`CORRELATE`)"""

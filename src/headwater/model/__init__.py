@@ -1,0 +1,65 @@
+"""The nouns: rows of columns, time, places, streams, the two contracts, errors, and how all of it is saved.
+
+Everything else is built from these. Nothing here knows a query, a file, a clock or Spark.
+"""
+
+from headwater.model.codec import decode, encode, rows_tree, tree_rows
+from headwater.model.contracts import (
+    Answers,
+    Deliver,
+    Effect,
+    Kernel,
+    Message,
+    Node,
+    NodeId,
+    RowCondition,
+    Saved,
+    Send,
+    Step,
+)
+from headwater.model.errors import (
+    DataError,
+    HeadwaterError,
+    HostError,
+    LimitReached,
+    PeerError,
+    QueriesRefused,
+    QueryError,
+    Span,
+)
+from headwater.model.identity import content_ids, text_hash
+from headwater.model.log import Chunk, Log, chunk_tree, log_from
+from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
+from headwater.model.rows import (
+    Column,
+    ColumnType,
+    Rows,
+    coded,
+    join_columns,
+    join_rows,
+    order_of,
+    same_as_previous,
+    strings,
+)
+from headwater.model.schema import PlaceColumns, StreamSchema
+from headwater.model.time import (
+    BEGINNING,
+    END,
+    SECOND,
+    UNITS,
+    Instant,
+    format_duration,
+    format_instant,
+    format_instants,
+    parse_instant,
+)
+
+__all__ = [
+    "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
+    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "HeadwaterError",
+    "HostError", "Instant", "Kernel", "LimitReached", "Log", "Message", "Node", "NodeId", "PeerError", "PlaceColumns",
+    "Polygon", "QueriesRefused", "QueryError", "Region", "RowCondition", "Rows", "Saved", "Send", "Span", "Step",
+    "StreamSchema", "chunk_tree", "coded", "content_ids", "decode", "distance_m", "distances_m", "encode",
+    "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
+    "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
+]  # fmt: skip

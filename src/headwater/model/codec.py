@@ -1,0 +1,119 @@
+"""Arrays and scalars to bytes and back: how state is saved, and rows travel.
+
+Rule 1  A tree is a dictionary of numpy arrays, numbers, strings, None, lists and dictionaries, nothing else: reading
+        bytes from anywhere can give wrong values but never run code.
+Rule 2  The first bytes say which version wrote them. A version this code cannot read is a HostError with advice.
+
+Layout  `HW` + version + length of the header, the header (JSON: the tree with arrays replaced by references), then the
+        arrays' bytes, each at a multiple of 8.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+from headwater.model.errors import HostError
+from headwater.model.rows import Column, ColumnType, Rows
+
+CODEC_VERSION = 1
+_PREFIX = struct.Struct("<2sHI")
+_ARRAY = "\x00array"
+
+Tree = dict[str, Any]
+
+
+def encode(tree: Tree) -> bytes:
+    """The bytes of a tree."""
+    buffers: list[bytes] = []
+    layout: list[list[Any]] = []
+    header = json.dumps(
+        [_outline(tree, buffers, layout), layout], ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    start = _PREFIX.size + len(header)
+    parts = [_PREFIX.pack(b"HW", CODEC_VERSION, len(header)), header, b"\0" * (-start % 8)]
+    return b"".join(parts + buffers)
+
+
+def decode(data: bytes | memoryview) -> Tree:
+    """The tree of some bytes; arrays share memory with them and are read-only."""
+    if len(data) < _PREFIX.size:
+        raise _unreadable("it is too short")
+    magic, version, length = _PREFIX.unpack_from(data)
+    if magic != b"HW" or version != CODEC_VERSION:
+        raise _unreadable(
+            f"it has format {version if magic == b'HW' else 'unknown'}, this version reads {CODEC_VERSION}"
+        )
+    outline, layout = json.loads(bytes(data[_PREFIX.size : _PREFIX.size + length]))
+    offset = _PREFIX.size + length
+    offset += -offset % 8
+    arrays = []
+    for dtype, shape, size in layout:
+        array = np.frombuffer(data, np.dtype(dtype), offset=offset, count=int(np.prod(shape, dtype=np.int64)))
+        arrays.append(array.reshape(shape))
+        offset += size + -size % 8
+    return _fill(outline, arrays)
+
+
+def rows_tree(rows: Rows) -> Tree:
+    """Rows as a tree."""
+    columns = {}
+    for name, column in rows.columns.items():
+        columns[name] = {
+            "type": column.type.value,
+            "values": column.values,
+            "valid": column.valid,
+            "names": None if column.names is None else column.names.tolist(),
+        }
+    return {"count": rows.count, "columns": columns}
+
+
+def tree_rows(tree: Tree) -> Rows:
+    """Rows from their tree."""
+    columns = {}
+    for name, saved in tree["columns"].items():
+        names = None if saved["names"] is None else np.array([*saved["names"], ""], object)[:-1]
+        columns[name] = Column(ColumnType(saved["type"]), saved["values"], saved["valid"], names)
+    return Rows(columns, tree["count"])
+
+
+def _outline(node: Any, buffers: list[bytes], layout: list[list[Any]]) -> Any:
+    if isinstance(node, np.ndarray):
+        assert node.dtype.kind in "biufS", f"only plain arrays are saved, not {node.dtype}"
+        data = np.ascontiguousarray(node).tobytes()
+        layout.append([node.dtype.str, list(node.shape), len(data)])
+        buffers.append(data + b"\0" * (-len(data) % 8))
+        return {_ARRAY: len(layout) - 1}
+    if isinstance(node, dict):
+        return {key: _outline(value, buffers, layout) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        if all(type(item) in (str, int) for item in node):
+            return list(node)
+        return [_outline(value, buffers, layout) for value in node]
+    if isinstance(node, np.generic):
+        return node.item()
+    assert node is None or isinstance(node, str | int | float | bool), f"cannot save {type(node)}"
+    return node
+
+
+def _fill(node: Any, arrays: list[Any]) -> Any:
+    if isinstance(node, dict):
+        if _ARRAY in node:
+            return arrays[node[_ARRAY]]
+        return {key: _fill(value, arrays) for key, value in node.items()}
+    if isinstance(node, list):
+        if node and type(node[0]) in (str, int):
+            return node
+        return [_fill(value, arrays) for value in node]
+    return node
+
+
+def _unreadable(why: str) -> HostError:
+    return HostError(
+        "state-unreadable",
+        f"saved state cannot be read: {why}",
+        advice=["start with a new --checkpoint folder, or run the version of Headwater that wrote this one"],
+    )

@@ -1,0 +1,128 @@
+"""The two contracts of the house: kernels are hosted, protocols are driven. Both are pure.
+
+A *kernel* is a continuous query as a function: (state, new rows, watermark) -> (new state, answers, how far they are
+complete). A *node* is network behaviour as a function: something happened, now -> things to do. Everything that touches a
+clock, a socket, a disk or Spark stands around them, so the same kernel gives the same answers in a plain loop and on a
+cluster, and the same node runs in a seeded simulator and on a real network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from headwater.model.log import Log
+from headwater.model.rows import Mask, Rows
+from headwater.model.time import Instant
+
+State = TypeVar("State")
+
+RowCondition = Callable[[Rows], Mask]
+"""A row-local condition over columns: true where it holds; NULL counts as false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers of queries that share their columns.
+
+    `rows` begin with `query` (STRING), `event_time` (TIMESTAMP) and `match_id` (ID); `shape` is the number that the
+    planner gave to queries with these columns and this SELECT list.
+    """
+
+    shape: int
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A state ready to be written: plain values and arrays, and logs whose chunks are written once.
+
+    `values` must fit the codec (dictionaries of arrays, numbers, strings, lists).
+    """
+
+    values: dict[str, Any]
+    logs: Mapping[str, Log] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[State]):
+    """What one step gives.
+
+    `complete_until`: no answer with an event time before it will follow (the output watermark).
+    `counts`: things worth telling, by name (rows cut by LIMIT, objects given up), added up by the host.
+    """
+
+    state: State
+    answers: tuple[Answers, ...]
+    complete_until: Instant
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class Kernel(Protocol[State]):
+    """A group of standing queries of one kind over one stream.
+
+    Rows come in the stream's order, every one before `watermark` and none before the last watermark. Empty rows with a
+    later watermark: time passes. `step` changes neither its state nor its rows: a host may run the same batch again.
+    """
+
+    def start(self, since: Instant) -> State:
+        """The empty state; rows before `since` are not for these queries."""
+        ...
+
+    def step(self, state: State, rows: Rows, watermark: Instant) -> Step[State]:
+        """Take rows, move time to `watermark`, answer."""
+        ...
+
+    def save(self, state: State) -> Saved:
+        """The state as values and logs; `load` of it behaves as the state did."""
+        ...
+
+    def load(self, saved: Saved, since: Instant) -> State:
+        """A saved state, possibly of other queries: what both have is kept, new ones see rows from `since` on."""
+        ...
+
+
+NodeId = str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Bytes between nodes, with the name of what they hold."""
+
+    kind: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """An effect: hand a message to a neighbour."""
+
+    to: NodeId
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """An effect: hand answers to the local user."""
+
+    answers: Answers
+
+
+Effect = Send | Deliver
+
+
+class Node(Protocol):
+    """A participant of a network. It has no clock: time is an argument, and it says when it wants to be woken."""
+
+    def receive(self, message: Message, sender: NodeId, now: Instant) -> list[Effect]:
+        """A neighbour sent something."""
+        ...
+
+    def wake(self, now: Instant) -> list[Effect]:
+        """The time asked for has come."""
+        ...
+
+    def next_wake(self) -> Instant | None:
+        """When to be woken next; None: only by messages."""
+        ...

@@ -1,0 +1,98 @@
+"""The same answer has the same name after any restart, on any host.
+
+`match_id` is 128 bits of hash over the content of an answer and nothing else: not the batch, not the zone, not the order
+of arrival. Two answers of equal content get different ordinals; they have the same event time, so they are always made in
+one step and the count is the same however the rows were split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model.rows import Column, ColumnType
+
+Lanes = NDArray[np.uint64]  # uint64[2, n]
+
+_SEEDS = np.array([[0x9E3779B97F4A7C15], [0xC2B2AE3D27D4EB4F]], np.uint64)
+_NULL = np.uint64(0x5BF03635DCB7A9D1)
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+def content_ids(parts: Sequence[Column]) -> Column:
+    """The ID column of answers whose content is `parts`, one row of all columns an answer; ordinals included."""
+    lanes = content_hash(parts)
+    ordinal = _ordinals(lanes)
+    if ordinal.any():
+        lanes = np.where(ordinal > 0, _mix(lanes ^ (ordinal.astype(np.uint64) * _SEEDS)), lanes)
+    return Column(ColumnType.ID, _hex(lanes))
+
+
+def content_hash(parts: Sequence[Column]) -> Lanes:
+    """uint64[2, n]: a hash of every row over all columns, in their order."""
+    lanes = np.repeat(_SEEDS, len(parts[0]), axis=1)
+    for part in parts:
+        bits = _bits(part)
+        lanes = _mix(lanes ^ bits) + _SEEDS
+    return lanes
+
+
+def text_hash(text: str) -> int:
+    """64 bits of a string, the same in every process."""
+    return _text_hash(text)
+
+
+@lru_cache(maxsize=65_536)
+def _text_hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _bits(column: Column) -> Lanes:
+    values: Any = column.values
+    if column.type is ColumnType.STRING:
+        assert column.names is not None
+        hashes = np.array([_text_hash(name) for name in column.names.tolist()], np.uint64)
+        bits = hashes[values] if len(hashes) else np.zeros(len(values), np.uint64)
+    elif column.type is ColumnType.DOUBLE:
+        bits = (values + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
+    elif column.type is ColumnType.ID:
+        bits = (
+            np.ascontiguousarray(values).view(np.uint64).reshape(len(values), -1).sum(axis=1, dtype=np.uint64)
+        )
+    else:
+        bits = values.astype(np.int64).view(np.uint64)
+    return bits if column.valid is None else np.where(column.valid, bits, _NULL)
+
+
+def _mix(lanes: Lanes) -> Lanes:
+    """The finisher of splitmix64."""
+    with np.errstate(over="ignore"):
+        lanes = (lanes ^ (lanes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        lanes = (lanes ^ (lanes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return lanes ^ (lanes >> np.uint64(31))
+
+
+def _ordinals(lanes: Lanes) -> NDArray[np.int64]:
+    """0 for the first row of equal hash, 1 for the second, and so on."""
+    order = np.argsort(lanes[0], kind="stable")
+    ordered = lanes[0][order]
+    ordinal = np.zeros(len(ordered), np.int64)
+    if len(ordered) < 2 or not (ordered[1:] == ordered[:-1]).any():
+        return ordinal
+    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0))
+    ordinal[order] = np.arange(len(ordered)) - first
+    return ordinal
+
+
+def _hex(lanes: Lanes) -> NDArray[np.bytes_]:
+    data = np.ascontiguousarray(lanes.T).view(np.uint8).reshape(-1, 16)
+    digits = np.empty((len(data), 32), np.uint8)
+    digits[:, 0::2] = _HEX[data >> 4]
+    digits[:, 1::2] = _HEX[data & 15]
+    return digits.reshape(-1).view("S32")

@@ -1,0 +1,87 @@
+"""Rows kept for a while, in pieces that are saved once and dropped whole.
+
+A window over a stream grows at one end and is forgotten at the other. Kept as one array it would be written again at
+every step; kept as a log, a step writes its own new pieces and deletes old ones, and nothing else.
+
+Rule 1  A chunk never changes. Its number is used once, so whoever has chunk 17 of a log has it for good.
+Rule 2  A small last chunk is replaced by a larger one under a new number, so that many small steps do not leave many
+        small chunks: at most one chunk is smaller than half of CHUNK_ROWS.
+Memory  A chunk is dropped when its newest row is before the bound given to `since`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwater.model.codec import Tree, rows_tree, tree_rows
+from headwater.model.rows import Rows, join_rows
+from headwater.model.time import Instant
+
+CHUNK_ROWS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows and the greatest event time among them."""
+
+    number: int
+    newest: Instant
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Chunks in the order they were appended."""
+
+    chunks: tuple[Chunk, ...] = ()
+    next_number: int = 0
+
+    def append(self, rows: Rows, time: str) -> Log:
+        """With rows at the end; `time` names the column of event times."""
+        if not rows.count:
+            return self
+        kept = self.chunks
+        if kept and kept[-1].rows.count < CHUNK_ROWS // 2:
+            rows = join_rows([kept[-1].rows, rows])
+            kept = kept[:-1]
+        number = self.next_number
+        added = []
+        for start in range(0, rows.count, CHUNK_ROWS):
+            piece = rows.take(slice(start, start + CHUNK_ROWS))
+            added.append(Chunk(number, int(piece[time].values.max()), piece))
+            number += 1
+        return Log((*kept, *added), number)
+
+    def since(self, instant: Instant) -> Log:
+        """Without the chunks whose every row is before `instant`."""
+        kept = tuple(chunk for chunk in self.chunks if chunk.newest >= instant)
+        return self if len(kept) == len(self.chunks) else Log(kept, self.next_number)
+
+    def rows(self) -> Rows | None:
+        """All rows, in the order they were appended; None when there are none."""
+        return join_rows([chunk.rows for chunk in self.chunks]) if self.chunks else None
+
+    def outline(self) -> Tree:
+        """What is needed beside the chunks to put the log together again."""
+        return {
+            "next": self.next_number,
+            "chunks": np.array([[c.number, c.newest] for c in self.chunks], np.int64).reshape(-1, 2),
+        }
+
+
+def chunk_tree(chunk: Chunk) -> Tree:
+    """A chunk's rows, ready for the codec."""
+    return rows_tree(chunk.rows)
+
+
+def log_from(outline: Tree, chunks: Mapping[int, Any]) -> Log:
+    """The log of an outline; `chunks` gives the tree or the Rows of each number."""
+    found = []
+    for number, newest in outline["chunks"].tolist():
+        piece = chunks[number]
+        found.append(Chunk(number, newest, piece if isinstance(piece, Rows) else tree_rows(piece)))
+    return Log(tuple(found), outline["next"])

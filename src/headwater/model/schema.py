@@ -1,0 +1,46 @@
+"""What a stream looks like: its columns, which of them is the time, the key and the place, and its lateness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.model.rows import ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceColumns:
+    """The two columns that say where: metres in a plane, or longitude and latitude in degrees."""
+
+    x: str
+    y: str
+    geographic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSchema:
+    """A stream as declared, or the answers of a query seen as a stream.
+
+    `late_us` is how far the watermark stays behind the greatest event time; `idle_us` after how long a silent
+    input stops holding the others back (None: never); `drop_late`: late rows are counted, not kept.
+    """
+
+    name: str
+    columns: tuple[tuple[str, ColumnType], ...]
+    time: str
+    key: str | None = None
+    place: PlaceColumns | None = None
+    late_us: int = 0
+    drop_late: bool = False
+    idle_us: int | None = None
+    deduplicate: bool = False
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """The type of every column."""
+        return dict(self.columns)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns that put rows in order: time, key, then the rest as declared."""
+        first = (self.time, self.key) if self.key else (self.time,)
+        return (*first, *(name for name, _ in self.columns if name not in first))

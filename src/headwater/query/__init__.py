@@ -1,0 +1,1 @@
+"""The language: text -> tree -> checked plan -> kernels."""
