@@ -35,6 +35,7 @@ from headwater.model.rows import (
     ColumnType,
     Rows,
     coded,
+    compacted,
     join_columns,
     join_rows,
     order_of,
@@ -59,7 +60,7 @@ __all__ = [
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "HeadwaterError",
     "HostError", "Instant", "Kernel", "LimitReached", "Log", "Message", "Node", "NodeId", "PeerError", "PlaceColumns",
     "Polygon", "QueriesRefused", "QueryError", "Region", "RowCondition", "Rows", "Saved", "Send", "Span", "Step",
-    "StreamSchema", "chunk_tree", "coded", "content_ids", "decode", "distance_m", "distances_m", "encode",
+    "StreamSchema", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
     "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
 ]  # fmt: skip

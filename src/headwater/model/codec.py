@@ -2,7 +2,8 @@
 
 Rule 1  A tree is a dictionary of numpy arrays, numbers, strings, None, lists and dictionaries, nothing else: reading
         bytes from anywhere can give wrong values but never run code.
-Rule 2  The first bytes say which version wrote them. A version this code cannot read is a HostError with advice.
+Rule 2  The first bytes say which version wrote them. A version this code cannot read is a HostError with advice, and so
+        are bytes that are no tree at all: whatever the bytes, nothing else is raised.
 
 Layout  `HW` + version + length of the header, the header (JSON: the tree with arrays replaced by references), then the
         arrays' bytes, each at a multiple of 8.
@@ -11,6 +12,7 @@ Layout  `HW` + version + length of the header, the header (JSON: the tree with a
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -22,6 +24,8 @@ from headwater.model.rows import Column, ColumnType, Rows
 CODEC_VERSION = 1
 _PREFIX = struct.Struct("<2sHI")
 _ARRAY = "\x00array"
+_SAVED_KINDS = "biufS"
+_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, MemoryError)
 
 Tree = dict[str, Any]
 
@@ -47,15 +51,14 @@ def decode(data: bytes | memoryview) -> Tree:
         raise _unreadable(
             f"it has format {version if magic == b'HW' else 'unknown'}, this version reads {CODEC_VERSION}"
         )
-    outline, layout = json.loads(bytes(data[_PREFIX.size : _PREFIX.size + length]))
-    offset = _PREFIX.size + length
-    offset += -offset % 8
-    arrays = []
-    for dtype, shape, size in layout:
-        array = np.frombuffer(data, np.dtype(dtype), offset=offset, count=int(np.prod(shape, dtype=np.int64)))
-        arrays.append(array.reshape(shape))
-        offset += size + -size % 8
-    return _fill(outline, arrays)
+    try:
+        outline, layout = json.loads(bytes(data[_PREFIX.size : _PREFIX.size + length]))
+        tree = _fill(outline, _arrays(data, _PREFIX.size + length, layout))
+    except _DAMAGE as error:
+        raise _unreadable("it is damaged") from error
+    if not isinstance(tree, dict):
+        raise _unreadable("it is damaged")
+    return tree
 
 
 def rows_tree(rows: Rows) -> Tree:
@@ -72,17 +75,42 @@ def rows_tree(rows: Rows) -> Tree:
 
 
 def tree_rows(tree: Tree) -> Rows:
-    """Rows from their tree."""
-    columns = {}
-    for name, saved in tree["columns"].items():
-        names = None if saved["names"] is None else np.array([*saved["names"], ""], object)[:-1]
-        columns[name] = Column(ColumnType(saved["type"]), saved["values"], saved["valid"], names)
-    return Rows(columns, tree["count"])
+    """Rows from their tree. A tree that is none of rows is a HostError too."""
+    try:
+        count = tree["count"]
+        columns = {name: _column(saved, count) for name, saved in tree["columns"].items()}
+    except _DAMAGE as error:
+        raise _unreadable("it holds no rows") from error
+    return Rows(columns, count)
+
+
+def _column(saved: Tree, count: int) -> Column:
+    kind, values, valid = ColumnType(saved["type"]), saved["values"], saved["valid"]
+    _require(values.dtype == kind.dtype and values.shape == (count,))
+    _require(valid is None or (valid.dtype == np.bool_ and valid.shape == (count,)))
+    if kind is not ColumnType.STRING:
+        return Column(kind, values, valid)
+    names = np.array([*saved["names"], ""], object)[:-1]
+    used = values if valid is None else values[valid]
+    _require(not len(used) or (used.min() >= 0 and used.max() < len(names)))
+    return Column(kind, values, valid, names)
+
+
+def _arrays(data: bytes | memoryview, offset: int, layout: list[list[Any]]) -> list[Any]:
+    arrays = []
+    offset += -offset % 8
+    for name, shape, size in layout:
+        dtype = np.dtype(name)
+        count = math.prod(shape)
+        _require(dtype.kind in _SAVED_KINDS and min(shape, default=0) >= 0 and size == count * dtype.itemsize)
+        arrays.append(np.frombuffer(data, dtype, offset=offset, count=count).reshape(shape))
+        offset += size + -size % 8
+    return arrays
 
 
 def _outline(node: Any, buffers: list[bytes], layout: list[list[Any]]) -> Any:
     if isinstance(node, np.ndarray):
-        assert node.dtype.kind in "biufS", f"only plain arrays are saved, not {node.dtype}"
+        assert node.dtype.kind in _SAVED_KINDS, f"only plain arrays are saved, not {node.dtype}"
         data = np.ascontiguousarray(node).tobytes()
         layout.append([node.dtype.str, list(node.shape), len(data)])
         buffers.append(data + b"\0" * (-len(data) % 8))
@@ -105,10 +133,15 @@ def _fill(node: Any, arrays: list[Any]) -> Any:
             return arrays[node[_ARRAY]]
         return {key: _fill(value, arrays) for key, value in node.items()}
     if isinstance(node, list):
-        if node and type(node[0]) in (str, int):
+        if all(type(item) in (str, int) for item in node):
             return node
         return [_fill(value, arrays) for value in node]
     return node
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise ValueError
 
 
 def _unreadable(why: str) -> HostError:

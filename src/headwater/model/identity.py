@@ -62,7 +62,7 @@ def _bits(column: Column) -> Lanes:
         bits = (values + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
     elif column.type is ColumnType.ID:
         bits = (
-            np.ascontiguousarray(values).view(np.uint64).reshape(len(values), -1).sum(axis=1, dtype=np.uint64)
+            np.ascontiguousarray(values).view(np.uint64).reshape(len(values), 4).sum(axis=1, dtype=np.uint64)
         )
     else:
         bits = values.astype(np.int64).view(np.uint64)

@@ -64,10 +64,10 @@ class Circle:
 
     def bounds(self) -> list[Bounds]:
         """Boxes that together hold the region; two where it crosses the date line."""
+        # A hair wider than the region itself, so that rounding never cuts a place on the border.
         if not self.geographic:
-            r = self.radius_m
+            r = self.radius_m + 1e-12 * max(1.0, abs(self.x), abs(self.y), self.radius_m)
             return [(self.x - r, self.y - r, self.x + r, self.y + r)]
-        # A hair wider than the cap itself, so that rounding never cuts a place on the border.
         angle = self.radius_m / EARTH_RADIUS_M * (1 + 1e-9) + 1e-12
         reach = math.degrees(angle)
         south, north = self.y - reach, self.y + reach

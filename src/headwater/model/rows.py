@@ -148,6 +148,21 @@ def coded(codes: Array, names: Array, valid: Mask | None = None) -> Column:
     return Column(ColumnType.STRING, values, valid, names[order])
 
 
+def compacted(column: Column) -> Column:
+    """The same column without the names that no row uses: what travels should not carry other rows' names."""
+    if column.names is None or not len(column.names):
+        return column
+    used = np.zeros(len(column.names), np.bool_)
+    used[column.values if column.valid is None else column.values[column.valid]] = True
+    if used.all():
+        return column
+    codes = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    values = np.maximum(codes, 0)[column.values]
+    if column.valid is not None:
+        values = np.where(column.valid, values, 0).astype(np.int32)
+    return Column(column.type, values, column.valid, column.names[used])
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Named columns of one length."""
@@ -249,12 +264,22 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
 
 def order_of(rows: Rows, names: Sequence[str]) -> Indices:
     """The permutation that sorts rows by the named columns, first name first; NULL first, ties stay as they are."""
-    time = rows[names[0]].ranks()
-    by_time = np.argsort(time, kind="stable")
-    ordered = time[by_time]
-    if len(names) == 1 or len(ordered) < 2 or not (ordered[1:] == ordered[:-1]).any():
-        return by_time
-    return np.lexsort([rows[name].ranks() for name in reversed(names)])
+    first = rows[names[0]].ranks()
+    order: Indices = np.argsort(first, kind="stable")
+    # Most rows differ in their first two columns (time and key): the others are looked at only when some do not.
+    for depth in (2, len(names)):
+        if not _has_ties(rows, names[: 1 if depth == 2 else 2], order) or len(names) < 2:
+            return order
+        order = np.lexsort([rows[name].ranks() for name in reversed(names[:depth])])
+    return order
+
+
+def _has_ties(rows: Rows, names: Sequence[str], order: Indices) -> bool:
+    tied = np.ones(max(len(order) - 1, 0), np.bool_)
+    for name in names:
+        ranks = rows[name].ranks()[order]
+        tied &= ranks[1:] == ranks[:-1]
+    return bool(tied.any())
 
 
 def same_as_previous(rows: Rows, names: Sequence[str]) -> Mask:

@@ -48,6 +48,8 @@ def format_duration(duration_us: int) -> str:
 
 def format_instants(instants: NDArray[np.int64]) -> NDArray[np.str_]:
     """`format_instant` for a whole column."""
+    if not len(instants):
+        return np.empty(0, np.str_)
     texts = np.datetime_as_string(instants.astype("datetime64[us]"))
     whole = np.char.endswith(texts, ".000000")
     short = np.char.replace(texts, ".000000", "")

@@ -1,0 +1,244 @@
+"""The Python way in: DataFrames to answers, as DataFrames.
+
+Any source or sink the user's Spark has works as it always does. Everything a run tells is one table (see `table`); the doors
+here are views of it. Each view that is written by a query of its own runs all stages again, so `write` hands out every
+micro-batch once, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.streaming import StreamingQuery
+
+from headwater.hosts.spark import checkpoint as checkpoints
+from headwater.hosts.spark import follow
+from headwater.hosts.spark.bounded import run_slices, width_for
+from headwater.hosts.spark.frames import check_columns, sliced_frame
+from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.hosts.spark.sink import FolderSink
+from headwater.model import ColumnType, DataError, HostError
+from headwater.query.plan import Plan, compile_script, compile_text
+from headwater.query.tree import Script, Statement
+
+MOST_ZONES = 64
+
+_SPARK_TYPES: dict[ColumnType, T.DataType] = {
+    ColumnType.STRING: T.StringType(),
+    ColumnType.DOUBLE: T.DoubleType(),
+    ColumnType.BIGINT: T.LongType(),
+    ColumnType.BOOLEAN: T.BooleanType(),
+    ColumnType.TIMESTAMP: T.TimestampType(),
+    ColumnType.ID: T.StringType(),
+}
+
+BatchWriter = Callable[["Answers", int], None]
+
+
+def run(
+    queries: str | Script | Sequence[Statement], inputs: Mapping[str, DataFrame], *, zones: int | None = None
+) -> Answers:
+    """Answer standing queries over DataFrames, static or streaming: one for every stream that is read.
+
+    `queries` is a text, or what the builders made. With streaming inputs the answers are streaming too; nothing runs
+    before they are written. `zones` is over how many places the queries are spread (default: two a core).
+    """
+    if not inputs:
+        raise DataError("no-input", "no DataFrame was given", advice=['hw.run(text, {"stream": df})'])
+    session = next(iter(inputs.values())).sparkSession
+    wanted = zones or default_zones(session.sparkContext.defaultParallelism)
+    plan = compile_queries(queries, zones=wanted)
+    _refuse_strangers(plan, inputs)
+    for name, frame in inputs.items():
+        check_columns(frame, plan.stream(name), plan.kept(name))
+    kinds = {frame.isStreaming for frame in inputs.values()}
+    if len(kinds) > 1:
+        raise DataError(
+            "mixed-inputs",
+            "some inputs are streaming and some are static",
+            advice=["make all of them one kind"],
+        )
+    table = follow.followed_frames(inputs, plan) if kinds == {True} else _bounded_frames(inputs, plan)
+    return Answers(table, plan)
+
+
+def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) -> Plan:
+    """The plan of a text or of built statements."""
+    if isinstance(queries, str):
+        return compile_text(queries, zones=zones)
+    return compile_script(queries if isinstance(queries, Script) else Script(tuple(queries)), zones=zones)
+
+
+def default_zones(cores: int) -> int:
+    """Two zones a core: enough to share the work out, few enough that the cost of a call does not count."""
+    return max(2, min(MOST_ZONES, 2 * cores))
+
+
+class Answers:
+    """What the queries answer: `answers["frost"]`, `answers.late`, `answers.bad`, `answers.all()`."""
+
+    def __init__(self, table: DataFrame, plan: Plan) -> None:
+        self.table = table
+        self.plan = plan
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the queries."""
+        return tuple(query.name for query in self.plan.queries)
+
+    def __getitem__(self, query: str) -> DataFrame:
+        """The answers of one query, with typed columns."""
+        if query not in self.queries:
+            raise DataError(
+                "unknown-query",
+                f"there is no query named '{query}'",
+                advice=[f"known queries: {', '.join(self.queries)}"],
+            )
+        columns = [(name, _SPARK_TYPES[kind]) for name, kind in self.plan.stream(query).columns]
+        fields = [T.StructField(name, kind) for name, kind in columns if name != "event_time"]
+        chosen = self.table.where((F.col("kind") == "answer") & (F.col("name") == query))
+        row = F.from_json("body", T.StructType(fields)).alias("row")
+        typed = chosen.select(F.col("name").alias("query"), "event_time", "match_id", row)
+        return typed.select(
+            "query", "event_time", "match_id", *(F.col(f"row.`{field.name}`") for field in fields)
+        )
+
+    def all(self) -> DataFrame:
+        """The answers of all queries in one table: query, event_time, match_id and the whole answer as JSON."""
+        answers = self.table.where(F.col("kind") == "answer")
+        return answers.select(
+            F.col("name").alias("query"), "event_time", "match_id", F.col("body").alias("answer")
+        )
+
+    @property
+    def late(self) -> DataFrame:
+        """Rows that came too late: their stream, and the row as JSON."""
+        return self.table.where(F.col("kind") == "late").select(
+            F.col("name").alias("stream"), F.col("body").alias("row")
+        )
+
+    @property
+    def bad(self) -> DataFrame:
+        """Rows that cannot be used: stream, reason and the row's text."""
+        chosen = self.table.where(F.col("kind") == "bad").select(
+            F.from_json("body", "stream string, reason string, text string").alias("row")
+        )
+        return chosen.select("row.*")
+
+    @property
+    def counts(self) -> DataFrame:
+        """What was counted on the way: rows read, answers cut by LIMIT, repeats, rows held."""
+        chosen = self.table.where(F.col("kind") == "count")
+        return (
+            chosen.groupBy("name").agg(F.sum("amount").alias("amount"))
+            if not self.table.isStreaming
+            else chosen.select("name", "amount")
+        )
+
+    def write(
+        self,
+        to: str | Path | BatchWriter,
+        *,
+        checkpoint: str | Path | None = None,
+        late: str | Path | None = None,
+        bad: str | Path | None = None,
+        trigger: Mapping[str, Any] | None = None,
+    ) -> StreamingQuery | None:
+        """Write everything with one query.
+
+        `to` is a folder of JSON lines, written so that every answer is there exactly once, or a function that gets the
+        answers of each micro-batch (as `Answers` over static DataFrames) and its number. Static answers are written at
+        once; streaming ones start a query, which is returned, and need a `checkpoint`.
+        """
+        if not self.table.isStreaming:
+            self._write_batch(self.table, 0, to, _sinks(to, late, bad, "static"))
+            return None
+        if checkpoint is None:
+            raise HostError(
+                "checkpoint-missing",
+                "streaming answers need a checkpoint folder",
+                advice=["answers.write(..., checkpoint='...')"],
+            )
+        held = checkpoints.hold(Path(checkpoint), self.plan)
+        sinks = _sinks(to, late, bad, held.run_id)
+
+        def each(batch: DataFrame, number: int) -> None:
+            self._write_batch(batch, number, to, sinks)
+
+        partitions = min(self.plan.zones, self.table.sparkSession.sparkContext.defaultParallelism)
+        return follow.start(
+            self.table,
+            each,
+            checkpoint=held.spark,
+            partitions=partitions,
+            trigger=trigger or {"processingTime": "0 seconds"},
+        )
+
+    def _write_batch(
+        self, batch: DataFrame, number: int, to: str | Path | BatchWriter, sinks: Sequence[FolderSink]
+    ) -> None:
+        kept = batch.persist() if callable(to) else batch  # the function may look at it several times
+        try:
+            if callable(to):
+                to(Answers(kept, self.plan), number)
+            if sinks:
+                table = kept.toArrow()
+                for sink in sinks:
+                    sink.write(table, number)
+        finally:
+            if callable(to):
+                kept.unpersist()
+
+
+def _sinks(
+    to: str | Path | BatchWriter, late: str | Path | None, bad: str | Path | None, run_id: str
+) -> list[FolderSink]:
+    wanted = [
+        (None if callable(to) else to, "answers", ("answer",)),
+        (late, "late", ("late",)),
+        (bad, "bad", ("bad", "given_up")),
+    ]
+    return [FolderSink(Path(path), name, kinds, run_id) for path, name, kinds in wanted if path is not None]
+
+
+def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
+    shared = SharedPlan.of(plan)
+    rows, first, last = 0, None, None
+    for name, frame in inputs.items():
+        at = F.unix_micros(F.col(f"`{plan.stream(name).time}`").cast("timestamp"))
+        count, earliest, latest = frame.agg(F.count(F.lit(1)), F.min(at), F.max(at)).first() or (
+            0,
+            None,
+            None,
+        )
+        rows += count
+        first = earliest if first is None else min(first, earliest if earliest is not None else first)
+        last = latest if last is None else max(last, latest if latest is not None else last)
+    width_us = width_for(rows, (last - first) if first is not None and last is not None else 0)
+    sliced = [sliced_frame(frame, plan, shared, name, width_us) for name, frame in inputs.items()]
+    return run_slices(reduce(DataFrame.union, sliced), plan, shared, width_us)
+
+
+def _refuse_strangers(plan: Plan, inputs: Mapping[str, DataFrame]) -> None:
+    streams = [stream.name for stream in plan.streams]
+    read = {plan.root_stream(query.reads) for query in plan.queries}
+    for name in inputs:
+        if name not in streams:
+            raise DataError(
+                "unknown-stream",
+                f"there is no stream named '{name}'",
+                advice=[f"known streams: {', '.join(streams)}"],
+            )
+    for name in streams:
+        if name in read and name not in inputs:
+            raise DataError(
+                "no-input",
+                f"stream '{name}' has no input",
+                advice=[f'give one: hw.run(text, {{"{name}": df}})'],
+            )

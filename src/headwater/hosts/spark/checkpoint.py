@@ -1,0 +1,177 @@
+"""What a checkpoint folder knows about us, beside what Spark keeps in it: for whom it was made, and that one run uses it.
+
+```
+DIR/headwater/run.json   format, zones, the streams, the queries of the last start
+DIR/headwater/lock       held while a run uses the folder
+DIR/headwater/files/     which files came in which order (see `file_log`)
+DIR/spark/               Spark's own checkpoint
+```
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, Self
+
+from headwater.model import HostError, StreamSchema
+from headwater.query.plan import Plan
+
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A checkpoint folder held by this process until `release`."""
+
+    folder: Path
+    zones: int
+    run_id: str
+    lock: TextIOWrapper
+
+    @property
+    def spark(self) -> Path:
+        """Spark's part."""
+        return self.folder / "spark"
+
+    @property
+    def files(self) -> Path:
+        """The logs of followed files."""
+        return self.folder / "headwater" / "files"
+
+    def release(self) -> None:
+        """Let another run use the folder."""
+        self.lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def zones_of(folder: Path, otherwise: int) -> int:
+    """The number of zones a checkpoint was made with; it never changes."""
+    notes = _notes(folder)
+    return otherwise if notes is None else int(notes["zones"])
+
+
+def hold(folder: Path, plan: Plan) -> Checkpoint:
+    """Take a checkpoint folder for a run of `plan`, or say why not."""
+    ours = folder / "headwater"
+    _refuse_foreign(folder)
+    try:
+        ours.mkdir(parents=True, exist_ok=True)
+        lock = (ours / "lock").open("w")
+    except OSError as cause:
+        raise HostError("checkpoint-unwritable", f"cannot write to '{folder}': {cause.strerror}") from cause
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as cause:
+        lock.close()
+        raise HostError(
+            "checkpoint-in-use",
+            f"another run is using the checkpoint '{folder}'",
+            advice=["stop it first, or give this run a --checkpoint of its own"],
+        ) from cause
+    notes = _notes(folder)
+    try:
+        if notes is not None:
+            _refuse_others(folder, notes, plan)
+    except HostError:
+        lock.close()
+        raise
+    run_id = notes["run"] if notes else uuid.uuid4().hex
+    earlier = notes["streams"] if notes else {}
+    streams = {**earlier, **{stream.name: _definition(stream) for stream in plan.streams}}
+    queries = {query.name: query.fingerprint for query in plan.queries}
+    told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "streams": streams, "queries": queries}
+    replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
+    return Checkpoint(folder, plan.zones, run_id, lock)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the whole new one, also after a crash."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _notes(folder: Path) -> Mapping[str, Any] | None:
+    path = folder / "headwater" / "run.json"
+    if not path.exists():
+        return None
+    try:
+        notes = json.loads(path.read_text())
+        known = int(notes["format"])
+    except (ValueError, KeyError, TypeError, OSError) as cause:
+        raise _unreadable(folder, "its notes are damaged") from cause
+    if known != FORMAT:
+        raise _unreadable(folder, f"it has format {known}, this version reads {FORMAT}")
+    return notes
+
+
+def _unreadable(folder: Path, why: str) -> HostError:
+    return HostError(
+        "state-unreadable",
+        f"the checkpoint '{folder}' cannot be used: {why}",
+        advice=["start with a new --checkpoint folder, or run the version of Headwater that wrote this one"],
+    )
+
+
+def _refuse_foreign(folder: Path) -> None:
+    if folder.is_file():
+        raise HostError("checkpoint-foreign", f"'{folder}' is a file; a checkpoint is a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "headwater").is_dir():
+        raise HostError(
+            "checkpoint-foreign",
+            f"the folder '{folder}' holds something that is not a checkpoint of Headwater",
+            advice=["give an empty or a new folder as --checkpoint"],
+        )
+
+
+def _refuse_others(folder: Path, notes: Mapping[str, Any], plan: Plan) -> None:
+    for stream in plan.streams:
+        earlier = notes["streams"].get(stream.name)
+        if earlier is not None and earlier != _definition(stream):
+            raise HostError(
+                "checkpoint-other-streams",
+                f"the checkpoint '{folder}' was made for another stream '{stream.name}'",
+                advice=[
+                    f"then: {earlier}",
+                    f"now:  {_definition(stream)}",
+                    "start with a new --checkpoint folder, or put the stream back",
+                ],
+            )
+    if not {stream.name for stream in plan.streams} & set(notes["streams"]):
+        raise HostError(
+            "checkpoint-other-streams",
+            f"the checkpoint '{folder}' was made for other streams: {', '.join(notes['streams'])}",
+            advice=["start with a new --checkpoint folder"],
+        )
+    if plan.zones != notes["zones"]:
+        raise HostError(
+            "checkpoint-other-zones",
+            f"the checkpoint '{folder}' has {notes['zones']} zones, this run wants {plan.zones}",
+            advice=["the number of zones is fixed when a checkpoint is made"],
+        )
+
+
+def _definition(stream: StreamSchema) -> str:
+    """What must not change under a checkpoint: columns, time, key and place. LATE and IDLE may."""
+    columns = ", ".join(f"{name} {kind.value}" for name, kind in stream.columns)
+    place = (
+        f" place {stream.place.x}, {stream.place.y}{' geographic' * stream.place.geographic}"
+        if stream.place
+        else ""
+    )
+    return f"{columns}; time {stream.time}; key {stream.key}{place}"

@@ -1,0 +1,110 @@
+"""A run that goes on: packed rows into the stateful stage, and the table it gives, batch by batch.
+
+Exactly once: Spark runs a batch again after a crash, with the same rows and so with the same answers; a sink that replaces
+what an earlier try of the same batch wrote (see `sink`) has every answer once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from headwater.hosts.spark.frames import packed_frame
+from headwater.hosts.spark.operate import Operate
+from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.hosts.spark.source import HeadwaterFiles, inputs_by_stream, name_inputs, options_for
+from headwater.hosts.spark.table import TABLE
+from headwater.query.plan import Plan
+
+EachBatch = Callable[[DataFrame, int], None]
+
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def followed_files(
+    spark: SparkSession,
+    plan: Plan,
+    paths: Mapping[str, Sequence[str]],
+    *,
+    log: Path,
+    files_per_batch: int = 64,
+    ends: bool = False,
+) -> DataFrame:
+    """The streaming table of followed files and folders; `ends`: what is there now is all, and it flushes."""
+    spark.dataSource.register(HeadwaterFiles)
+    inputs = name_inputs(paths)
+    shared = SharedPlan.of(plan)
+    idles = [stream.idle_us for stream in plan.streams if stream.idle_us]
+    options = options_for(
+        shared,
+        inputs,
+        cores=spark.sparkContext.defaultParallelism,
+        log=log,
+        files_per_batch=files_per_batch,
+        ends=ends,
+        tick_us=max(1, min(idles) // 2) if idles else 0,
+    )
+    packed = spark.readStream.format(HeadwaterFiles.name()).options(**options).load()
+    return operated(packed, shared, inputs_by_stream(inputs))
+
+
+def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
+    """The streaming table of streaming DataFrames."""
+    shared = SharedPlan.of(plan)
+    packed = [packed_frame(frame, plan, shared, name) for name, frame in frames.items()]
+    return operated(reduce(DataFrame.union, packed), shared, {name: (name,) for name in frames})
+
+
+def operated(packed: DataFrame, shared: SharedPlan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
+    """The stateful stage over packed rows."""
+    return packed.groupBy("zone").transformWithStateInPandas(Operate(shared, inputs), TABLE, "Append", "None")
+
+
+def start(
+    table: DataFrame,
+    each: EachBatch,
+    *,
+    checkpoint: Path,
+    partitions: int,
+    trigger: Mapping[str, Any],
+) -> StreamingQuery:
+    """Run the table; `each` gets every micro-batch once (again, if a crash came in between) with its number."""
+
+    def write(batch: DataFrame, number: int) -> None:
+        each(batch.toArrow(), number)
+
+    writer = (
+        table.writeStream.foreachBatch(write)
+        .outputMode("append")
+        .option("checkpointLocation", str(checkpoint))
+    )
+    with stateful_settings(table.sparkSession, partitions):
+        return writer.trigger(**trigger).start()
+
+
+@contextmanager
+def stateful_settings(spark: SparkSession, partitions: int) -> Iterator[None]:
+    """What the stateful stage needs from the session, set while the query starts: it takes a copy."""
+    wanted = {
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    }
+    before = {key: spark.conf.get(key, None) for key in wanted}
+    try:
+        for key, value in wanted.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

@@ -1,0 +1,180 @@
+"""A user's DataFrame on its way in: Catalyst decides what is of use, Python packs what is left.
+
+`admit` keeps the time of every row, and the columns only of rows that some query can use or that are bad: a filter would
+lose the time of the others, and with it the watermark. What it gives is small and ready for `mapInArrow`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from headwater.hosts.files.arrow import rows_from_arrow
+from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
+from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
+from headwater.query.expressions import to_spark_sql
+from headwater.query.plan import Plan
+
+_ACCEPTED: dict[ColumnType, tuple[type[T.DataType], ...]] = {
+    ColumnType.STRING: (T.StringType, T.VarcharType, T.CharType),
+    ColumnType.DOUBLE: (
+        T.DoubleType,
+        T.FloatType,
+        T.DecimalType,
+        T.LongType,
+        T.IntegerType,
+        T.ShortType,
+        T.ByteType,
+    ),
+    ColumnType.BIGINT: (T.LongType, T.IntegerType, T.ShortType, T.ByteType),
+    ColumnType.BOOLEAN: (T.BooleanType,),
+    ColumnType.TIMESTAMP: (T.TimestampType, T.TimestampNTZType, T.DateType),
+}
+_SQL = {
+    ColumnType.STRING: "string",
+    ColumnType.DOUBLE: "double",
+    ColumnType.BIGINT: "bigint",
+    ColumnType.BOOLEAN: "boolean",
+    ColumnType.TIMESTAMP: "timestamp",
+}
+
+
+def packed_frame(frame: DataFrame, plan: Plan, shared: SharedPlan, stream: str) -> DataFrame:
+    """A streaming DataFrame as packed rows for every zone."""
+    return admit(frame, plan, stream).mapInArrow(_Packer(shared, stream), PACKED)
+
+
+def sliced_frame(frame: DataFrame, plan: Plan, shared: SharedPlan, stream: str, width_us: int) -> DataFrame:
+    """A static DataFrame as packed rows by zone and slice of time."""
+    return admit(frame, plan, stream).mapInArrow(_Packer(shared, stream, width_us), SLICED)
+
+
+def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
+    """`time`, why the row is `bad` (or NULL), its `text` when it is, and its `row` when it is of use."""
+    schema = plan.stream(stream)
+    check_columns(frame, schema, plan.kept(stream))
+    typed = frame.select(*(F.col(f"`{n}`").cast(_SQL[schema.types[n]]).alias(n) for n in plan.kept(stream)))
+    useful = plan.useful(stream)
+    wanted = (
+        F.lit(True)
+        if useful is None
+        else F.coalesce(F.expr(to_spark_sql(useful, schema.types)), F.lit(False))
+    )
+    bad = _bad_reason(schema, plan.kept(stream))
+    columns = [
+        F.unix_micros(F.col(f"`{n}`")).alias(n)
+        if schema.types[n] is ColumnType.TIMESTAMP
+        else F.col(f"`{n}`")
+        for n in plan.kept(stream)
+    ]
+    return typed.select(
+        F.unix_micros(F.col(f"`{schema.time}`")).alias("time"),
+        bad.alias("bad"),
+        F.when(bad.isNotNull(), F.to_json(F.struct("*"))).alias("text"),
+        F.when(bad.isNull() & wanted, F.struct(*columns)).alias("row"),
+    )
+
+
+def check_columns(frame: DataFrame, schema: StreamSchema, kept: Sequence[str]) -> None:
+    """Refuse a frame that lacks a column or has it in a type that would have to be guessed at."""
+    present = {field.name: field.dataType for field in frame.schema.fields}
+    for name in kept:
+        kind = schema.types[name]
+        if name not in present:
+            raise DataError(
+                "missing-column",
+                f"the DataFrame for '{schema.name}' has no column '{name}'",
+                stream=schema.name,
+                advice=[f"its columns: {', '.join(present)}"],
+            )
+        if not isinstance(present[name], _ACCEPTED[kind]):
+            raise DataError(
+                "column-type",
+                f"column '{name}' is {present[name].simpleString()}, the stream declares {kind.value}",
+                stream=schema.name,
+                advice=[f"cast it first: df.withColumn('{name}', F.col('{name}').cast('{_SQL[kind]}'))"],
+            )
+
+
+def _bad_reason(schema: StreamSchema, kept: Sequence[str]) -> F.Column:
+    reason = F.when(F.col(f"`{schema.time}`").isNull(), F.lit("missing-time: the row has no time"))
+    for name in kept:
+        if schema.types[name] is ColumnType.DOUBLE:
+            column = F.col(f"`{name}`")
+            wrong = F.isnan(column) | (F.abs(column) == F.lit(float("inf")))
+            reason = reason.when(wrong, F.lit(f"not-finite: column '{name}' is not a finite number"))
+    if schema.place is not None and schema.place.geographic and {schema.place.x, schema.place.y} <= set(kept):
+        x, y = F.col(f"`{schema.place.x}`"), F.col(f"`{schema.place.y}`")
+        reason = reason.when(
+            (F.abs(x) > 180) | (F.abs(y) > 90), F.lit("place-out-of-range: not a longitude and latitude")
+        )
+    return reason
+
+
+class _Packer:
+    """What a task does with admitted rows; with a width it cuts them into slices of time."""
+
+    def __init__(self, plan: SharedPlan, stream: str, width_us: int | None = None) -> None:
+        self.plan = plan
+        self.stream = stream
+        self.width_us = width_us
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
+        plan = self.plan.open()
+        schema, kept = plan.stream(self.stream), plan.kept(self.stream)
+        routing = plan.routing(self.stream)
+        now = time.time_ns() // 1000
+        told = False
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            told = True
+            rows = _useful_rows(batch, schema, kept)
+            times = pc.drop_null(batch.column("time").filter(pc.is_null(batch.column("bad")))).to_numpy()
+            bad = _bad_rows(batch, self.stream)
+            if self.width_us is None:
+                yield pack(
+                    zones=plan.zones, stream=self.stream, source=self.stream, unit=0, now=now, rows=rows, times=times,
+                    routing=routing, bad=bad, seen=batch.num_rows,
+                )  # fmt: skip
+            else:
+                yield pack_slices(
+                    zones=plan.zones, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
+                    width_us=self.width_us, bad=bad, seen=batch.num_rows,
+                )  # fmt: skip
+        if not told and self.width_us is None:
+            yield pack(zones=plan.zones, stream=self.stream, source=self.stream, unit=0, now=now)
+
+
+def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, kept: Sequence[str]) -> Rows:
+    structs = pc.drop_null(batch.column("row"))
+    fields = {name: structs.field(i) for i, name in enumerate(kept)}
+    if not len(structs):
+        return Rows.empty({name: schema.types[name] for name in kept})
+    table = pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
+    return rows_from_arrow(table, {name: schema.types[name] for name in kept})
+
+
+def _bad_rows(batch: pa.RecordBatch, stream: str) -> Rows | None:
+    wrong = batch.filter(pc.is_valid(batch.column("bad")))
+    if not wrong.num_rows:
+        return None
+    count = wrong.num_rows
+    return Rows.of(
+        {
+            "stream": strings([stream] * count),
+            "file": Column.nulls(ColumnType.STRING, count),
+            "line": Column(ColumnType.BIGINT, np.zeros(count, np.int64), np.zeros(count, np.bool_)),
+            "reason": strings(wrong.column("bad").to_pylist()),
+            "text": strings(wrong.column("text").to_pylist()),
+        }
+    )

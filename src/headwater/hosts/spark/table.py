@@ -1,0 +1,89 @@
+"""Everything a run tells, as one table: answers, late rows, bad rows and counts, so that one pass writes them all.
+
+`kind` is `answer`, `late`, `bad` or `count`; `name` the query, the stream or what was counted; `body` the whole row as one
+JSON object. Two writers on two tables would run every stage twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from headwater.hosts.files.json_lines import json_lines
+from headwater.hosts.zone import Output
+from headwater.model import ColumnType, Rows
+
+TABLE = "kind string, name string, event_time timestamp, match_id string, body string, amount long"
+TABLE_ARROW = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("name", pa.string()),
+        ("event_time", pa.timestamp("us", "UTC")),
+        ("match_id", pa.string()),
+        ("body", pa.string()),
+        ("amount", pa.int64()),
+    ]
+)
+
+
+def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.RecordBatch]:
+    """A step's output as record batches of the table."""
+    for rows in output.answers:
+        names, ids = rows["query"], rows["match_id"]
+        assert names.names is not None
+        yield _batch(
+            rows.count,
+            kind="answer",
+            name=pa.DictionaryArray.from_arrays(
+                pa.array(names.values), pa.array(names.names, pa.string())
+            ).cast(pa.string()),
+            event_time=pa.array(rows["event_time"].values, pa.timestamp("us", "UTC")),
+            match_id=pa.array(ids.values.astype("S32"), pa.binary()).cast(pa.string()),
+            body=json_lines(rows),
+        )
+    for stream, rows in output.late.items():
+        yield _batch(rows.count, kind="late", name=_repeat(stream, rows.count), body=json_lines(rows))
+    for stream, rows in output.given_up.items():
+        yield _batch(rows.count, kind="given_up", name=_repeat(stream, rows.count), body=json_lines(rows))
+    if bad is not None:
+        yield _batch(bad.count, kind="bad", name=_strings(bad, "stream"), body=json_lines(bad))
+    yield count_batch({"rows": seen, **output.counts})
+
+
+def output_table(output: Output, bad: Rows | None, seen: int) -> Iterator[pd.DataFrame]:
+    """The same as pandas frames, which is what the stateful stage gives to Spark."""
+    for batch in output_batches(output, bad, seen):
+        frame = batch.to_pandas()
+        frame["event_time"] = frame["event_time"].dt.tz_localize(None) if len(frame) else frame["event_time"]
+        yield frame
+
+
+def count_batch(counts: Mapping[str, int]) -> pa.RecordBatch:
+    """Counts as rows of the table."""
+    told = {name: amount for name, amount in counts.items() if amount}
+    return _batch(
+        len(told),
+        kind="count",
+        name=pa.array(list(told), pa.string()),
+        amount=pa.array(list(told.values()), pa.int64()),
+    )
+
+
+def _batch(count: int, *, kind: str, **columns: pa.Array) -> pa.RecordBatch:
+    arrays = [
+        _repeat(kind, count) if field.name == "kind" else columns.get(field.name, pa.nulls(count, field.type))
+        for field in TABLE_ARROW
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=TABLE_ARROW)
+
+
+def _repeat(text: str, count: int) -> pa.Array:
+    return pa.array(np.full(count, text, object), pa.string())
+
+
+def _strings(rows: Rows, name: str) -> pa.Array:
+    assert rows[name].type is ColumnType.STRING
+    return pa.array(rows[name].tolist(), pa.string())

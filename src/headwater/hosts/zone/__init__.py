@@ -1,0 +1,14 @@
+"""What every host does with a plan, wherever it runs: put rows in order, step the kernels, save and restore.
+
+Pure, like the kernels it hosts: no clock, no files, no Spark.
+"""
+
+from headwater.hosts.zone.clock import LEAP, Clusters, clusters_of
+from headwater.hosts.zone.program import Arrivals, Output, Program, ZoneState
+from headwater.hosts.zone.queue import Queue, QueueState, Unit
+from headwater.hosts.zone.store import SavedZone, chunk_rows, load_zone, save_zone
+
+__all__ = [
+    "LEAP", "Arrivals", "Clusters", "Output", "Program", "Queue", "QueueState", "SavedZone", "Unit", "ZoneState",
+    "chunk_rows", "clusters_of", "load_zone", "save_zone",
+]  # fmt: skip

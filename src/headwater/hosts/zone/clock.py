@@ -1,0 +1,121 @@
+"""How far has an input come, when some of its rows lie about the time?
+
+The watermark follows the greatest event time of an input. One row dated 2030 among rows of 2026 would drag it there and
+make every honest row late. So time follows an input only in steps of at most LEAP, and a longer step is believed only
+when rows bear it out:
+
+Rule 1  A row at most LEAP past the time reached moves it. Rows further ahead are *held*: they are kept, they are handed
+        over when time gets there (or the input ends), and they do not move time.
+Rule 2  Held rows are believed once there are at least WITNESSES of them and they outnumber the other rows that came
+        after the first of them. Time then moves to the earliest of them, and rule 1 goes on from there.
+Rule 3  An input begins with nothing reached and every row held, so its first row may lie too.
+Rule 4  Rows count in the order of the source: file by file, piece by piece, line by line (rows of a DataFrame: a
+        micro-batch at a time). Nothing depends on which files came in one micro-batch.
+
+After a real gap nobody contradicts the rows beyond it, so they are believed soon. A station whose clock is a year ahead
+stays a minority and is held for as long as the others report.
+
+Memory  At most MOST_CLUSTERS groups of held times an input; the furthest become one when there are more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model import BEGINNING, UNITS, Instant
+
+LEAP: Final = UNITS["DAYS"]
+WITNESSES: Final = 5
+MOST_CLUSTERS: Final = 64
+
+# int64[m, 4]: first time, last time, rows, and how many earlier rows (earlier in time) came after the first of them.
+# In time order, with more than LEAP between neighbours.
+Clusters = NDArray[np.int64]
+
+NO_CLUSTERS: Final[Clusters] = np.empty((0, 4), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class InputClock:
+    """Where one input of a stream stands; `contrary` counts the other rows since the first held one."""
+
+    reached: Instant = BEGINNING
+    held: Clusters = field(default_factory=lambda: NO_CLUSTERS)
+    contrary: int = 0
+    arrival_time: Instant = BEGINNING
+
+    def after(self, clusters: Clusters) -> InputClock:
+        """The clock after one more piece with these times."""
+        reached, ahead, normal = self.reached, 0, 0
+        for first, last, rows, _ in clusters.tolist():
+            if not _within(reached, first):
+                break
+            reached, normal, ahead = max(reached, last), normal + rows, ahead + 1
+        new = clusters[ahead:]
+        if not len(self.held) and not len(new):
+            return replace(self, reached=reached)
+        contrary = self.contrary + normal if len(self.held) else int(new[0, 3])
+        return replace(self, **_believe(reached, merge_clusters([self.held, new]), contrary))
+
+
+def clusters_of(times: NDArray[np.int64]) -> Clusters:
+    """The times of some rows, in the order they came, as runs with no gap longer than LEAP."""
+    if not len(times):
+        return NO_CLUSTERS
+    first, last = int(times.min()), int(times.max())
+    if last - first <= LEAP:
+        return np.array([[first, last, len(times), 0]], np.int64)
+    ordered = np.sort(times)
+    cuts = np.flatnonzero(np.diff(ordered) > LEAP) + 1
+    starts = np.concatenate([[0], cuts])
+    ends = np.concatenate([cuts, [len(ordered)]])
+    contrary = np.zeros(len(starts), np.int64)
+    for i, begins in enumerate(ordered[starts][:MOST_CLUSTERS]):
+        came = int(np.argmax(times >= begins))
+        contrary[i] = (times[came:] < begins).sum()
+    return _bounded(np.stack([ordered[starts], ordered[ends - 1], ends - starts, contrary], axis=1))
+
+
+def merge_clusters(parts: Sequence[Clusters]) -> Clusters:
+    """The runs of all parts together."""
+    together = [part for part in parts if len(part)]
+    if len(together) <= 1:
+        return together[0] if together else NO_CLUSTERS
+    every = np.concatenate(together)
+    every = every[np.argsort(every[:, 0], kind="stable")]
+    last = np.maximum.accumulate(every[:, 1])
+    starts = np.concatenate([[0], np.flatnonzero(every[1:, 0] - last[:-1] > LEAP) + 1])
+    ends = np.concatenate([starts[1:], [len(every)]])
+    sums = np.add.reduceat(every[:, 2:], starts, axis=0)
+    return _bounded(np.column_stack([every[starts, 0], last[ends - 1], sums]))
+
+
+def _believe(reached: Instant, held: Clusters, contrary: int) -> dict[str, Instant | Clusters | int]:
+    """Rule 2, as often as it applies."""
+    while len(held):
+        rows = int(held[:, 2].sum())
+        if _within(reached, int(held[0, 0])):
+            reached, held = max(reached, int(held[0, 1])), held[1:]
+        elif rows >= WITNESSES and rows > contrary:
+            reached, held = int(held[0, 1]), held[1:]
+            contrary = int(held[0, 3]) if len(held) else 0
+        else:
+            break
+    return {"reached": reached, "held": held, "contrary": contrary if len(held) else 0}
+
+
+def _within(reached: Instant, time: int) -> bool:
+    return reached > BEGINNING and time <= reached + LEAP
+
+
+def _bounded(clusters: Clusters) -> Clusters:
+    if len(clusters) <= MOST_CLUSTERS:
+        return clusters
+    tail = clusters[MOST_CLUSTERS - 1 :]
+    furthest = np.array([[tail[0, 0], tail[-1, 1], tail[:, 2].sum(), tail[0, 3]]], np.int64)
+    return np.concatenate([clusters[: MOST_CLUSTERS - 1], furthest])

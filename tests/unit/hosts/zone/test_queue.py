@@ -1,0 +1,190 @@
+"""Rows come out in order, late ones are told, and nothing depends on how they were batched."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.hosts.zone import queue as queues
+from headwater.hosts.zone.clock import LEAP, clusters_of
+from headwater.hosts.zone.queue import Queue, QueueState, Release, Unit
+from headwater.model import END, SECOND, Column, ColumnType, Rows, StreamSchema, strings
+
+SCHEMA = StreamSchema(
+    "weather",
+    (("station", ColumnType.STRING), ("at", ColumnType.TIMESTAMP), ("value", ColumnType.DOUBLE)),
+    time="at",
+    key="station",
+    late_us=10 * SECOND,
+)
+COLUMNS = ("station", "at", "value")
+START = 1_000_000 * SECOND
+
+
+def rows(*items: tuple[str, float, float]) -> Rows:
+    return Rows.of(
+        {
+            "station": strings([key for key, _, _ in items]),
+            "at": Column.of(ColumnType.TIMESTAMP, [START + round(second * SECOND) for _, second, _ in items]),
+            "value": Column.of(ColumnType.DOUBLE, [value for _, _, value in items]),
+        }
+    )
+
+
+def unit(number: int, *items: tuple[str, float, float], source: str = "weather") -> Unit:
+    these = rows(*items)
+    return Unit(source, number, 0, clusters_of(these["at"].values), these)
+
+
+def first_rows(source: str = "weather") -> Unit:
+    """Enough rows, long ago, for the input's time to be believed."""
+    return unit(-1, *((source[0], -60.0 + i / 10, 0.0) for i in range(5)), source=source)
+
+
+def seconds(these: Rows) -> list[tuple[str, float]]:
+    return [(row["station"], (row["at"] - START) / SECOND) for row in these.tolist() if row["at"] >= START]
+
+
+def run(queue: Queue, *steps: list[Unit]) -> tuple[QueueState, list[Release]]:
+    state, releases = begun(queue), []
+    for step in steps:
+        state, release = queue.step(state, step)
+        releases.append(release)
+    return state, releases
+
+
+def begun(queue: Queue) -> QueueState:
+    return queue.step(queue.start(), [first_rows(name) for name in queue.inputs], now=0)[0]
+
+
+def test_rows_are_handed_over_in_order_once_the_watermark_has_passed_them() -> None:
+    #  event_time   0    5   12   20       LATE 10
+    #  watermark after file 0: 10, so 0 and 5 go; 12 and 20 wait
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    state, (first,) = run(queue, [unit(0, ("b", 5, 1), ("a", 20, 1), ("c", 0, 1), ("d", 12, 1))])
+    assert seconds(first.rows) == [("c", 0), ("b", 5)]
+    assert first.watermark == START + 10 * SECOND
+    _, last = queue.step(state, [], end=True)
+    assert seconds(last.rows) == [("d", 12), ("a", 20)]
+    assert last.watermark == END
+
+
+def test_equal_times_go_by_key_and_then_by_the_other_columns() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    _, releases = run(queue, [unit(0, ("b", 0, 1), ("a", 0, 2), ("a", 0, 1), ("z", 60, 0), ("z", 61, 0))])
+    assert [(r["station"], r["value"]) for r in releases[0].rows.tolist()][-3:] == [("a", 1), ("a", 2), ("b", 1)]
+
+
+def test_late_is_decided_by_file_and_not_by_batch() -> None:
+    #  file 0 reaches 30, so the border is 20: in file 1, 19 is late and 20 is not
+    one = unit(0, ("a", 28, 0), ("a", 29, 0), ("a", 30, 0))
+    two = unit(1, ("b", 19, 0), ("b", 20, 0), ("b", 50, 0))
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    _, together = run(queue, [one, two])
+    _, apart = run(queue, [one], [two])
+    assert seconds(together[0].late) == seconds(apart[1].late) == [("b", 19)]
+
+
+def test_a_file_is_not_late_to_itself() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    _, (release,) = run(queue, [unit(0, ("a", 100, 0), ("a", 0, 0), ("a", 101, 0))])
+    assert release.late.count == 0
+    assert seconds(release.rows) == [("a", 0)]
+
+
+def test_the_slowest_input_holds_the_watermark() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["north", "south"])
+    fast = unit(0, ("a", 0, 0), ("a", 1, 0), ("a", 100, 0), source="north")
+    slow = unit(0, ("b", 0, 0), ("b", 1, 0), ("b", 40, 0), source="south")
+    state, (first,) = run(queue, [fast])
+    assert seconds(first.rows) == []
+    _, second = queue.step(state, [slow])
+    assert second.watermark == START + 30 * SECOND
+    assert seconds(second.rows) == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+
+
+def test_an_idle_input_stops_holding_the_others_back() -> None:
+    schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", idle_us=60 * SECOND)
+    queue = Queue(schema, COLUMNS, ["north", "south"])
+    fast = unit(0, ("a", 0, 0), ("a", 1, 0), ("a", 100, 0), source="north")
+    slow = unit(0, ("b", 0, 0), ("b", 1, 0), ("b", 40, 0), source="south")
+    state, _ = queue.step(begun(queue), [fast, slow], now=0)
+    newer = unit(1, ("a", 200, 0), source="north")
+    state, held = queue.step(state, [newer], now=50 * SECOND)
+    assert held.watermark == START + 40 * SECOND
+    state, freed = queue.step(state, [unit(2, ("a", 201, 0), source="north")], now=70 * SECOND)
+    assert freed.watermark == START + 201 * SECOND
+    _, back = queue.step(state, [unit(1, ("b", 41, 0), source="south")], now=71 * SECOND)
+    assert seconds(back.late) == [("b", 41)]
+
+
+def test_an_exact_repeat_is_one_row_where_the_stream_says_so() -> None:
+    schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", deduplicate=True)
+    queue = Queue(schema, COLUMNS, ["weather"])
+    _, releases = run(queue, [unit(0, ("a", 0, 1), ("a", 0, 1), ("a", 0, 2), ("z", 50, 0))])
+    assert [r["value"] for r in releases[0].rows.tolist() if r["station"] == "a"] == [1, 2]
+    assert releases[0].repeated == 1
+
+
+def test_a_row_years_ahead_waits_and_makes_nobody_late() -> None:
+    future = 5 * 365 * LEAP / SECOND
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    state, releases = run(
+        queue,
+        [unit(0, ("a", 0, 0), ("a", 1, 0), ("a", 2, 0), ("x", future, 0))],
+        [unit(1, ("a", 30, 0))],
+    )
+    assert [release.late.count for release in releases] == [0, 0]
+    assert releases[1].watermark == START + 20 * SECOND
+    assert releases[1].held == 1
+    _, last = queue.step(state, [], end=True)
+    assert seconds(last.rows) == [("a", 30), ("x", future)]
+
+
+def test_rows_far_ahead_are_given_up_beyond_a_bound(monkeypatch) -> None:
+    monkeypatch.setattr(queues, "MOST_HELD", 2)
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    far = 100 * LEAP / SECOND
+    honest = [("a", float(i), 0.0) for i in range(10)]
+    _, (release,) = run(queue, [unit(0, *honest, ("x", far, 0), ("x", far + 2, 0), ("x", far + 1, 0), ("a", 10, 0))])
+    assert seconds(release.given_up) == [("x", far + 2)]
+    assert release.held == 2
+
+
+ITEM = st.tuples(st.sampled_from("abc"), st.integers(0, 40).map(float), st.integers(0, 2).map(float))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.lists(ITEM, min_size=1, max_size=6), min_size=1, max_size=6), st.data())
+def test_any_batching_of_the_same_files_gives_the_same_rows_and_the_same_late_rows(files, data) -> None:
+    units = [unit(i, *items) for i, items in enumerate(files)]
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+
+    def outcome(cuts: list[int]) -> tuple[list, list]:
+        state, handed, late = queue.start(), [], []
+        for start, stop in zip([0, *cuts], [*cuts, len(units)], strict=True):
+            state, release = queue.step(state, units[start:stop])
+            handed += release.rows.tolist()
+            late += release.late.tolist()
+        _, release = queue.step(state, [], end=True)
+        return handed + release.rows.tolist(), late
+
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(units)), max_size=4)))
+    whole_handed, whole_late = outcome([])
+    handed, late = outcome(cuts)
+    assert handed == whole_handed
+    assert late == whole_late
+    ordered = [(r["at"], r["station"], r["value"]) for r in handed]
+    assert ordered == sorted(ordered)
+    assert len(handed) + len(late) == sum(len(items) for items in files)
+
+
+def test_a_step_changes_neither_state_nor_rows() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    came = unit(0, ("b", 5, 1), ("a", 20, 1), ("c", 0, 1))
+    for column in came.rows.columns.values():
+        column.values.setflags(write=False)
+    state, _ = queue.step(queue.start(), [came])
+    again, first = queue.step(state, [unit(1, ("a", 60, 1))])
+    twice, second = queue.step(state, [unit(1, ("a", 60, 1))])
+    assert first.rows.tolist() == second.rows.tolist()
+    assert np.array_equal(again.waiting.outline()["chunks"], twice.waiting.outline()["chunks"])
