@@ -1,0 +1,277 @@
+"""What will happen with these queries? The plan in words: what travels, what is filtered where, who lives in which zone,
+what is remembered and how much that is, what is shared.
+
+A plan of thousands of queries is told by the first few of each kind, and by counts.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from headwater.kernels.correlate.book import is_plain
+from headwater.kernels.correlate.subscription import Emit, Subscription
+from headwater.model import StreamSchema
+from headwater.query.expressions import is_said_by_spark, to_spark_sql
+from headwater.query.expressions.spark_sql import EVERY_ROW
+from headwater.query.groups import QueryPlan
+from headwater.query.plan import Plan, compile_text
+from headwater.query.printer import show
+from headwater.query.tree import Expression
+from headwater.query.useful import NOTHING
+from headwater.query.words import (
+    aligned,
+    clauses_in_words,
+    condition_in_words,
+    counted,
+    duration_in_words,
+    emission_in_words,
+    listed,
+    region_in_words,
+    size_in_words,
+)
+
+MOST_TOLD: Final = 5
+"""Queries of one kind on one source, and regions, that are told one by one; the others are counted."""
+
+LONGEST_SQL: Final = 800
+"""Characters of Spark SQL shown for one stream."""
+
+WIDTH: Final = 110
+
+# What the kernel holds besides rows: for each query, for each of its clauses, and, unless the latest match of each clause
+# is all that can matter, for each match.
+BYTES_PER_QUERY: Final = 16
+BYTES_PER_CLAUSE: Final = 32
+BYTES_PER_MATCH: Final = 65
+
+Entry = tuple[str, str | list[str]]
+
+
+def explain(plan: Plan | str) -> str:
+    """The plan of every query of a text, to be read by people; raises QueriesRefused."""
+    if isinstance(plan, str):
+        plan = compile_text(plan)
+    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.queries), "query")
+    parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
+    parts += [_stream(plan, stream) for stream in plan.streams]
+    for alike in _by_kernel(plan).values():
+        parts += [_query(plan, query) for query in alike[:MOST_TOLD]]
+        if len(alike) > MOST_TOLD:
+            parts.append(_others(plan, alike[MOST_TOLD:]))
+    parts.append(_shared(plan))
+    return "\n\n".join(parts) + "\n"
+
+
+def bytes_per_row(source: StreamSchema, subscriptions: Iterable[Subscription]) -> int:
+    """What a kernel holds for one remembered row: its time, key, place, and the attributes of all clauses."""
+    place = (source.place.x, source.place.y) if source.place else ()
+    names = {source.time, source.key, *place}
+    names.update(clause.attribute for subscription in subscriptions for clause in subscription.clauses)
+    return sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
+
+
+# --- streams ------------------------------------------------------------------------------------------------------
+
+
+def _stream(plan: Plan, stream: StreamSchema) -> str:
+    useful = plan.useful(stream.name)
+    if useful == NOTHING:
+        return _section(f"stream {stream.name}", [("read by", "no query: its rows are not looked at")])
+    kept = plan.kept(stream.name)
+    entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in kept)))]
+    if dropped := [name for name in stream.types if name not in kept]:
+        entries.append(("left out", _wrapped(f"{', '.join(dropped)} (needed by no query)")))
+    entries.append(("lateness", _lateness(stream)))
+    if stream.idle_us is not None:
+        entries.append(("idle", f"an input silent for {duration_in_words(stream.idle_us)} is not waited for"))
+    if stream.deduplicate:
+        entries.append(("duplicates", "rows equal in every column count once"))
+    return _section(f"stream {stream.name}", entries + _filter(stream, useful))
+
+
+def _role(stream: StreamSchema, name: str) -> str:
+    if name == stream.time:
+        return f"{name} (time)"
+    if name == stream.key:
+        return f"{name} (key)"
+    return f"{name} (place)" if stream.place and name in (stream.place.x, stream.place.y) else name
+
+
+def _lateness(stream: StreamSchema) -> str:
+    where = "dropped and counted" if stream.drop_late else "they go to the late output"
+    behind = f"more than {duration_in_words(stream.late_us)} " if stream.late_us else ""
+    return f"rows {behind}behind the latest time seen are late: {where}"
+
+
+def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
+    if useful is None:
+        return [("filter", "none: some query uses every row")]
+    sql = to_spark_sql(useful, stream.types)
+    if sql == EVERY_ROW:
+        where = "decided in Python, before rows are routed: Spark has no words for it"
+    else:
+        where = "decided before Python for a DataFrame, in Catalyst, and for files in the reader"
+    entries: list[Entry] = [
+        ("filter", _wrapped(show(useful))),
+        ("", f"{where}; other rows only move time on"),
+    ]
+    if sql != EVERY_ROW:
+        cut = sql if len(sql) <= LONGEST_SQL else f"{sql[:LONGEST_SQL]} …"
+        entries.append(("in Spark SQL", _wrapped(cut)))
+        if not is_said_by_spark(useful, stream.types):
+            entries.append(("", "which is all that Spark has words for; the rest is decided in Python"))
+    return entries
+
+
+# --- queries ------------------------------------------------------------------------------------------------------
+
+
+def _by_kernel(plan: Plan) -> dict[tuple[str, str], list[QueryPlan]]:
+    found: dict[tuple[str, str], list[QueryPlan]] = {}
+    for query in plan.queries:
+        found.setdefault((query.kind, query.reads), []).append(query)
+    return found
+
+
+def _query(plan: Plan, query: QueryPlan) -> str:
+    source = plan.stream(query.reads)
+    entries: list[Entry] = [("reads", query.reads)]
+    if query.where is not None:
+        entries.append(("where", _wrapped(show(query.where))))
+    if query.subscription:
+        entries.append(("clauses", aligned(clauses_in_words(query.subscription, source))))
+        entries.append(("together", _wrapped(condition_in_words(query.subscription))))
+        entries.append(("answers", emission_in_words(query.subscription)))
+    else:
+        entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
+    entries.append(("columns", _wrapped(", ".join(name for name, _ in query.schema.columns[1:]))))
+    entries.append(
+        ("zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {_why_there(plan, query)}")
+    )
+    entries.append(("kernel", f"{query.kind}:{query.reads}"))
+    entries.append(("state", _state(plan, query)))
+    return _section(f"query {query.name}", entries)
+
+
+def _why_there(plan: Plan, query: QueryPlan) -> str:
+    if query.reads not in {stream.name for stream in plan.streams}:
+        return f"where '{query.reads}' is answered: its answers do not travel"
+    if query.subscription and query.subscription.region:
+        return "by its region: queries on the same region share it, and rows elsewhere do not come here"
+    if query.subscription and query.subscription.sensors:
+        return "by its sensors: queries on the same sensors share it, and rows of others do not come here"
+    return "by its name: rows from everywhere that it can use meet in this one zone"
+
+
+def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
+    asked = query.subscription
+    if asked is None:
+        return "none"
+    here = plan.zone_of(query.name)
+    mates = [
+        other.subscription
+        for other in plan.queries
+        if other.subscription and other.reads == query.reads and plan.zone_of(other.name) == here
+    ]
+    row = bytes_per_row(plan.stream(query.reads), mates)
+    longest = duration_in_words(max(mate.within_us for mate in mates))
+    own = BYTES_PER_QUERY + BYTES_PER_CLAUSE * len(asked.clauses)
+    told = [
+        f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row, once for all queries of the kernel",
+        f"{size_in_words(own)} for the query itself",
+    ]
+    if asked.emit is not Emit.LATEST or not is_plain(asked):
+        told[1] += f", and {size_in_words(BYTES_PER_MATCH)} for each match of its clauses in that time"
+    return told
+
+
+def _others(plan: Plan, queries: Sequence[QueryPlan]) -> str:
+    first = queries[0]
+    entries: list[Entry] = [
+        ("named", _wrapped(listed([query.name for query in queries]))),
+        ("zones", _by_zone(plan, queries)),
+    ]
+    if asked := [query.subscription for query in queries if query.subscription]:
+        longest = duration_in_words(max(subscription.within_us for subscription in asked))
+        row = bytes_per_row(plan.stream(first.reads), asked)
+        clauses = sum(len(subscription.clauses) for subscription in asked)
+        own = BYTES_PER_QUERY * len(asked) + BYTES_PER_CLAUSE * clauses
+        entries.append(
+            (
+                "state",
+                [
+                    f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row and zone",
+                    f"{size_in_words(own)} for the queries themselves",
+                ],
+            )
+        )
+    return _section(f"{counted(len(queries), 'more query')} of kernel {first.kind}:{first.reads}", entries)
+
+
+# --- what is shared -----------------------------------------------------------------------------------------------
+
+
+def _shared(plan: Plan) -> str:
+    entries: list[Entry] = [("zones", _by_zone(plan, plan.queries))]
+    regions = Counter(query.subscription.region for query in plan.queries if query.subscription)
+    together = [(region, count) for region, count in regions.most_common() if region and count > 1]
+    if together:
+        told = [
+            f"{counted(count, 'query')} inside {region_in_words(region)}"
+            for region, count in together[:MOST_TOLD]
+        ]
+        more = len(together) - MOST_TOLD
+        told += [f"and the same for {counted(more, 'more region')}"] if more > 0 else []
+        entries.append(("regions", told))
+    kernels = {(plan.zone_of(query.name), query.kind, query.reads) for query in plan.queries}
+    queries = counted(len(plan.queries), "query")
+    entries.append(("kernels", f"{len(kernels):,} for {queries}: one for each zone, kind and source"))
+    if clauses := [clause for query in plan.queries for clause in _matched(query)]:
+        entries.append(
+            (
+                "clauses",
+                f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal ones are matched once",
+            )
+        )
+    entries.append(
+        ("shapes", f"{len(plan.projections):,}: queries with the same columns are written out together")
+    )
+    return _section("shared", entries)
+
+
+def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
+    """What is matched for a query: clauses that are equal in this are one to the kernel."""
+    asked = query.subscription
+    if asked is None:
+        return
+    for clause in asked.clauses:
+        scope = clause.sensor if clause.sensor is not None else (asked.region, asked.sensors)
+        where = repr(query.where)
+        yield query.reads, query.zone_key, where, scope, clause.attribute, clause.interval, clause.text
+
+
+def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
+    counts = Counter(plan.zone_of(query.name) for query in queries)
+    return _wrapped(
+        listed([f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())], 32)
+    )
+
+
+# --- layout -------------------------------------------------------------------------------------------------------
+
+
+def _section(title: str, entries: Sequence[Entry]) -> str:
+    lines = [title]
+    width = max(len(name) for name, _ in entries)
+    for name, told in entries:
+        first, *rest = [told] if isinstance(told, str) else told or [""]
+        lines.append(f"  {name:<{width}}  {first}")
+        lines += [f"  {'':<{width}}  {line}" for line in rest]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,27 @@
+"""Does a query still mean what it meant when its state was saved?
+
+A fingerprint is a digest of the canonical text of a query and of everything it reads. Spaces, comments, order of statements
+and the lateness of streams (which rows come, not what they mean) leave it as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+
+from headwater.query.catalogue import Catalogue
+from headwater.query.printer import show
+
+
+def fingerprints(catalogue: Catalogue) -> dict[str, str]:
+    """The fingerprint of every query, 32 hex digits."""
+    found: dict[str, str] = {}
+    for name, stream in catalogue.streams.items():
+        found[name] = _digest(show(replace(stream.tree, late=None, drop_late=False, idle=None)))
+    for name, query in catalogue.queries.items():
+        found[name] = _digest(found[query.reads] + show(query.tree))
+    return {name: found[name] for name in catalogue.queries}
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,119 @@
+"""The kernels of a zone, and which zones a row is wanted in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.routing import Routing
+from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.select import Selection, SelectKernel
+from headwater.model import Kernel, RowCondition, Rows, StreamSchema
+from headwater.query.expressions import condition
+from headwater.query.tree import Expression
+from headwater.query.zones import zone_of
+
+Wanted = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """One query, ready to run; `kind` is "correlate" or "select".
+
+    `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
+    WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
+    as a stream.
+    """
+
+    name: str
+    reads: str
+    kind: str
+    fingerprint: str
+    zone_key: str
+    shape: int
+    subscription: Subscription | None
+    where: Expression | None
+    schema: StreamSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The queries of one kind that read one source in one zone, and the kernel that answers them.
+
+    State is saved under `name`, which therefore never changes.
+    """
+
+    name: str
+    reads: str
+    queries: tuple[str, ...]
+    kernel: Kernel[Any]
+
+
+def make_group(source: StreamSchema, kind: str, queries: Sequence[QueryPlan]) -> Group:
+    """The group of some queries of one kind that read `source`."""
+    conditions = _Conditions()
+    kernel: Kernel[Any]
+    if kind == "correlate":
+        kernel = CorrelateKernel(source, _subscriptions(queries, conditions), conditions.listed)
+    else:
+        selections = [
+            Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
+            for query in queries
+        ]
+        kernel = SelectKernel(source, selections, conditions.listed)
+    return Group(f"{kind}:{source.name}", source.name, tuple(query.name for query in queries), kernel)
+
+
+def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int) -> Callable[[Rows], Wanted]:
+    """A function from rows of `source` to bool[zones, n]: which zones can use each row."""
+    correlating = [query for query in queries if query.subscription]
+    conditions = _Conditions()
+    subscriptions = _subscriptions(correlating, conditions)
+    homes = [zone_of(query.zone_key, zones) for query in correlating]
+    routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
+    plain = {
+        (zone_of(query.zone_key, zones), repr(query.where)): condition(query.where) if query.where else None
+        for query in queries
+        if query.subscription is None
+    }
+
+    def wanted(rows: Rows) -> Wanted:
+        found = routing.wanted(rows) if routing else np.zeros((zones, rows.count), np.bool_)
+        for (zone, _), holds in plain.items():
+            found[zone] |= holds(rows) if holds else True
+        return found
+
+    return wanted
+
+
+class _Conditions:
+    """The different WHERE conditions of some queries, each once."""
+
+    def __init__(self) -> None:
+        self.listed: list[RowCondition] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, where: Expression | None) -> int | None:
+        """The place of a condition in the list; None if there is none."""
+        if where is None:
+            return None
+        # By its written form: as values, 1, 1.0 and TRUE would be equal.
+        place = self._places.setdefault(repr(where), len(self.listed))
+        if place == len(self.listed):
+            self.listed.append(condition(where))
+        return place
+
+
+def _subscriptions(queries: Sequence[QueryPlan], conditions: _Conditions) -> list[Subscription]:
+    return [
+        query.subscription
+        if query.where is None
+        else replace(query.subscription, where=conditions.place(query.where))
+        for query in queries
+        if query.subscription
+    ]

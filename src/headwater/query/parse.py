@@ -1,0 +1,180 @@
+"""What does a query text say? Text in, tree and errors out.
+
+Rule 1  Any text gives a Script and a list of errors; nothing is raised.
+Rule 2  A statement ends with `;`, and the next CREATE begins a new one even where the `;` was forgotten: an error in one
+        statement never hides the errors of another.
+Rule 3  An expression is at most MAX_DEPTH levels deep, so that everything that walks a tree may walk it by recursion.
+
+Memory  The parse table is made once in a process, on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken
+from lark.lexer import Lexer
+
+from headwater.model import QueryError, Span
+from headwater.query.syntax.statement_rules import Rules
+from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
+from headwater.query.syntax.unexpected import Keywords, explain_unexpected
+from headwater.query.tree import Area, Clause, Expression, Quantity, Script, Statement
+from headwater.query.walk import depth_of
+
+MAX_DEPTH: Final = 100
+
+_STARTS: Final = ("statement", "expression", "clause", "quantity", "area")
+
+
+def parse(text: str) -> tuple[Script, list[QueryError]]:
+    """The statements of a text that could be read, and every error found in the others."""
+    language = _language()
+    tokens, errors = cut(text, language.kinds)
+    statements: list[Statement] = []
+    for piece in _pieces(tokens):
+        if piece.tokens and not any(token.type == "UNREADABLE" for token in piece.tokens):
+            found = _read(piece.tokens, "statement", piece.end or _end_of(text))
+            if isinstance(found, QueryError):
+                errors.append(found)
+            else:
+                statements.append(found)
+                if piece.unfinished:
+                    errors.append(_missing_semicolon(piece))
+    errors.sort(key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
+    return Script(tuple(statements)), errors
+
+
+def parse_expression(text: str) -> Expression:
+    """An expression; raises QueryError."""
+    return _parse_alone(text, "expression")
+
+
+def parse_clause(text: str) -> Clause:
+    """A clause of CORRELATE, such as `3 OF temperature <= 0 AS cold`; raises QueryError."""
+    return _parse_alone(text, "clause")
+
+
+def parse_quantity(text: str) -> Quantity:
+    """A number with a unit, such as `30 SECONDS`; raises QueryError."""
+    return _parse_alone(text, "quantity")
+
+
+def parse_area(text: str) -> Area:
+    """An area, such as `CIRCLE (7.17, 45.87, 5 KM)`; raises QueryError."""
+    return _parse_alone(text, "area")
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name can stand in a text without double quotes."""
+    return bool(PLAIN_NAME.fullmatch(name)) and name.upper() not in _language().keywords.reserved
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    parser: Lark
+    kinds: dict[str, str]
+    keywords: Keywords
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The tokens of one statement, and where it ends; `unfinished`: without `;`, though another statement follows."""
+
+    tokens: list[Token]
+    end: Span | None
+    unfinished: bool = False
+
+
+class _TokensAsTheyAre(Lexer):
+    """The lexer of the parser: the tokens are cut already."""
+
+    def __init__(self, _: Any) -> None: ...
+
+    def lex(self, tokens: list[Token]) -> Iterator[Token]:  # type: ignore[override]
+        yield from tokens
+
+
+@cache
+def _language() -> _Language:
+    grammar = resources.files("headwater.query").joinpath("grammar.lark").read_text(encoding="utf-8")
+    parser = Lark(
+        grammar,
+        parser="lalr",
+        lexer=_TokensAsTheyAre,
+        start=list(_STARTS),
+        maybe_placeholders=True,
+        transformer=Rules(),
+    )
+    kinds = {str(t.pattern.value): t.name for t in parser.terminals if t.pattern is not None}
+    usable = {rule.expansion[0].name for rule in parser.rules if rule.origin.name == "word"}
+    return _Language(parser, kinds, Keywords.of(kinds, usable))
+
+
+def _pieces(tokens: list[Token]) -> Iterator[_Piece]:
+    found: list[Token] = []
+    for token in tokens:
+        if token.type == "END_OF_STATEMENT":
+            yield _Piece(found, span_of(token))
+            found = []
+        elif token.type == "CREATE" and found:
+            yield _Piece(found, span_of(token), unfinished=True)
+            found = [token]
+        else:
+            found.append(token)
+    yield _Piece(found, None)
+
+
+def _read(tokens: list[Token], start: str, end: Span) -> Any:
+    """What the tokens say, or the QueryError that stands in the way; `end` is where they end."""
+    language = _language()
+    try:
+        tree = language.parser.parse(tokens, start=start)
+    except QueryError as error:
+        return error
+    except UnexpectedToken as error:
+        return explain_unexpected(error, language.keywords, end)
+    if depth_of(tree) > MAX_DEPTH:
+        return _too_deep(tokens[0])
+    return tree
+
+
+def _parse_alone(text: str, start: str) -> Any:
+    tokens, errors = cut(text, _language().kinds)
+    if errors:
+        raise errors[0]
+    found = _read(tokens, start, _end_of(text))
+    if isinstance(found, QueryError):
+        raise found
+    return found
+
+
+def _end_of(text: str) -> Span:
+    """Just behind the last character that is no space."""
+    lines = text.rstrip().split("\n")
+    return Span(len(lines), len(lines[-1]) + 1)
+
+
+def _missing_semicolon(piece: _Piece) -> QueryError:
+    return QueryError(
+        "syntax",
+        "expected ';' before this CREATE",
+        span=piece.end,
+        advice=["every statement ends with ';'"],
+    )
+
+
+def _too_deep(first: Token) -> QueryError:
+    return QueryError(
+        "syntax",
+        f"an expression here is more than {MAX_DEPTH} levels deep",
+        span=span_of(first),
+        advice=[
+            "write long lists of alternatives with IN, or split the query into queries that read one another"
+        ],
+    )

@@ -1,0 +1,118 @@
+"""A token stands where none of its kind may stand: what was expected, in words of the language, and what to do?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lark.exceptions import UnexpectedToken
+
+from headwater.model import QueryError, Span
+from headwater.query.checks.complaints import nearest
+from headwater.query.syntax.tokens import span_of
+
+MOST_EXPECTED: Final = 8
+"""Things listed as expected; the others are left out."""
+
+_KINDS: Final = {
+    "NAME": "a name",
+    "QUOTED": "a name",
+    "NUMBER": "a number",
+    "STRING": "a string in 'quotes'",
+    "$END": "the end of the statement",
+}
+_VALUE_BEGINS: Final = {
+    "NAME", "QUOTED", "NUMBER", "STRING", "LPAR", "MINUS", "PLUS", "NOT", "CASE", "NULL", "TRUE", "FALSE",
+}  # fmt: skip
+_ARITHMETIC: Final = ("+", "-", "*", "/", "%", "||")
+_COMPARING: Final = ("=", "<>", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN", "IS", "NOT")
+_UNITS: Final = (
+    "SECOND", "SECONDS", "MINUTE", "MINUTES", "HOUR", "HOURS", "DAY", "DAYS",
+    "METER", "METERS", "METRE", "METRES", "KM",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """The keywords and signs of the grammar: how each terminal is written, and which words may be names."""
+
+    written: Mapping[str, str]
+    usable: frozenset[str]
+    reserved: frozenset[str]
+
+    @classmethod
+    def of(cls, kinds: Mapping[str, str], usable: set[str]) -> Keywords:
+        """From the terminal of every keyword and sign, and the terminals that may be names."""
+        reserved = {text for text, kind in kinds.items() if text.isalpha() and kind not in usable}
+        return cls({kind: text for text, kind in kinds.items()}, frozenset(usable), frozenset(reserved))
+
+
+def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) -> QueryError:
+    """The error in words; `end` is where the statement ends."""
+    token = error.token
+    expected = set(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
+    at_end = token.type == "$END"
+    found = "the statement ends" if at_end else f"found {_shown(token)}"
+    wanted = _in_words(expected, keywords)
+    return QueryError(
+        "syntax",
+        f"expected {wanted}, but {found}" if wanted else f"{found} where the statement should end",
+        span=end if at_end else span_of(token),
+        advice=_advice(token.type, str(token), expected, keywords),
+    )
+
+
+def _in_words(expected: set[str], keywords: Keywords) -> str:
+    left = set(expected)
+    words: list[str] = []
+    if left >= {"NUMBER", "STRING", "NAME", "LPAR"}:
+        left -= _VALUE_BEGINS | keywords.usable
+        words.append("an expression")
+    elif "NAME" in left:
+        left -= keywords.usable
+    texts = {_KINDS.get(kind) or keywords.written[kind] for kind in left}
+    if texts >= set(_UNITS):
+        texts -= set(_UNITS)
+        words.append("a unit such as SECONDS or METERS")
+    if texts >= set(_ARITHMETIC):
+        texts -= set(_ARITHMETIC)
+        texts -= set(_COMPARING) if "=" in texts else set()
+        texts -= {"AND", "OR"} if "OR" in texts else set()
+        last = ["an operator"]
+    else:
+        last = []
+        if texts >= set(_COMPARING[:7]):
+            texts -= set(_COMPARING[:7])
+            last = ["a comparison"]
+    names = sorted(text for text in texts if " " in text)
+    capitals = sorted(text for text in texts if text.isalpha())
+    signs = sorted(f"'{text}'" for text in texts if " " not in text and not text.isalpha())
+    return _listed([*words, *capitals, *names, *signs, *last][:MOST_EXPECTED])
+
+
+def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> list[str]:
+    if kind == "SELECT" and "CREATE" in expected:
+        return ["a query has a name: CREATE QUERY name AS SELECT …"]
+    if kind in keywords.written and "NAME" in expected and found.isalpha() and kind not in keywords.usable:
+        return [
+            f'{found.upper()} is a word of the language: to use it as a name write "{found}" in double quotes'
+        ]
+    if found.isidentifier():
+        candidates = [keywords.written[kind] for kind in expected if keywords.written.get(kind, "").isalpha()]
+        if meant := nearest(found, sorted(candidates)):
+            return [f"did you mean '{meant}'?"]
+    if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
+        return [f'names stand in double quotes or in none: "{found[1:-1]}"']
+    if found in ("<", "<=", ">", ">=", "=") and "AND" in expected:
+        return ["a comparison has two sides: write a > 10 AND a < 30, or BETWEEN"]
+    return []
+
+
+def _shown(text: str) -> str:
+    short = text if len(text) <= 30 else text[:27] + "…"
+    return f"'{short}'" if "'" not in short else short
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

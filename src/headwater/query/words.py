@@ -1,0 +1,136 @@
+"""Clauses, ranges, regions and sizes in words, for people who read plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.model import (
+    Box,
+    Circle,
+    ColumnType,
+    Polygon,
+    Region,
+    StreamSchema,
+    format_duration,
+    format_instant,
+)
+
+
+def clauses_in_words(subscription: Subscription, schema: StreamSchema) -> list[tuple[str, str]]:
+    """A name and what is asked, one a clause; `n OF` is one again."""
+    together: dict[int, list[Clause]] = {}
+    for clause in subscription.clauses:
+        together.setdefault(clause.group, []).append(clause)
+    return [_clause_in_words(clauses, schema) for clauses in together.values()]
+
+
+def condition_in_words(subscription: Subscription) -> str:
+    """How near in time and place the readings must be, and where."""
+    parts = [f"less than {duration_in_words(subscription.within_us)} apart"]
+    if subscription.within_m is not None:
+        parts.append(f"every two closer than {length_in_words(subscription.within_m)}")
+    if subscription.distinct_sensors:
+        parts.append("all of different sensors")
+    if subscription.region is not None:
+        parts.append(f"inside {region_in_words(subscription.region)}")
+    if subscription.sensors is not None:
+        parts.append(f"of the sensors {listed([str(sensor) for sensor in subscription.sensors])}")
+    return ", ".join(parts)
+
+
+def emission_in_words(subscription: Subscription) -> str:
+    """What one answer is."""
+    if subscription.emit is Emit.READINGS:
+        return "each reading that belongs to a match, once"
+    if subscription.emit is Emit.LATEST:
+        return "for each row that completes a match, the latest one"
+    return f"every match, at most {subscription.limit:,} for each row"
+
+
+def region_in_words(region: Region) -> str:
+    """A region, short."""
+    match region:
+        case Circle():
+            return f"the circle of {length_in_words(region.radius_m)} around ({region.x:g}, {region.y:g})"
+        case Box():
+            return f"the box from ({region.west:g}, {region.south:g}) to ({region.east:g}, {region.north:g})"
+        case Polygon():
+            west, south, east, north = region.bounds()[0]
+            corners = len(region.corners)
+            return f"a polygon of {corners} corners between ({west:g}, {south:g}) and ({east:g}, {north:g})"
+
+
+def interval_in_words(interval: Interval, kind: ColumnType) -> str:
+    """A range of values."""
+    low, high = _shown(interval.low, kind), _shown(interval.high, kind)
+    if interval.low == interval.high:
+        return f"is {low}"
+    if interval.low == -math.inf:
+        return f"below {high}" if interval.high_open else f"at most {high}"
+    if interval.high == math.inf:
+        return f"above {low}" if interval.low_open else f"at least {low}"
+    return f"from {low} to {high}"
+
+
+def duration_in_words(duration_us: int) -> str:
+    """30 seconds, 1 minute."""
+    amount, unit = format_duration(duration_us).split()
+    return f"{amount} {unit.lower()[:-1] if amount == '1' else unit.lower()}"
+
+
+def length_in_words(length_m: float) -> str:
+    """500 m, 5 km."""
+    return f"{length_m / 1000:g} km" if length_m >= 1000 else f"{length_m:g} m"
+
+
+def size_in_words(size: float) -> str:
+    """1.5 KB, 12 MB."""
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def counted(count: int, noun: str) -> str:
+    """1 query, 8,000 queries."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def listed(items: Sequence[str], most: int = 12) -> str:
+    """a, b, c and 7 more."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
+def aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Two columns, the second beginning at one place."""
+    rows = list(pairs)
+    width = max((len(left) for left, _ in rows), default=0)
+    return [f"{left:<{width}}  {right}" for left, right in rows]
+
+
+def _clause_in_words(clauses: Sequence[Clause], schema: StreamSchema) -> tuple[str, str]:
+    first = clauses[0]
+    kind = schema.types[first.attribute]
+    asked = f"is '{first.text}'" if first.interval is None else interval_in_words(first.interval, kind)
+    name = first.name
+    if len(clauses) > 1:
+        name = f"{first.name} … {clauses[-1].name}"
+        asked += f", {len(clauses)} of different sensors"
+    if first.attribute != first.name:
+        asked = f"{first.attribute} {asked}"
+    if first.sensor is not None:
+        asked += f", of sensor {first.sensor!r}"
+    return name, asked
+
+
+def _shown(value: float, kind: ColumnType) -> str:
+    if kind is ColumnType.TIMESTAMP and not math.isinf(value):
+        return format_instant(int(value))
+    if kind is ColumnType.BOOLEAN:
+        return str(bool(value)).upper()
+    return str(value) if isinstance(value, int) else f"{value:.15g}"

@@ -1,0 +1,34 @@
+"""In which zone does a query live?
+
+A zone key says what a query wants rows for; equal keys share a zone. Queries on the same region (or the same list of
+sensors) have the same key, because they want the same rows. Others go by their own name, so that a file of many spreads
+over the zones. A query that reads a query has the key of that one: its answers are made there.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from headwater.query.catalogue import Catalogue, CheckedQuery
+
+
+def zone_keys(catalogue: Catalogue) -> dict[str, str]:
+    """The zone key of every query."""
+    keys: dict[str, str] = {}
+    for name, query in catalogue.queries.items():
+        keys[name] = keys.get(query.reads) or _own_key(query)
+    return keys
+
+
+def zone_of(zone_key: str, zones: int) -> int:
+    """The same in every process and after every restart."""
+    return crc32(zone_key.encode()) % zones
+
+
+def _own_key(query: CheckedQuery) -> str:
+    correlation = query.correlation
+    if correlation and correlation.region:
+        return f"region {correlation.region!r}"
+    if correlation and correlation.sensors:
+        return f"sensors {sorted(correlation.sensors, key=str)!r}"
+    return f"query {query.name}"

@@ -1,0 +1,569 @@
+"""What a plan says: fingerprints, zones, shapes, columns that travel, rows that are of use, kernels."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.model import (
+    END,
+    SECOND,
+    Answers,
+    Circle,
+    Column,
+    ColumnType,
+    QueriesRefused,
+    Rows,
+    Span,
+    StreamSchema,
+    content_ids,
+    order_of,
+    strings,
+)
+from headwater.query.expressions import condition
+from headwater.query.parse import parse
+from headwater.query.plan import Plan, QueryPlan, compile_script, compile_text
+from headwater.query.printer import show
+from headwater.query.tree import Literal, Script
+from headwater.query.useful import join_intervals
+from headwater.query.zones import zone_of
+
+WEATHER = """CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, note STRING, temperature DOUBLE, humidity DOUBLE,
+  wind DOUBLE, lon DOUBLE, lat DOUBLE, battery BIGINT, open BOOLEAN, PLACE (lon, lat) GEOGRAPHIC) LATE 10 SECONDS;
+"""
+PLANE = """CREATE STREAM plane (id BIGINT KEY, at TIMESTAMP TIME, a DOUBLE, b BIGINT, x DOUBLE, y DOUBLE, c DOUBLE,
+  sent TIMESTAMP, PLACE (x, y));
+"""
+BARE = "CREATE STREAM bare (at TIMESTAMP TIME, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE);\n"
+FROST = """CREATE QUERY frost AS SELECT * FROM weather CORRELATE (
+  temperature BETWEEN -5 AND 0, humidity >= 80 WITHIN 30 SECONDS, 500 METERS INSIDE CIRCLE (7.17, 45.87, 5 KM));
+"""
+
+
+def correlate(name: str, inside: str, *, source: str = "plane", select: str = "*", where: str = "") -> str:
+    return f"CREATE QUERY {name} AS SELECT {select} FROM {source} {where} CORRELATE ({inside});\n"
+
+
+def print_of(text: str, name: str = "q") -> str:
+    return compile_text(text).query(name).fingerprint
+
+
+class TestQueryPlans:
+    def test_a_query_becomes_a_subscription(self) -> None:
+        plan = compile_text(WEATHER + FROST, zones=4)
+        (query,) = plan.queries
+        infinite = float("inf")
+        assert query == QueryPlan(
+            name="frost",
+            reads="weather",
+            kind="correlate",
+            fingerprint=query.fingerprint,
+            zone_key="region Circle(x=7.17, y=45.87, radius_m=5000.0, geographic=True)",
+            shape=0,
+            subscription=Subscription(
+                name="frost",
+                fingerprint=query.fingerprint,
+                shape=0,
+                clauses=(
+                    Clause("temperature", "temperature", Interval(-5.0, 0.0), group=0),
+                    Clause("humidity", "humidity", Interval(80.0, infinite), group=1),
+                ),
+                within_us=30 * SECOND,
+                within_m=500.0,
+                region=Circle(7.17, 45.87, 5000.0, geographic=True),
+                emit=Emit.LATEST,
+            ),
+            where=None,
+            schema=query.schema,
+        )
+        assert plan.stream("frost") is query.schema
+        assert plan.stream("weather").late_us == 10 * SECOND
+
+    def test_queries_come_after_what_they_read(self) -> None:
+        text = "CREATE QUERY c AS SELECT a FROM b; CREATE QUERY b AS SELECT a FROM bare;" + BARE
+        plan = compile_text(text)
+        assert [query.name for query in plan.queries] == ["b", "c"]
+        assert [plan.root_stream(name) for name in ("bare", "b", "c")] == ["bare"] * 3
+
+    def test_a_refused_text_gives_all_its_errors_with_its_file(self) -> None:
+        with pytest.raises(QueriesRefused) as caught:
+            compile_text(
+                "CREATE QUERY q AS SELECT * FROM nowhere; CREATE QUERY r AS SELECT * FROM s LIMIT;",
+                file="alerts.hw",
+            )
+        first, second = caught.value.errors
+        assert (first.code, second.code) == ("unknown-stream", "syntax")
+        assert str(caught.value).split("\n")[1] == "  alerts.hw:1:33"
+
+    def test_a_script_without_places_is_refused_with_places_in_its_printed_form(self) -> None:
+        script, _ = parse(WEATHER + "CREATE QUERY q AS SELECT nothing FROM weather;")
+        with pytest.raises(QueriesRefused) as caught:
+            compile_script(Script(tuple(replace(s, span=None) for s in script.statements)))
+        (error,) = caught.value.errors
+        assert error.code == "unknown-column"
+        assert isinstance(error.span, Span)
+        line = caught.value.text.split("\n")[error.span.line - 1]
+        assert line[error.span.column - 1 :].startswith("nothing")
+
+    def test_a_script_and_its_text_give_the_same_queries(self) -> None:
+        script, _ = parse(WEATHER + FROST)
+        assert compile_script(script).queries == compile_text(WEATHER + FROST).queries
+
+
+class TestFingerprints:
+    BASE = WEATHER + correlate("q", "wind <= 2 WITHIN 30 SECONDS", source="weather")
+
+    def test_spaces_comments_order_lateness_and_other_queries_do_not_count(self) -> None:
+        base = print_of(self.BASE)
+        assert len(base) == 32
+        assert print_of(self.BASE.replace(" ", "  ").replace("\n", " -- so it is\n")) == base
+        assert print_of(self.BASE.replace("LATE 10 SECONDS", "LATE 1 MINUTES DROP IDLE 5 SECONDS")) == base
+        assert print_of(self.BASE + FROST) == base
+        assert print_of(FROST + self.BASE) == base
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ("wind <= 2", "wind < 2"),
+            ("wind <= 2", "wind <= 2.5"),
+            ("30 SECONDS", "31 SECONDS"),
+            ("SELECT *", "SELECT wind"),
+            ("FROM weather", "FROM weather WHERE wind > 0"),
+            ("GEOGRAPHIC", ""),
+            ("wind DOUBLE", "wind BIGINT"),
+            ("QUERY q", "QUERY r"),
+        ],
+    )
+    def test_meaning_counts(self, old: str, new: str) -> None:
+        name = "r" if new == "QUERY r" else "q"
+        assert print_of(self.BASE.replace(old, new), name) != print_of(self.BASE)
+
+    def test_what_is_read_counts(self) -> None:
+        text = self.BASE + "CREATE QUERY second AS SELECT wind FROM q;"
+        changed = text.replace("wind <= 2", "wind <= 3")
+        assert print_of(text, "second") != print_of(changed, "second")
+        assert print_of(text, "q") != print_of(changed, "q")
+
+
+class TestZones:
+    def test_a_zone_is_the_same_everywhere(self) -> None:
+        assert [zone_of("query frost", zones) for zones in (1, 2, 8)] == [0, 0, 4]
+        assert zone_of("region Circle(x=7.17, y=45.87, radius_m=5000.0, geographic=True)", 8) == 1
+
+    def test_the_same_region_is_the_same_zone(self) -> None:
+        text = (
+            PLANE
+            + correlate("one", "a > 1 WITHIN 1 SECONDS INSIDE CIRCLE (0, 0, 5 KM)")
+            + correlate("two", "b > 1 WITHIN 9 SECONDS INSIDE CIRCLE (0, 0.0, 5000)")
+            + correlate("three", "a > 1 WITHIN 1 SECONDS INSIDE CIRCLE (0, 1, 5 KM)")
+            + correlate("four", "a > 1 WITHIN 1 SECONDS SENSORS (2, 1, 2)")
+            + correlate("five", "b > 1 WITHIN 2 SECONDS SENSORS (1, 2)")
+            + correlate("six", "a > 1 WITHIN 1 SECONDS")
+        )
+        keys = {query.name: query.zone_key for query in compile_text(text).queries}
+        assert keys == {
+            "one": "region Circle(x=0.0, y=0.0, radius_m=5000.0, geographic=False)",
+            "two": "region Circle(x=0.0, y=0.0, radius_m=5000.0, geographic=False)",
+            "three": "region Circle(x=0.0, y=1.0, radius_m=5000.0, geographic=False)",
+            "four": "sensors [1, 2]",
+            "five": "sensors [1, 2]",
+            "six": "query six",
+        }
+
+    def test_a_chain_lives_where_it_begins(self) -> None:
+        text = (
+            PLANE
+            + correlate("first", "a > 1 WITHIN 1 SECONDS EMIT READINGS")
+            + "CREATE QUERY second AS SELECT key, value, x, y FROM first WHERE value > 2;"
+            + correlate("third", "value > 1 WITHIN 1 SECONDS INSIDE BOX (0, 0, 1, 1)", source="second")
+            + "CREATE QUERY plain AS SELECT a FROM plane;"
+        )
+        plan = compile_text(text, zones=64)
+        assert {query.name: query.zone_key for query in plan.queries} == {
+            "first": "query first",
+            "second": "query first",
+            "third": "query first",
+            "plain": "query plain",
+        }
+        assert plan.zone_of("third") == plan.zone_of("first") == zone_of("query first", 64)
+
+
+class TestShapes:
+    def test_queries_that_answer_alike_share_a_shape(self) -> None:
+        text = (
+            PLANE
+            + correlate("one", "a > 1 WITHIN 1 SECONDS")
+            + correlate("two", "a < 1 WITHIN 9 SECONDS EMIT ALL")
+            + correlate("three", "a > 1 WITHIN 1 SECONDS", select="a, a_key, a_time")
+            + correlate("four", "a > 1 WITHIN 1 SECONDS", select="a * 2 AS a")
+            + correlate("five", "a > 1 WITHIN 1 SECONDS", select="a * 2.0 AS a")
+            + correlate("six", "a > 1 WITHIN 1 SECONDS EMIT READINGS")
+            + correlate("seven", "c > 1 AS a WITHIN 1 SECONDS")
+            + correlate("eight", "b > 1 AS a WITHIN 1 SECONDS")
+        )
+        plan = compile_text(text)
+        # Three is one written out; four and five differ in how they are written, which is enough to be two.
+        assert [query.shape for query in plan.queries] == [0, 0, 0, 1, 2, 3, 0, 4]
+        assert [p.shape for p in plan.projections] == [0, 1, 2, 3, 4]
+        assert plan.queries[0].subscription is not None
+        assert plan.queries[3].subscription and plan.queries[3].subscription.shape == 1
+
+    def test_answers_are_projected(self) -> None:
+        select = "a * 2 AS twice, a_key, event_time - a_time AS age, 'x' AS letter, NULL AS nothing"
+        plan = compile_text(PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS", select=select))
+        query = strings(["q", "q"])
+        answers = Rows.of(
+            {
+                "query": query,
+                "event_time": Column.of(ColumnType.TIMESTAMP, [3 * SECOND, 4 * SECOND]),
+                "match_id": content_ids([query]),
+                "a": Column.of(ColumnType.DOUBLE, [1.5, None]),
+                "a_key": Column.of(ColumnType.BIGINT, [7, 8]),
+                "a_time": Column.of(ColumnType.TIMESTAMP, [SECOND, 4 * SECOND]),
+                "a_x": Column.of(ColumnType.DOUBLE, [0.0, 0.0]),
+                "a_y": Column.of(ColumnType.DOUBLE, [0.0, 0.0]),
+            }
+        )
+        found = plan.project(Answers(0, answers))
+        ids = answers["match_id"].tolist()
+        assert found.tolist() == [
+            {
+                "query": "q",
+                "event_time": 3 * SECOND,
+                "match_id": ids[0],
+                "twice": 3.0,
+                "a_key": 7,
+                "age": 2.0,
+                "letter": "x",
+                "nothing": None,
+            },
+            {
+                "query": "q",
+                "event_time": 4 * SECOND,
+                "match_id": ids[1],
+                "twice": None,
+                "a_key": 8,
+                "age": 0.0,
+                "letter": "x",
+                "nothing": None,
+            },
+        ]
+        assert {n: k for n, k in found.types.items() if n in plan.stream("q").types} == plan.stream("q").types
+
+
+class TestKeptColumns:
+    def kept(self, streams: str, *queries: str) -> tuple[str, ...]:
+        return compile_text(streams + "".join(queries)).kept(streams.split()[2])
+
+    def test_all_up_to_the_last_one_needed(self) -> None:
+        assert self.kept(BARE, correlate("q", "b > 1 WITHIN 1 SECONDS", source="bare")) == ("at", "a", "b")
+
+    def test_where_counts_and_so_does_every_query(self) -> None:
+        one = correlate("one", "a > 1 WITHIN 1 SECONDS", source="bare")
+        two = correlate("two", "a > 1 WITHIN 1 SECONDS", source="bare", where="WHERE c + 1 > 2")
+        assert self.kept(BARE, one) == ("at", "a")
+        assert self.kept(BARE, one, two) == ("at", "a", "b", "c")
+
+    def test_the_place_travels_and_key_and_time_stand_in_front_of_the_order(self) -> None:
+        assert self.kept(PLANE, correlate("q", "a > 1 WITHIN 1 SECONDS")) == ("id", "at", "a", "b", "x", "y")
+        late = "CREATE STREAM late (a DOUBLE, b DOUBLE, at TIMESTAMP TIME, id STRING KEY);"
+        assert self.kept(late, correlate("q", "a > 1 WITHIN 1 SECONDS", source="late")) == ("a", "at", "id")
+
+    def test_a_plain_select_and_deduplicate_need_everything(self) -> None:
+        everything = ("at", "a", "b", "c", "d")
+        assert self.kept(BARE, "CREATE QUERY q AS SELECT a FROM bare WHERE b > 1;") == everything
+        deduplicated = BARE.replace(");", ") DEDUPLICATE;")
+        assert self.kept(deduplicated, correlate("q", "a > 1 WITHIN 1 SECONDS", source="bare")) == everything
+
+    def test_a_stream_that_nobody_reads_keeps_its_time(self) -> None:
+        text = BARE + PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS")
+        assert compile_text(text).kept("bare") == ("at",)
+        assert compile_text(text).useful("bare") == Literal(False)
+
+
+class TestUsefulRows:
+    def useful(self, *queries: str, stream: str = "plane") -> str | None:
+        found = compile_text(PLANE + WEATHER + "".join(queries)).useful(stream)
+        return None if found is None else show(found)
+
+    def test_a_reading_for_some_clause(self) -> None:
+        assert self.useful(
+            correlate("q", "a BETWEEN 0 AND 1, b > 2, sent < TIMESTAMP '2026-01-01' WITHIN 1 SECONDS")
+        ) == ("a BETWEEN 0.0 AND 1.0 OR b >= 3 OR sent < TIMESTAMP '2026-01-01T00:00:00Z'")
+        assert self.useful(
+            correlate("q", "open = TRUE, note = 'x', battery = 3 WITHIN 1 SECONDS", source="weather"),
+            stream="weather",
+        ) == ("open = TRUE OR battery = 3 OR note = 'x'")
+
+    def test_where_and_the_box_around_a_region_are_needed_too(self) -> None:
+        query = correlate("q", "a < 1 WITHIN 1 SECONDS INSIDE CIRCLE (0, 0, 5)", where="WHERE a + c > 3")
+        assert self.useful(query) == (
+            "a + c > 3 AND x BETWEEN -5.001 AND 5.001 AND y BETWEEN -5.001 AND 5.001 AND a < 1.0"
+        )
+
+    def test_a_box_across_the_date_line_is_two(self) -> None:
+        query = correlate("q", "wind < 1 WITHIN 1 SECONDS INSIDE BOX (170, -10, -170, 10)", source="weather")
+        assert self.useful(query, stream="weather") == (
+            "(lon BETWEEN 170.0 AND 180.0 AND lat BETWEEN -10.0 AND 10.0"
+            " OR lon BETWEEN -180.0 AND -170.0 AND lat BETWEEN -10.0 AND 10.0) AND wind < 1.0"
+        )
+
+    def test_a_clause_bound_to_a_sensor_is_not_bound_to_the_region(self) -> None:
+        query = correlate("q", "7.b = 3, a < 1 WITHIN 1 SECONDS INSIDE BOX (0, 0, 1, 1)")
+        assert self.useful(query) == (
+            "id = 7 AND b = 3 OR x BETWEEN 0.0 AND 1.0 AND y BETWEEN 0.0 AND 1.0 AND a < 1.0"
+        )
+
+    def test_sensors_are_listed(self) -> None:
+        assert (
+            self.useful(correlate("q", "a < 1 WITHIN 1 SECONDS SENSORS (3, 1)")) == "id IN (3, 1) AND a < 1.0"
+        )
+
+    def test_overlapping_ranges_of_queries_are_joined(self) -> None:
+        queries = [
+            correlate(name, f"a {asked} WITHIN 1 SECONDS")
+            for name, asked in [
+                ("q", "BETWEEN 0 AND 2"),
+                ("r", "BETWEEN 1 AND 3"),
+                ("s", "> 10"),
+                ("t", "= 2"),
+            ]
+        ]
+        assert self.useful(*queries) == "a BETWEEN 0.0 AND 3.0 OR a > 10.0"
+
+    def test_a_plain_select_uses_what_its_where_lets_through(self) -> None:
+        assert (
+            self.useful("CREATE QUERY q AS SELECT a FROM plane WHERE a > 1 OR b IS NULL;")
+            == "a > 1 OR b IS NULL"
+        )
+        assert self.useful("CREATE QUERY q AS SELECT a FROM plane;") is None
+
+    def test_many_queries_are_told_by_their_hull(self) -> None:
+        queries = [
+            correlate(
+                f"q{i}",
+                f"a BETWEEN {10 * i} AND {10 * i + 1}, b = {i} WITHIN 1 SECONDS INSIDE BOX ({i}, 0, {i + 1}, 1)",
+            )
+            for i in range(30)
+        ]
+        assert self.useful(*queries) == (
+            "x BETWEEN 0.0 AND 30.0 AND y BETWEEN 0.0 AND 1.0 AND (a BETWEEN 0.0 AND 291.0 OR b BETWEEN 0 AND 29)"
+        )
+        everywhere = correlate("all", "c > 1 WITHIN 1 SECONDS")
+        assert self.useful(*queries, everywhere) == "a BETWEEN 0.0 AND 291.0 OR b BETWEEN 0 AND 29 OR c > 1.0"
+
+    def test_a_hull_of_both_sides_is_any_value(self) -> None:
+        queries = [
+            correlate(
+                f"q{i}", f"a {'<' if i % 2 else '>'} {i if i % 2 else 100 - i}, b = {i * 2} WITHIN 1 SECONDS"
+            )
+            for i in range(60)
+        ]
+        assert self.useful(*queries) == "a IS NOT NULL OR b BETWEEN 0 AND 118"
+
+    def test_whole_numbers_are_compared_with_whole_numbers(self) -> None:
+        """9007199254740993 is greater than 9007199254740992.0, but not once it is rounded."""
+        assert (
+            self.useful(correlate("q", "b > 9007199254740992.0 WITHIN 1 SECONDS")) == "b >= 9007199254740993"
+        )
+        assert self.useful(correlate("q", "b BETWEEN 0.5 AND 1e300 WITHIN 1 SECONDS")) == "b >= 1"
+
+    def test_a_circle_as_large_as_numbers_go(self) -> None:
+        found = self.useful(correlate("q", "a > 1 WITHIN 1 SECONDS INSIDE CIRCLE (0, 0, 1e308)"))
+        assert found is not None
+        assert re.fullmatch(r"x BETWEEN -1\S*e\+308 AND 1\S*e\+308 AND y BETWEEN .* AND a > 1.0", found)
+
+    def test_intervals_are_joined_where_they_meet(self) -> None:
+        assert join_intervals([Interval(5, 9), Interval(0, 5, high_open=True)]) == [Interval(0, 9)]
+        apart = [Interval(0, 5, high_open=True), Interval(5, 9, low_open=True)]
+        assert join_intervals(apart) == apart
+        assert join_intervals([Interval(0, 9, low_open=True), Interval(0, 2)]) == [Interval(0, 9)]
+
+    @pytest.mark.parametrize("count", [3, 200])
+    def test_dropping_a_useless_row_never_changes_an_answer(self, count: int) -> None:
+        plan = compile_text(PLANE + some_queries(random.Random(count), count))
+        rows = some_rows(np.random.default_rng(count), 4000, plan.stream("plane"))
+        useful = plan.useful("plane")
+        assert useful is not None
+        chosen = condition(useful)(rows)
+        assert 0 < chosen.sum() < rows.count
+        assert answers_of(plan, rows.take(chosen)) == answers_of(plan, rows)
+
+
+class TestPickling:
+    def test_a_plan_comes_back_equal_and_without_places(self) -> None:
+        plan = compile_text(
+            WEATHER + correlate("q", "wind < 1 WITHIN 1 SECONDS", source="weather", where="WHERE wind > 0")
+        )
+        back = pickle.loads(pickle.dumps(plan))
+        assert back == plan
+        assert back is not plan
+        where = back.query("q").where
+        assert where is not None and where.span is None
+
+    def test_plans_sent_twice_share_their_kernels(self) -> None:
+        plan = compile_text(WEATHER + FROST)
+        first, second = (pickle.loads(pickle.dumps(plan)) for _ in range(2))
+        assert first.groups(0)[0].kernel is second.groups(0)[0].kernel
+
+    def test_another_process_makes_the_same_of_it(self) -> None:
+        plan = compile_text(WEATHER + FROST, zones=8)
+        script = (
+            "import pickle, sys; plan = pickle.loads(sys.stdin.buffer.read());"
+            "print(plan.query('frost').fingerprint, plan.zone_of('frost'))"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", script], input=pickle.dumps(plan), capture_output=True, check=True
+        )
+        assert run.stdout.decode().split() == [plan.query("frost").fingerprint, "1"]
+
+    def test_thousands_of_queries_stay_small(self) -> None:
+        plan = compile_text(PLANE + some_queries(random.Random(1), 2000))
+        assert len(pickle.dumps(plan)) < 400_000
+        assert len(plan.projections) <= 4
+
+
+class TestGroups:
+    CHAIN = (
+        PLANE
+        + BARE
+        + "CREATE QUERY third AS SELECT value FROM second;"
+        + correlate("second", "value > 2 WITHIN 1 SECONDS", source="first", select="value")
+        + correlate("other", "a > 5 WITHIN 1 SECONDS", source="bare")
+        + correlate("first", "a > 1 WITHIN 1 SECONDS EMIT READINGS")
+        + "CREATE QUERY rest AS SELECT a FROM plane WHERE a > 0;"
+    )
+
+    def test_a_group_comes_after_the_group_it_reads(self) -> None:
+        groups = compile_text(self.CHAIN).groups(0)
+        assert [(group.name, group.reads, group.queries) for group in groups] == [
+            ("correlate:plane", "plane", ("first",)),
+            ("select:plane", "plane", ("rest",)),
+            ("correlate:bare", "bare", ("other",)),
+            ("correlate:first", "first", ("second",)),
+            ("select:second", "second", ("third",)),
+        ]
+
+    def test_every_query_is_in_the_groups_of_its_zone_and_of_no_other(self) -> None:
+        plan = compile_text(self.CHAIN, zones=5)
+        found = {name: zone for zone in range(5) for group in plan.groups(zone) for name in group.queries}
+        assert found == {query.name: plan.zone_of(query.name) for query in plan.queries}
+
+    def test_kernels_are_made_once(self) -> None:
+        plan = compile_text(PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS"))
+        (group,) = plan.groups(0)
+        assert isinstance(group.kernel, CorrelateKernel)
+        assert plan.groups(0)[0] is group
+
+    def test_equal_conditions_are_one(self) -> None:
+        text = PLANE + "".join(
+            correlate(f"q{i}", "a > 1 WITHIN 1 SECONDS", where=where)
+            for i, where in enumerate(["WHERE b = 1", "", "WHERE b = 1.0", "WHERE b = 1"])
+        )
+        (group,) = compile_text(text).groups(0)
+        assert isinstance(group.kernel, CorrelateKernel)
+        assert [s.where for s in group.kernel.subscriptions] == [0, None, 1, 0]
+
+
+class TestRouting:
+    def test_rows_go_where_they_are_wanted(self) -> None:
+        text = (
+            PLANE
+            + correlate("west", "a > 1 WITHIN 1 SECONDS INSIDE BOX (0, 0, 1, 1)")
+            + correlate("east", "a > 1 WITHIN 1 SECONDS INSIDE BOX (2, 0, 3, 1)")
+            + "CREATE QUERY plain AS SELECT a FROM plane WHERE a > 8;"
+        )
+        plan = compile_text(text, zones=16)
+        zones = [plan.zone_of(name) for name in ("west", "east", "plain")]
+        assert len(set(zones)) == 3
+        rows = Rows.of(
+            {
+                "id": Column.of(ColumnType.BIGINT, [1, 1, 1, 1]),
+                "at": Column.of(ColumnType.TIMESTAMP, [0, 1, 2, 3]),
+                "a": Column.of(ColumnType.DOUBLE, [2.0, 2.0, 0.0, 9.0]),
+                "b": Column.of(ColumnType.BIGINT, [0, 0, 0, 0]),
+                "x": Column.of(ColumnType.DOUBLE, [0.5, 2.5, 0.5, 9.0]),
+                "y": Column.of(ColumnType.DOUBLE, [0.5, 0.5, 0.5, 0.5]),
+            }
+        )
+        wanted = plan.routing("plane")(rows)
+        assert wanted.shape == (16, 4)
+        assert [wanted[zone].tolist() for zone in zones] == [
+            [True, False, False, False],
+            [False, True, False, False],
+            [False, False, False, True],
+        ]
+        assert wanted.sum() == 3
+
+    @pytest.mark.parametrize("count", [5, 100])
+    def test_routed_rows_are_enough(self, count: int) -> None:
+        text = PLANE + some_queries(random.Random(count), count)
+        whole, cut = compile_text(text), compile_text(text, zones=7)
+        rows = some_rows(np.random.default_rng(count), 3000, whole.stream("plane"))
+        wanted = cut.routing("plane")(rows)
+        assert wanted.mean() < 0.9
+        assert answers_of(cut, rows, wanted) == answers_of(whole, rows)
+
+
+def some_queries(random: random.Random, count: int) -> str:
+    """Queries of every kind on one of ten regions, or none."""
+    text = []
+    for number in range(count):
+        low = random.uniform(0, 9)
+        clauses = [f"a BETWEEN {low:.2f} AND {low + 1:.2f}", f"b = {random.randrange(20)}"]
+        if random.random() < 0.3:
+            clauses[1] = f"{random.randrange(4)}.c < {random.uniform(0, 2):.1f}"
+        x, y = random.randrange(5), random.randrange(2)
+        area = random.choice(
+            [f"INSIDE CIRCLE ({x}, {y}, 0.5)", f"INSIDE BOX ({x}, {y}, {x + 1}, {y + 0.3})", "SENSORS (1, 3)"]
+        )
+        emit = random.choice(["", "EMIT READINGS"])
+        where = random.choice(["", "", "WHERE c > 5"])
+        text.append(
+            correlate(f"q{number}", f"{', '.join(clauses)} WITHIN 60 SECONDS {area} {emit}", where=where)
+        )
+    return "".join(text)
+
+
+def some_rows(generator: np.random.Generator, count: int, schema: StreamSchema) -> Rows:
+    """Rows in order, with NULLs; places on a grid, so that some lie on borders."""
+
+    def column(kind: ColumnType, values: object) -> Column:
+        valid = generator.random(count) > 0.1
+        return Column(kind, np.where(valid, values, 0).astype(kind.dtype), valid)
+
+    rows = Rows.of(
+        {
+            "id": Column(ColumnType.BIGINT, generator.integers(0, 5, count)),
+            "at": Column(ColumnType.TIMESTAMP, np.sort(generator.integers(0, 300 * SECOND, count))),
+            "a": column(ColumnType.DOUBLE, np.round(generator.uniform(0, 10, count), 2)),
+            "b": column(ColumnType.BIGINT, generator.integers(0, 20, count)),
+            "x": column(ColumnType.DOUBLE, generator.integers(-10, 60, count) / 10),
+            "y": column(ColumnType.DOUBLE, generator.integers(-10, 30, count) / 10),
+            "c": column(ColumnType.DOUBLE, np.round(generator.uniform(0, 10, count), 1)),
+            "sent": Column.nulls(ColumnType.TIMESTAMP, count),
+        }
+    )
+    return rows.take(order_of(rows, schema.order))
+
+
+def answers_of(plan: Plan, rows: Rows, wanted: object = None) -> list[tuple[object, ...]]:
+    """The answers of a plan of queries that all read one stream; `wanted` says which zone gets which rows."""
+    found: list[tuple[object, ...]] = []
+    for zone in range(plan.zones):
+        given = rows if wanted is None else rows.take(wanted[zone])  # type: ignore[index]
+        for group in plan.groups(zone):
+            step = group.kernel.step(group.kernel.start(-END), given, END)
+            for answers in step.answers:
+                found += [tuple(row.values()) for row in plan.project(answers).tolist()]
+    assert found
+    return sorted(found, key=repr)
