@@ -1,0 +1,327 @@
+"""Which readings of different sensors belong together? Thousands of standing CORRELATE queries over one stream.
+
+A *complex event* of a subscription takes one matching reading per clause, all within δt before its latest one and, if asked
+for, closer than δl to one another. Rows come in order; at each row ρ the events that contain ρ and nothing after it are
+decided, so an answer never has to be taken back.
+
+Rule 1  A reading finds the clauses it matches by index (`match.py`); equal clauses are matched and remembered once.
+Rule 2  Subscriptions whose clauses do not interfere are answered from the latest match of each clause, in constant time;
+        the others by an exact search (`search.py`).
+Rule 3  Everything but the rows of the window, and what READINGS told, can be made again from the rows: only these are
+        saved, and a restored kernel matches the rows of its window once more.
+Memory  Rows that matched some clause, for the longest δt of all subscriptions.
+Source  complex events as in Filter-Split-Forward, section IV; F -> clauses, δt -> within_us, δl -> within_m, L -> region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.answers import Shapes
+from headwater.kernels.correlate.book import (
+    BY_SENSOR,
+    HEAD,
+    LATEST_SEARCH,
+    READINGS_SEARCH,
+    write_book,
+)
+from headwater.kernels.correlate.chains import (
+    Chains,
+    Heads,
+    Past,
+    copied,
+    dropped,
+    no_chains,
+    no_heads,
+    with_room,
+)
+from headwater.kernels.correlate.engine import Found, advance
+from headwater.kernels.correlate.match import Matcher, Matches, own
+from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.correlate.window import Window
+from headwater.model import (
+    BEGINNING,
+    Column,
+    ColumnType,
+    Instant,
+    Log,
+    RowCondition,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    coded,
+)
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelateState:
+    """What is known after some rows.
+
+    `log` and `told_log` are what is saved of rows and told readings; `since[s]` is from when a subscription sees rows,
+    `told_until[s]` the row at which a plain READINGS subscription was last complete. The rest is made from these.
+    """
+
+    watermark: Instant
+    since: Numbers
+    told_until: Numbers
+    log: Log
+    told_log: Log
+    window: Window
+    heads: Heads
+    chains: Chains
+
+
+class CorrelateKernel:
+    """All CORRELATE queries that read one stream in one zone."""
+
+    def __init__(
+        self,
+        schema: StreamSchema,
+        subscriptions: Sequence[Subscription],
+        conditions: Sequence[RowCondition] = (),
+    ) -> None:
+        self.schema = schema
+        self.subscriptions = tuple(subscriptions)
+        self.contents = write_book(schema, self.subscriptions)
+        self.book = self.contents.book
+        self.matcher = Matcher(schema, self.contents, conditions)
+        self.shapes = Shapes(schema, self.subscriptions, self.book, self.contents.attributes)
+        self._types = self._kept_types()
+        self._logged = tuple(schema.types) if self.matcher.conditions else tuple(self._types)
+        self._searching = bool((self.book.kind >= LATEST_SEARCH).any()) or None
+        self._telling = bool((self.book.kind == READINGS_SEARCH).any()) or None
+
+    def start(self, since: Instant) -> CorrelateState:
+        """Nothing known; rows before `since` are not for these queries."""
+        count = len(self.subscriptions)
+        return self._state(BEGINNING, np.full(count, since, np.int64), np.full(count, -1, np.int64), 0)
+
+    def step(self, state: CorrelateState, rows: Rows, watermark: Instant) -> Step[CorrelateState]:
+        """Take rows, answer at each of them, forget what is older than the longest δt."""
+        rows = rows.take(slice(self._first_wanted(state, rows), None))
+        matches = self.matcher.match(rows)
+        kept, matches = _matched_rows(rows, matches, state.window.end)
+        state, found = self._advance(state, kept, matches, answering=True)
+        answers = self.shapes.answers(found, state.window)
+        counts = {"limit_cuts": int(found.cuts)} if found.cuts else {}
+        return Step(self._forget(state, kept, found, watermark), answers, watermark, counts)
+
+    def save(self, state: CorrelateState) -> Saved:
+        """The rows of the window and, for each query, since when it sees rows and what it has told."""
+        values = {
+            "watermark": state.watermark,
+            "next_row": state.window.end,
+            "queries": [s.name for s in self.subscriptions],
+            "fingerprints": [s.fingerprint for s in self.subscriptions],
+            "since": state.since,
+            "told_until": state.told_until,
+        }
+        return Saved(values, {"rows": state.log, "told": state.told_log})
+
+    def load(self, saved: Saved, since: Instant) -> CorrelateState:
+        """The saved state of the queries that are still the same; others begin at `since`, with rows yet to come."""
+        values = saved.values
+        known = {
+            (name, fingerprint): number
+            for number, (name, fingerprint) in enumerate(
+                zip(values["queries"], values["fingerprints"], strict=True)
+            )
+        }
+        old = np.array([known.get((s.name, s.fingerprint), -1) for s in self.subscriptions], np.int64)
+        begins = max(since, values["watermark"])
+        last = np.append(values["since"], 0)[old], np.append(values["told_until"], 0)[old]
+        state = self._state(
+            values["watermark"],
+            np.where(old >= 0, last[0], begins).astype(np.int64),
+            np.where(old >= 0, last[1], -1).astype(np.int64),
+            values["next_row"],
+        )
+        return self._remembered(state, saved.logs.get("rows", Log()), saved.logs.get("told", Log()), old >= 0)
+
+    def _state(
+        self, watermark: Instant, since: Numbers, told_until: Numbers, next_row: int
+    ) -> CorrelateState:
+        window = Window.empty(self._types, next_row)
+        heads = no_heads(len(self.contents.ranges))
+        return CorrelateState(watermark, since, told_until, Log(), Log(), window, heads, no_chains())
+
+    def _first_wanted(self, state: CorrelateState, rows: Rows) -> int:
+        """Rows are in order of time, so those before every `since` are at the front."""
+        times = rows[self.schema.time].values
+        return int(np.searchsorted(times, state.since.min(initial=BEGINNING))) if len(times) else 0
+
+    def _advance(
+        self, state: CorrelateState, rows: Rows, matches: Matches, *, answering: bool
+    ) -> tuple[CorrelateState, Found]:
+        """Remember the matches of rows that matched, and answer."""
+        window = state.window.append(rows)
+        past = self._past(window)
+        mode = self.book.class_mode[matches.of_class]
+        chains = state.chains
+        next_match = chains.first + len(chains.row)
+        chained = int(np.count_nonzero(mode != HEAD))
+        if chained:
+            chains = with_room(chains, self.book, past, chained, int(np.count_nonzero(mode >= BY_SENSOR)))
+        heads, told_until = copied(state.heads), state.told_until.copy()
+        found = advance(
+            self.book,
+            state.since,
+            told_until,
+            heads,
+            chains,
+            past,
+            matches.row,
+            matches.of_class,
+            next_match,
+            answering,
+            self._searching,
+            self._telling,
+        )
+        advanced = CorrelateState(
+            state.watermark, state.since, told_until, state.log, state.told_log, window, heads, chains
+        )
+        return advanced, found
+
+    def _past(self, window: Window) -> Past:
+        """What the loops read of the window."""
+        place, key = self.schema.place, self.schema.key
+        nothing = np.empty(0)
+        count = window.end - window.first
+        keys = np.zeros(count, np.int64)
+        if self._searching and key is not None:
+            keys = window.tracks[key].identities
+        if self._searching and place is not None:
+            x, y = own(window.values(place.x)), own(window.values(place.y))
+        else:
+            x = y = np.zeros(count) if self._searching else nothing
+        return Past(window.first, window.values(self.schema.time), keys, x, y)
+
+    def _forget(self, state: CorrelateState, rows: Rows, found: Found, watermark: Instant) -> CorrelateState:
+        """Drop what no later row can be joined with, and log what stays."""
+        keep_from = watermark - self.contents.longest_us + 1
+        times = state.window.values(self.schema.time)
+        window = state.window.drop_before(state.window.first + int(np.searchsorted(times, keep_from)))
+        stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
+        names = [name for name in self._logged if name in rows]
+        log = state.log.since(keep_from).append(rows.select(names).take(slice(stays, None)), self.schema.time)
+        return CorrelateState(
+            watermark,
+            state.since,
+            state.told_until,
+            log,
+            self._logged_told(state, found).since(keep_from),
+            window,
+            state.heads,
+            dropped(state.chains, window.first),
+        )
+
+    def _logged_told(self, state: CorrelateState, found: Found) -> Log:
+        """What searched READINGS subscriptions told, to be remembered while the readings are."""
+        table = found.told.reshape(-1, 4)
+        table = table[self.book.kind[table[:, 0]] == READINGS_SEARCH]
+        if not len(table):
+            return state.told_log
+        used, codes = np.unique(table[:, 0], return_inverse=True)
+        attributes = np.array([*self.contents.attributes, ""], object)[:-1]
+        times = state.window.values(self.schema.time)[table[:, 1] - state.window.first]
+        told = {
+            "time": Column(ColumnType.TIMESTAMP, times),
+            "query": coded(codes.astype(np.int32), self.shapes.names[used]),
+            "row": Column(ColumnType.BIGINT, table[:, 2].copy()),
+            "attribute": coded(table[:, 3].astype(np.int32), attributes),
+        }
+        return state.told_log.append(Rows.of(told), "time")
+
+    def _remembered(
+        self, state: CorrelateState, log: Log, told_log: Log, same: NDArray[np.bool_]
+    ) -> CorrelateState:
+        """Matches and chains made again from the rows of a saved window."""
+        rows = log.rows()
+        if rows is None:
+            return _with_logs(state, log, told_log)
+        missing = {n: Column.nulls(kind, rows.count) for n, kind in self.schema.columns if n not in rows}
+        rows = rows.having(**missing)
+        first = state.window.end - rows.count
+        state = self._state(state.watermark, state.since, state.told_until, first)
+        matches = self.matcher.match(rows, self._asked(same))
+        state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
+        chains = self._marked(state.chains, told_log, same)
+        return _with_logs(
+            CorrelateState(
+                state.watermark,
+                state.since,
+                state.told_until,
+                log,
+                told_log,
+                state.window,
+                state.heads,
+                chains,
+            ),
+            log,
+            told_log,
+        )
+
+    def _asked(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The conditions that old rows are asked about: those of queries that saw these rows."""
+        used = sorted({s.where for s in self.subscriptions if s.where is not None})
+        wanted = {s.where for s, kept in zip(self.subscriptions, same.tolist(), strict=True) if kept}
+        return np.array([number in wanted for number in used], np.bool_)
+
+    def _marked(self, chains: Chains, told_log: Log, same: NDArray[np.bool_]) -> Chains:
+        """Chains in which what was told is marked as told."""
+        told = told_log.rows()
+        if told is None:
+            return chains
+        numbers = {s.name: n for n, s in enumerate(self.subscriptions) if same[n]}
+        attributes = {name: n for n, name in enumerate(self.contents.attributes)}
+        query = _renumbered(told["query"], numbers)
+        attribute = _renumbered(told["attribute"], attributes)
+        known = (query >= 0) & (attribute >= 0)
+        owner = self.book.class_owner[chains.of_class]
+        mine = self._reading_number(chains.row, owner, self.book.class_attribute[chains.of_class])
+        theirs = self._reading_number(told["row"].values[known], query[known], attribute[known])
+        return chains._replace(told=(owner >= 0) & np.isin(mine, theirs))
+
+    def _reading_number(self, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:
+        """One number for a row, a subscription and an attribute."""
+        return (row * len(self.subscriptions) + subscription) * len(self.contents.attributes) + attribute
+
+    def _kept_types(self) -> dict[str, ColumnType]:
+        """The columns an answer can need."""
+        place = self.schema.place
+        names = [
+            self.schema.time,
+            self.schema.key,
+            *((place.x, place.y) if place else ()),
+            *self.contents.attributes,
+        ]
+        return {name: self.schema.types[name] for name in dict.fromkeys(names) if name is not None}
+
+
+def _matched_rows(rows: Rows, matches: Matches, end: int) -> tuple[Rows, Matches]:
+    """The rows that matched anything, and the matches with these rows' numbers from `end` on."""
+    if not len(matches.row):
+        return rows.take(slice(0, 0)), matches
+    fresh = np.ones(len(matches.row), np.bool_)
+    fresh[1:] = matches.row[1:] != matches.row[:-1]
+    kept = matches.row[fresh]
+    return rows.take(kept), Matches(end - 1 + np.cumsum(fresh), matches.of_class)
+
+
+def _with_logs(state: CorrelateState, log: Log, told_log: Log) -> CorrelateState:
+    return CorrelateState(
+        state.watermark, state.since, state.told_until, log, told_log, state.window, state.heads, state.chains
+    )
+
+
+def _renumbered(column: Column, numbers: dict[str, int]) -> Numbers:
+    assert column.names is not None
+    table = np.array([numbers.get(name, -1) for name in column.names.tolist()], np.int64)
+    return table[column.values]

@@ -1,0 +1,200 @@
+"""Which zones need a row? A quick answer that may say yes too often, and never no wrongly.
+
+A zone runs some of the subscriptions. A row is wanted in a zone if some subscription of it could use one of the row's
+readings. That is asked separately of place, sensor, value and WHERE, and the answers are combined: each is a set of
+zones as bits, found by one look-up.
+
+Rule 1  Place: the zones of all regions that reach into the row's cell of a grid, and of clauses that need no region.
+Rule 2  Value: for every attribute the zones of all ranges that hold the value, exactly; any attribute will do.
+Rule 3  A zone wants a row if place or sensor, and value, and WHERE all say so. A row that matches a clause passes all of
+        them, so dropping the others changes no answer.
+Memory  The grid, and one set of zones for every stretch of values between two ends of ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, write_book
+from headwater.kernels.correlate.intervals import count_up_to
+from headwater.kernels.correlate.match import numbers_of, own
+from headwater.kernels.correlate.ranks import GREATEST, NULL_RANK, Ranks, ranks_of
+from headwater.kernels.correlate.regions import Grid, cell_of, lay_grid
+from headwater.kernels.correlate.subscription import Subscription
+from headwater.model import RowCondition, Rows, StreamSchema
+
+MOST_CONDITIONS = 16  # more different WHEREs than this are left to the kernels
+
+Bits = NDArray[np.uint64]  # uint64[…, words]: a set of zones, 64 in a word
+Mask = NDArray[np.bool_]
+
+
+class Stretches(NamedTuple):
+    """Zones by value: ranks from `start[i]` up to the next start belong to the zones `bits[i]`."""
+
+    start: Ranks
+    bits: Bits
+
+
+class Routing:
+    """Which zones want which rows, for the subscriptions of all zones over one stream."""
+
+    def __init__(
+        self,
+        schema: StreamSchema,
+        subscriptions: Sequence[Subscription],
+        zones: Sequence[int],
+        zone_count: int,
+        conditions: Sequence[RowCondition] = (),
+    ) -> None:
+        self.schema, self.zone_count = schema, zone_count
+        self.contents = write_book(schema, subscriptions)
+        words = -(-zone_count // 64)
+        wanted = _zones_of_classes(self.contents, zones, words)
+        self.values = [
+            _stretches(self.contents, number, wanted) for number in range(len(self.contents.attributes))
+        ]
+        self._where(subscriptions, zones, words, conditions)
+        self._areas(wanted)
+
+    def wanted(self, rows: Rows) -> Mask:
+        """bool[zone_count, n]: the zones that may use each row."""
+        bits = self._by_value(rows) & self._by_place_or_sensor(rows)
+        if self.conditions:
+            bits &= self._by_condition(rows)
+        zone = np.arange(self.zone_count)
+        return ((bits[:, zone // 64] >> (zone % 64).astype(np.uint64)) & np.uint64(1)).astype(np.bool_).T
+
+    def _where(
+        self,
+        subscriptions: Sequence[Subscription],
+        zones: Sequence[int],
+        words: int,
+        conditions: Sequence[RowCondition],
+    ) -> None:
+        asked: dict[int | None, Bits] = {}
+        for subscription, zone in zip(subscriptions, zones, strict=True):
+            asked.setdefault(subscription.where, np.zeros(words, np.uint64))
+            asked[subscription.where] |= _bit(zone, words)
+        self.unconditional = asked.pop(None, np.zeros(words, np.uint64))
+        few = len(asked) <= MOST_CONDITIONS
+        self.conditions = [
+            (conditions[where], bits) for where, bits in asked.items() if where is not None and few
+        ]
+
+    def _areas(self, wanted: Bits) -> None:
+        """Zones by area and by sensor."""
+        contents = self.contents
+        by_area = np.zeros((FIRST_REGION + len(contents.regions), wanted.shape[1]), np.uint64)
+        sensors = list(dict.fromkeys(sensor for scope in contents.scopes for sensor in scope.sensors or ()))
+        self.sensors = {sensor: number for number, sensor in enumerate(sensors)}
+        self.by_sensor = np.zeros((len(sensors) + 1, wanted.shape[1]), np.uint64)  # the last: any other
+        for number, wanted_range in enumerate(contents.ranges):
+            scope = contents.scopes[wanted_range.scope]
+            if scope.sensors is None:
+                by_area[scope.area] |= wanted[number]
+            for sensor in scope.sensors or ():
+                self.by_sensor[self.sensors[sensor]] |= wanted[number]
+        self.grid = lay_grid(contents.regions)
+        self.anywhere, placed = by_area[0], by_area[0] | by_area[PLACED]
+        self.by_cell = np.repeat(placed[None, :], len(self.grid.first), axis=0)  # the last: outside the grid
+        _spread(self.grid, by_area[FIRST_REGION:], self.by_cell)
+
+    def _by_value(self, rows: Rows) -> Bits:
+        bits = np.zeros((rows.count, len(self.anywhere)), np.uint64)
+        for name, texts, stretches in zip(
+            self.contents.attributes, self.contents.texts, self.values, strict=True
+        ):
+            if name in rows:
+                _add_zones(ranks_of(rows[name], texts), stretches, bits)
+        return bits
+
+    def _by_place_or_sensor(self, rows: Rows) -> Bits:
+        place, key = self.schema.place, self.schema.key
+        if place is None or place.x not in rows or place.y not in rows:
+            bits = np.repeat(self.anywhere[None, :], rows.count, axis=0)
+        else:
+            x, y = rows[place.x], rows[place.y]
+            bits = _zones_at(own(x.values), own(y.values), self.grid, self.by_cell)
+            if x.valid is not None or y.valid is not None:
+                bits = np.where((x.is_valid & y.is_valid)[:, None], bits, self.anywhere)
+        if self.sensors and key is not None and key in rows:
+            bits |= self.by_sensor[numbers_of(rows[key], self.sensors)]
+        return bits
+
+    def _by_condition(self, rows: Rows) -> Bits:
+        bits = np.repeat(self.unconditional[None, :], rows.count, axis=0)
+        for condition, zones in self.conditions:
+            bits[condition(rows)] |= zones
+        return bits
+
+
+def _zones_of_classes(contents: Contents, zones: Sequence[int], words: int) -> Bits:
+    """uint64[classes, words]: the zones of all subscriptions that ask a class."""
+    wanted = np.zeros((len(contents.ranges), words), np.uint64)
+    book = contents.book
+    for number in range(len(contents.ranges)):
+        for s in book.asker[book.first_asker[number] : book.first_asker[number + 1]].tolist():
+            wanted[number] |= _bit(zones[s], words)
+    return wanted
+
+
+def _stretches(contents: Contents, attribute: int, wanted: Bits) -> Stretches:
+    """Zones by rank of one attribute; neighbours with the same zones are one stretch."""
+    ranges = [
+        (r.low, r.high, n)
+        for n, r in enumerate(contents.ranges)
+        if r.attribute == attribute and r.low <= r.high
+    ]
+    ends = {
+        NULL_RANK,
+        *(low for low, _, _ in ranges),
+        *(high + 1 for _, high, _ in ranges if high < GREATEST),
+    }
+    start = np.array(sorted(ends), np.int64)
+    bits = np.zeros((len(start), wanted.shape[1]), np.uint64)
+    for low, high, number in ranges:
+        bits[np.searchsorted(start, low) : np.searchsorted(start, high, side="right")] |= wanted[number]
+    fresh = np.ones(len(start), np.bool_)
+    fresh[1:] = (bits[1:] != bits[:-1]).any(axis=1)
+    return Stretches(start[fresh], bits[fresh])
+
+
+def _bit(zone: int, words: int) -> Bits:
+    bits = np.zeros(words, np.uint64)
+    bits[zone // 64] = np.uint64(1) << np.uint64(zone % 64)
+    return bits
+
+
+@numba.njit(cache=True)
+def _spread(grid: Grid, by_region: Bits, by_cell: Bits) -> None:
+    """Add the zones of regions to the cells they reach into."""
+    for cell in range(len(grid.first) - 1):
+        for entry in range(grid.first[cell], grid.first[cell + 1]):
+            by_cell[cell] |= by_region[grid.regions[entry]]
+
+
+@numba.njit(cache=True)
+def _zones_at(x: NDArray[np.float64], y: NDArray[np.float64], grid: Grid, by_cell: Bits) -> Bits:
+    """uint64[n, words]: the zones of each place's cell."""
+    bits = np.empty((len(x), by_cell.shape[1]), np.uint64)
+    for i in range(len(x)):
+        cell = cell_of(grid, x[i], y[i])
+        for word in range(bits.shape[1]):
+            bits[i, word] = by_cell[cell, word]
+    return bits
+
+
+@numba.njit(cache=True)
+def _add_zones(ranks: Ranks, stretches: Stretches, bits: Bits) -> None:
+    """Add the zones of every value. NULL lies in the first stretch, which belongs to nobody."""
+    start = stretches.start
+    for i in range(len(ranks)):
+        stretch = count_up_to(start, 0, len(start), ranks[i]) - 1
+        for word in range(bits.shape[1]):
+            bits[i, word] |= stretches.bits[stretch, word]

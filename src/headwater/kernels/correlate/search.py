@@ -1,0 +1,315 @@
+"""Which readings, one for each clause, are compatible and the latest in the order?
+
+The exact search for subscriptions whose clauses depend on one another: a distance between places, different sensors, or one
+reading that could serve two clauses. Clause by clause as written, latest candidate first, so that complex events come in
+the order of the language and the first one found is the LATEST answer.
+
+Rule 1  Every event found contains a reading of the newest row ρ; nothing in it is after ρ, since nothing after is known yet.
+Rule 2  Whoever is chosen strikes out what it excludes from the clauses still open; a clause without candidates, or no way
+        left to use ρ, ends the branch at once.
+Rule 3  After the first dead end it is also asked whether the open clauses can all be served at once (a matching in a
+        bipartite graph), so that scarce sensors cannot make the search long. Distances are beyond that test; there the
+        number of clauses is bounded by the language.
+Memory  The candidates of one subscription at one row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.book import Book
+from headwater.kernels.correlate.chains import Chains, Heads, Past
+from headwater.model.place import EARTH_RADIUS_M, distance_m
+
+Numbers = NDArray[np.int64]
+Coordinates = NDArray[np.float64]
+
+
+class Choice(NamedTuple):
+    """One subscription at one row: the candidates of every clause, and where the search stands.
+
+    Clause i has `match[first[i]:first[i + 1]]`, latest first. `struck[c]` is 0 while candidate c is open, otherwise 1 + the
+    clause whose choice struck it out; `open[i]` counts the open ones. `chosen[i]` is the candidate of clause i, or -1.
+    """
+
+    newest: int  # ρ
+    ordered: bool  # readings of `n OF` in descending order: a set of them is told once
+    distinct: bool
+    exchangeable: bool
+    within_m: float
+    geographic: bool
+    group: Numbers
+    attribute: Numbers
+    first: Numbers
+    match: Numbers
+    row: Numbers
+    key: Numbers
+    x: Coordinates
+    y: Coordinates
+    struck: Numbers
+    open: Numbers
+    chosen: Numbers
+
+
+@numba.njit(cache=True)
+def candidates(
+    book: Book,
+    heads: Heads,
+    chains: Chains,
+    past: Past,
+    subscription: int,
+    newest: int,
+    after: int,
+    useful: bool,
+    ordered: bool,
+) -> Choice:
+    """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
+    start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
+    first = np.zeros(stop - start + 1, np.int64)
+    found = np.empty(64, np.int64)
+    count = 0
+    within_m, geographic = book.within_m[subscription], book.geographic
+    here = newest - past.first
+    for i in range(stop - start):
+        of_class = book.clause_class[start + i]
+        match = heads.useful[of_class] if useful else heads.latest[of_class]
+        most = count + book.most[subscription] * (book.class_keep[of_class] if useful else 1)
+        while match >= chains.first and count < most:
+            m = match - chains.first
+            there = chains.row[m] - past.first
+            if past.time[there] <= after:
+                break
+            if near(past.x[here], past.y[here], past.x[there], past.y[there], within_m, geographic):
+                if count == len(found):
+                    found = np.concatenate((found, np.empty(count, np.int64)))
+                found[count] = match
+                count += 1
+            match = chains.older[m] if useful else chains.earlier[m]
+        first[i + 1] = count
+    return gathered(book, chains, past, subscription, newest, ordered, first, found[:count])
+
+
+@numba.njit(cache=True)
+def gathered(
+    book: Book,
+    chains: Chains,
+    past: Past,
+    subscription: int,
+    newest: int,
+    ordered: bool,
+    first: Numbers,
+    match: Numbers,
+) -> Choice:
+    """A search that has not begun, over these candidates."""
+    start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
+    row, key = np.empty(len(match), np.int64), np.empty(len(match), np.int64)
+    x, y = np.empty(len(match)), np.empty(len(match))
+    for c in range(len(match)):
+        row[c] = chains.row[match[c] - chains.first]
+        key[c], x[c], y[c] = (
+            past.key[row[c] - past.first],
+            past.x[row[c] - past.first],
+            past.y[row[c] - past.first],
+        )
+    return Choice(
+        newest,
+        ordered,
+        book.distinct[subscription],
+        book.exchangeable[subscription],
+        book.within_m[subscription],
+        book.geographic,
+        book.clause_group[start:stop],
+        book.clause_attribute[start:stop],
+        first,
+        match,
+        row,
+        key,
+        x,
+        y,
+        np.zeros(len(match), np.int64),
+        first[1:] - first[:-1],
+        np.full(stop - start, -1, np.int64),
+    )
+
+
+@numba.njit(cache=True)
+def next_event(choice: Choice) -> bool:
+    """Find the next event in the order, starting after the one chosen now if there is one."""
+    clauses = len(choice.chosen)
+    for i in range(clauses):
+        if choice.first[i] == choice.first[i + 1]:
+            return False
+    level = clauses - 1 if choice.chosen[clauses - 1] >= 0 else 0
+    dead_ends = 0
+    while level >= 0:
+        _release(choice, level)
+        if not _advance(choice, level):
+            choice.chosen[level] = -1
+            level -= 1
+            continue
+        fits = _strike_out(choice, level)
+        if fits and dead_ends > 0 and level < clauses - 1:
+            fits = completes(choice, level)
+        if not fits:
+            dead_ends += 1
+        elif level == clauses - 1:
+            return True
+        else:
+            level += 1
+            choice.chosen[level] = -1
+    return False
+
+
+@numba.njit(cache=True)
+def near(x1: float, y1: float, x2: float, y2: float, limit_m: float, geographic: bool) -> bool:
+    """Whether two places are strictly closer than the limit, which may be infinite."""
+    if limit_m == math.inf:
+        return True
+    if geographic:
+        # The difference in latitude alone is a lower bound, much cheaper than the distance.
+        if math.radians(abs(y1 - y2)) * EARTH_RADIUS_M > limit_m * (1.0 + 1e-9) + 1e-6:
+            return False
+    elif abs(x1 - x2) >= limit_m or abs(y1 - y2) >= limit_m:
+        return False
+    return distance_m(x1, y1, x2, y2, geographic) < limit_m
+
+
+@numba.njit(cache=True)
+def completes(choice: Choice, level: int) -> bool:
+    """Whether the clauses after `level` can be served at once, by what excludes one another alone (distances left out)."""
+    if not choice.exchangeable:
+        return True
+    holds = np.empty(len(choice.chosen), np.int64)
+    # The clause that takes ρ is bound to it; where ρ is chosen already, no clause needs to be.
+    first, stop = level + 1, len(choice.chosen)
+    uses_newest = _uses_newest(choice, level)
+    if uses_newest:
+        first, stop = -1, 0
+    for bound in range(first, stop):
+        holds[:] = -1
+        if bound >= 0:
+            c = choice.first[bound]
+            if choice.struck[c] != 0 or choice.row[c] != choice.newest:
+                continue
+            holds[bound] = c
+        if _serve_all(choice, level, holds, bound):
+            return True
+    return False
+
+
+@numba.njit(cache=True)
+def _advance(choice: Choice, level: int) -> bool:
+    """Choose the next open candidate of a clause."""
+    c = choice.chosen[level] + 1 if choice.chosen[level] >= 0 else choice.first[level]
+    while c < choice.first[level + 1]:
+        if choice.struck[c] == 0:
+            choice.chosen[level] = c
+            return True
+        c += 1
+    return False
+
+
+@numba.njit(cache=True)
+def _strike_out(choice: Choice, level: int) -> bool:
+    """Strike out what the choice at `level` excludes; whether every open clause, and ρ, still has a way."""
+    newest_is_open = _uses_newest(choice, level)
+    fits = True
+    for i in range(level + 1, len(choice.chosen)):
+        for c in range(choice.first[i], choice.first[i + 1]):
+            if choice.struck[c] == 0 and _excludes(choice, level, choice.chosen[level], i, c):
+                choice.struck[c] = level + 1
+                choice.open[i] -= 1
+        wanted = 1
+        if choice.ordered:  # then clauses of one group have the same candidates, and each needs its own
+            for j in range(i + 1, len(choice.chosen)):
+                wanted += choice.group[j] == choice.group[i]
+        fits = fits and choice.open[i] >= wanted
+        c = choice.first[i]
+        newest_is_open = newest_is_open or (choice.struck[c] == 0 and choice.row[c] == choice.newest)
+    return fits and newest_is_open
+
+
+@numba.njit(cache=True)
+def _release(choice: Choice, level: int) -> None:
+    """Take back what the choice at `level` struck out."""
+    if choice.chosen[level] < 0:
+        return
+    for i in range(level + 1, len(choice.chosen)):
+        for c in range(choice.first[i], choice.first[i + 1]):
+            if choice.struck[c] == level + 1:
+                choice.struck[c] = 0
+                choice.open[i] += 1
+
+
+@numba.njit(cache=True)
+def _uses_newest(choice: Choice, level: int) -> bool:
+    uses = False
+    for i in range(level + 1):
+        uses = uses or choice.row[choice.chosen[i]] == choice.newest
+    return uses
+
+
+@numba.njit(cache=True)
+def _excludes(choice: Choice, one: int, c: int, other: int, d: int) -> bool:
+    """Whether candidate c of clause `one` and candidate d of clause `other`, written after it, cannot both be taken."""
+    if _rivals(choice, one, c, other, d):
+        return True
+    if choice.ordered and choice.group[one] == choice.group[other] and choice.row[d] >= choice.row[c]:
+        return True
+    return not near(choice.x[c], choice.y[c], choice.x[d], choice.y[d], choice.within_m, choice.geographic)
+
+
+@numba.njit(cache=True)
+def _rivals(choice: Choice, one: int, c: int, other: int, d: int) -> bool:
+    """Whether two candidates are the same reading, or of the same sensor where sensors must differ."""
+    if choice.distinct or choice.group[one] == choice.group[other]:
+        return choice.key[c] == choice.key[d]
+    return choice.attribute[one] == choice.attribute[other] and choice.row[c] == choice.row[d]
+
+
+@numba.njit(cache=True)
+def _serve_all(choice: Choice, level: int, holds: Numbers, bound: int) -> bool:
+    """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps what it holds."""
+    for i in range(level + 1, len(choice.chosen)):
+        if i != bound and not _serve(choice, level, holds, bound, i):
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def _serve(choice: Choice, level: int, holds: Numbers, bound: int, clause: int) -> bool:
+    clauses = len(choice.chosen)
+    queue = np.empty(clauses, np.int64)
+    came_from = np.full(clauses, -1, np.int64)  # who displaced this clause, with which candidate:
+    took = np.full(clauses, -1, np.int64)
+    seen = np.zeros(clauses, np.bool_)
+    seen[clause] = True
+    if bound >= 0:
+        seen[bound] = True
+    queue[0], head, tail = clause, 0, 1
+    while head < tail:
+        i = queue[head]
+        head += 1
+        for c in range(choice.first[i], choice.first[i + 1]):
+            if choice.struck[c] != 0:
+                continue
+            holder = -1
+            for j in range(level + 1, clauses):
+                if holds[j] >= 0 and j != i and _rivals(choice, i, c, j, holds[j]):
+                    holder = j
+            if holder < 0:
+                while i >= 0:  # what each clause on the way held goes to the clause that wanted it
+                    holds[i], c = c, took[i]
+                    i = came_from[i]
+                return True
+            if not seen[holder]:
+                seen[holder] = True
+                came_from[holder], took[holder] = i, c
+                queue[tail] = holder
+                tail += 1
+    return False
