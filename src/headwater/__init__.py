@@ -1,1 +1,40 @@
-"""x"""
+"""Headwater answers standing questions about the physical world.
+
+```python
+import headwater as hw
+answers = hw.run(text, {"weather": df})
+answers["frost"]
+```
+
+Only names are defined here; what they stand for is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answers": "headwater.hosts.spark.answers",
+    "HeadwaterError": "headwater.model",
+    "check": "headwater.query",
+    "correlate": "headwater.query.build",
+    "explain": "headwater.query",
+    "run": "headwater.hosts.spark.answers",
+    "select": "headwater.query.build",
+    "stream": "headwater.query.build",
+}
+
+__all__ = ["Answers", "HeadwaterError", "check", "correlate", "explain", "run", "select", "stream"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'headwater' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -19,9 +19,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
-from headwater.hosts.spark.bounded import run_slices, width_for
+from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.frames import check_columns, sliced_frame
-from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import ColumnType, DataError, HostError
 from headwater.query.plan import Plan, compile_script, compile_text
@@ -171,7 +171,7 @@ class Answers:
         def each(batch: DataFrame, number: int) -> None:
             self._write_batch(batch, number, to, sinks)
 
-        partitions = min(self.plan.zones, self.table.sparkSession.sparkContext.defaultParallelism)
+        partitions = tasks_for(self.plan, self.table.sparkSession)
         return follow.start(
             self.table,
             each,
@@ -208,7 +208,6 @@ def _sinks(
 
 
 def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
-    shared = SharedPlan.of(plan)
     rows, first, last = 0, None, None
     for name, frame in inputs.items():
         at = F.unix_micros(F.col(f"`{plan.stream(name).time}`").cast("timestamp"))
@@ -221,8 +220,9 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
         first = earliest if first is None else min(first, earliest if earliest is not None else first)
         last = latest if last is None else max(last, latest if latest is not None else last)
     width_us = width_for(rows, (last - first) if first is not None and last is not None else 0)
-    sliced = [sliced_frame(frame, plan, shared, name, width_us) for name, frame in inputs.items()]
-    return run_slices(reduce(DataFrame.union, sliced), plan, shared, width_us)
+    placed = seats(plan.zones, tasks_for(plan, next(iter(inputs.values())).sparkSession))
+    sliced = [sliced_frame(frame, plan, name, placed, width_us) for name, frame in inputs.items()]
+    return run_slices(reduce(DataFrame.union, sliced), plan, width_us)
 
 
 def _refuse_strangers(plan: Plan, inputs: Mapping[str, DataFrame]) -> None:

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.hosts.files import find_files, read_pieces
 from headwater.hosts.spark.packing import from_bytes
-from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, Input, name_inputs, options_for
 from headwater.hosts.spark.table import TABLE, output_batches
 from headwater.hosts.zone import Output, Program
@@ -36,18 +36,24 @@ def bounded_files(spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[
     spark.dataSource.register(HeadwaterFiles)
     inputs = name_inputs(paths)
     cores = spark.sparkContext.defaultParallelism
-    shared = SharedPlan.of(plan)
     width_us = slice_width(plan, inputs)
-    options = options_for(shared, inputs, cores=cores, bounded=True, width_us=width_us)
+    placed = seats(plan.zones, tasks_for(plan, spark))
+    options = options_for(plan, inputs, cores=cores, seats=placed, bounded=True, width_us=width_us)
     sliced = spark.read.format(HeadwaterFiles.name()).options(**options).load()
-    return run_slices(sliced, plan, shared, width_us)
+    return run_slices(sliced, plan, width_us)
 
 
-def run_slices(sliced: DataFrame, plan: Plan, shared: SharedPlan, width_us: int) -> DataFrame:
+def run_slices(sliced: DataFrame, plan: Plan, width_us: int) -> DataFrame:
     """The table of what the queries say to packed slices, whatever made them."""
-    tasks = min(plan.zones, sliced.sparkSession.sparkContext.defaultParallelism)
-    together = sliced.repartition(tasks, "zone").sortWithinPartitions("zone", "slice")
-    return together.mapInArrow(ZoneRunner(shared, width_us), TABLE)
+    together = sliced.repartition(tasks_for(plan, sliced.sparkSession), "seat").sortWithinPartitions(
+        "zone", "slice"
+    )
+    return together.mapInArrow(ZoneRunner(plan, width_us), TABLE)
+
+
+def tasks_for(plan: Plan, spark: SparkSession) -> int:
+    """How many tasks share the zones out: one a core."""
+    return min(plan.zones, spark.sparkContext.defaultParallelism)
 
 
 def slice_width(plan: Plan, inputs: Sequence[Input]) -> int:
@@ -75,16 +81,16 @@ def width_for(rows: float, span_us: int) -> int:
 class ZoneRunner:
     """What a task does: slices of its zones, in order, through their programs."""
 
-    def __init__(self, plan: SharedPlan, width_us: int) -> None:
+    def __init__(self, plan: Plan, width_us: int) -> None:
         self.plan = plan
         self.width_us = width_us
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Packed slices in, the table out."""
-        plan = self.plan.open()
+        plan = self.plan
         run: _ZoneRun | None = None
         for batch in batches:
-            for zone, number, stream, seen, blob, bad in zip(
+            for _, zone, number, stream, seen, blob, bad in zip(
                 *(column.to_pylist() for column in batch.columns), strict=True
             ):
                 if run is None or run.zone != zone:

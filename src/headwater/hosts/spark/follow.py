@@ -12,17 +12,20 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from headwater.hosts.spark.bounded import tasks_for
 from headwater.hosts.spark.frames import packed_frame
 from headwater.hosts.spark.operate import Operate
-from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, inputs_by_stream, name_inputs, options_for
 from headwater.hosts.spark.table import TABLE
 from headwater.query.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
+EachTable = Callable[[pa.Table, int], None]
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -39,31 +42,32 @@ def followed_files(
     """The streaming table of followed files and folders; `ends`: what is there now is all, and it flushes."""
     spark.dataSource.register(HeadwaterFiles)
     inputs = name_inputs(paths)
-    shared = SharedPlan.of(plan)
     idles = [stream.idle_us for stream in plan.streams if stream.idle_us]
     options = options_for(
-        shared,
+        plan,
         inputs,
         cores=spark.sparkContext.defaultParallelism,
+        seats=seats(plan.zones, tasks_for(plan, spark)),
         log=log,
         files_per_batch=files_per_batch,
         ends=ends,
         tick_us=max(1, min(idles) // 2) if idles else 0,
     )
     packed = spark.readStream.format(HeadwaterFiles.name()).options(**options).load()
-    return operated(packed, shared, inputs_by_stream(inputs))
+    return operated(packed, plan, inputs_by_stream(inputs))
 
 
 def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
     """The streaming table of streaming DataFrames."""
-    shared = SharedPlan.of(plan)
-    packed = [packed_frame(frame, plan, shared, name) for name, frame in frames.items()]
-    return operated(reduce(DataFrame.union, packed), shared, {name: (name,) for name in frames})
+    spark = next(iter(frames.values())).sparkSession
+    placed = seats(plan.zones, tasks_for(plan, spark))
+    packed = [packed_frame(frame, plan, name, placed) for name, frame in frames.items()]
+    return operated(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
 
 
-def operated(packed: DataFrame, shared: SharedPlan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
+def operated(packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
     """The stateful stage over packed rows."""
-    return packed.groupBy("zone").transformWithStateInPandas(Operate(shared, inputs), TABLE, "Append", "None")
+    return packed.groupBy("seat").transformWithStateInPandas(Operate(plan, inputs), TABLE, "Append", "None")
 
 
 def start(
@@ -75,12 +79,8 @@ def start(
     trigger: Mapping[str, Any],
 ) -> StreamingQuery:
     """Run the table; `each` gets every micro-batch once (again, if a crash came in between) with its number."""
-
-    def write(batch: DataFrame, number: int) -> None:
-        each(batch.toArrow(), number)
-
     writer = (
-        table.writeStream.foreachBatch(write)
+        table.writeStream.foreachBatch(each)
         .outputMode("append")
         .option("checkpointLocation", str(checkpoint))
     )

@@ -18,7 +18,6 @@ from pyspark.sql import types as T
 
 from headwater.hosts.files.arrow import rows_from_arrow
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
-from headwater.hosts.spark.shared_plan import SharedPlan
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
 from headwater.query.plan import Plan
@@ -47,14 +46,14 @@ _SQL = {
 }
 
 
-def packed_frame(frame: DataFrame, plan: Plan, shared: SharedPlan, stream: str) -> DataFrame:
+def packed_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int]) -> DataFrame:
     """A streaming DataFrame as packed rows for every zone."""
-    return admit(frame, plan, stream).mapInArrow(_Packer(shared, stream), PACKED)
+    return admit(frame, plan, stream).mapInArrow(_Packer(plan, stream, seats), PACKED)
 
 
-def sliced_frame(frame: DataFrame, plan: Plan, shared: SharedPlan, stream: str, width_us: int) -> DataFrame:
+def sliced_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int], width_us: int) -> DataFrame:
     """A static DataFrame as packed rows by zone and slice of time."""
-    return admit(frame, plan, stream).mapInArrow(_Packer(shared, stream, width_us), SLICED)
+    return admit(frame, plan, stream).mapInArrow(_Packer(plan, stream, seats, width_us), SLICED)
 
 
 def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
@@ -122,14 +121,15 @@ def _bad_reason(schema: StreamSchema, kept: Sequence[str]) -> F.Column:
 class _Packer:
     """What a task does with admitted rows; with a width it cuts them into slices of time."""
 
-    def __init__(self, plan: SharedPlan, stream: str, width_us: int | None = None) -> None:
+    def __init__(self, plan: Plan, stream: str, seats: Sequence[int], width_us: int | None = None) -> None:
         self.plan = plan
+        self.seats = tuple(seats)
         self.stream = stream
         self.width_us = width_us
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
-        plan = self.plan.open()
+        plan = self.plan
         schema, kept = plan.stream(self.stream), plan.kept(self.stream)
         routing = plan.routing(self.stream)
         now = time.time_ns() // 1000
@@ -143,16 +143,16 @@ class _Packer:
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
                 yield pack(
-                    zones=plan.zones, stream=self.stream, source=self.stream, unit=0, now=now, rows=rows, times=times,
+                    seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=now, rows=rows, times=times,
                     routing=routing, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
             else:
                 yield pack_slices(
-                    zones=plan.zones, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
+                    seats=self.seats, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
                     width_us=self.width_us, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
         if not told and self.width_us is None:
-            yield pack(zones=plan.zones, stream=self.stream, source=self.stream, unit=0, now=now)
+            yield pack(seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=now)
 
 
 def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, kept: Sequence[str]) -> Rows:

@@ -16,10 +16,10 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
-from headwater.hosts.spark.shared_plan import SharedPlan
 from headwater.hosts.spark.table import TABLE, output_table
 from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, chunk_rows, load_zone, save_zone
 from headwater.model import Rows, chunk_tree, encode, join_rows
+from headwater.query.plan import Plan
 
 __all__ = ["TABLE", "Operate"]
 
@@ -34,14 +34,14 @@ class _Kept:
 
 
 _KEPT: dict[tuple[str, int], _Kept] = {}
-_PROGRAMS: dict[tuple[str, int], Program] = {}
+_PROGRAMS: dict[int, Program] = {}
 _RUN: list[str] = [""]
 
 
 class Operate(StatefulProcessor):
-    """Steps the program of the zone that is the grouping key."""
+    """Steps the program of the zone whose seat is the grouping key."""
 
-    def __init__(self, plan: SharedPlan, inputs: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> None:
         self.plan = plan
         self.inputs = {name: tuple(inputs[name]) for name in inputs}
 
@@ -55,9 +55,8 @@ class Operate(StatefulProcessor):
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one zone."""
-        zone = int(key[0])
-        arrivals, bad, seen = _unpack(rows)
-        program = self._program(zone)
+        zone, arrivals, bad, seen = _unpack(rows)
+        program = _program(self.plan, zone, self.inputs)
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
         self._save(program, version, state, chunks)
@@ -65,12 +64,6 @@ class Operate(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to release."""
-
-    def _program(self, zone: int) -> Program:
-        key = (self.plan.digest + repr(sorted(self.inputs.items())), zone)
-        if key not in _PROGRAMS:
-            _PROGRAMS[key] = Program(self.plan.open(), zone, self.inputs)
-        return _PROGRAMS[key]
 
     def _load(self, program: Program) -> tuple[int, ZoneState, dict[str, Rows]]:
         if not self.version.exists():
@@ -105,6 +98,14 @@ class Operate(StatefulProcessor):
         _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, rows)
 
 
+def _program(plan: Plan, zone: int, inputs: Mapping[str, tuple[str, ...]]) -> Program:
+    """The zone's program; a plan is one object in a process, so its kernels are built once."""
+    made = _PROGRAMS.get(zone)
+    if made is None or made.plan is not plan or made.inputs != inputs:
+        made = _PROGRAMS[zone] = Program(plan, zone, inputs)
+    return made
+
+
 def _run_id() -> str:
     """What tells one run of one streaming query from another; states of earlier runs are forgotten."""
     context = TaskContext.get()
@@ -118,11 +119,12 @@ def _run_id() -> str:
     return run
 
 
-def _unpack(frames: Iterator[pd.DataFrame]) -> tuple[Arrivals, Rows | None, int]:
+def _unpack(frames: Iterator[pd.DataFrame]) -> tuple[int, Arrivals, Rows | None, int]:
     units: dict[str, list[Unit]] = {}
     bad: list[Rows] = []
-    seen, now, end = 0, None, False
+    zone, seen, now, end = 0, 0, None, False
     for frame in frames:
+        zone = int(frame["zone"].iloc[0]) if len(frame) else zone
         names = ("stream", "input", "unit", "piece", "clusters", "seen", "now", "end", "blob", "bad")
         for stream, source, unit, piece, clusters, count, at, last, blob, wrong in zip(
             *(frame[n] for n in names), strict=True
@@ -134,4 +136,4 @@ def _unpack(frames: Iterator[pd.DataFrame]) -> tuple[Arrivals, Rows | None, int]
                 now = int(at) if now is None else max(now, int(at))
             if wrong is not None:
                 bad.append(from_bytes(wrong))
-    return Arrivals(units, now, end), join_rows(bad) if bad else None, seen
+    return zone, Arrivals(units, now, end), join_rows(bad) if bad else None, seen

@@ -9,7 +9,7 @@ Rule 3  Bad rows travel with zone 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from headwater.model import Rows, compacted, decode, encode, rows_tree, tree_row
 
 Routing = Callable[[Rows], NDArray[np.bool_]]
 
-PACKED = "zone int, stream string, input string, unit long, piece long, clusters binary, seen long, now long, end boolean, blob binary, bad binary"
+PACKED = "seat int, zone int, stream string, input string, unit long, piece long, clusters binary, seen long, now long, end boolean, blob binary, bad binary"
 PACKED_ARROW = pa.schema(
     [
+        ("seat", pa.int32()),
         ("zone", pa.int32()),
         ("stream", pa.string()),
         ("input", pa.string()),
@@ -38,9 +39,10 @@ PACKED_ARROW = pa.schema(
     ]
 )
 
-SLICED = "zone int, slice long, stream string, seen long, blob binary, bad binary"
+SLICED = "seat int, zone int, slice long, stream string, seen long, blob binary, bad binary"
 SLICED_ARROW = pa.schema(
     [
+        ("seat", pa.int32()),
         ("zone", pa.int32()),
         ("slice", pa.int64()),
         ("stream", pa.string()),
@@ -53,7 +55,7 @@ SLICED_ARROW = pa.schema(
 
 def pack(
     *,
-    zones: int,
+    seats: Sequence[int],
     stream: str,
     source: str,
     unit: int,
@@ -66,7 +68,8 @@ def pack(
     end: bool = False,
     piece: int = 0,
 ) -> pa.RecordBatch:
-    """One piece as a record batch with a row for every zone; `times` are those of all rows seen, useful or not."""
+    """One piece as a record batch with a row for every zone (its place in `seats`); `times` are those of all rows seen, useful or not."""
+    zones = len(seats)
     clusters = clusters_of(times).tobytes() if times is not None and len(times) else b""
     blobs = (
         blobs_by_zone(rows, routing, zones) if rows is not None and routing is not None else [None] * zones
@@ -75,6 +78,7 @@ def pack(
     if bad is not None and bad.count:
         bads[0] = to_bytes(bad)
     columns: list[Any] = [
+        pa.array(seats, pa.int32()),
         pa.array(range(zones), pa.int32()),
         pa.array([stream] * zones, pa.string()),
         pa.array([source] * zones, pa.string()),
@@ -92,7 +96,7 @@ def pack(
 
 def pack_slices(
     *,
-    zones: int,
+    seats: Sequence[int],
     stream: str,
     rows: Rows,
     times: NDArray[np.int64],
@@ -106,7 +110,7 @@ def pack_slices(
     if rows.count:
         wanted = routing(rows)
         slices = times // width_us
-        for zone in range(zones):
+        for zone in range(len(seats)):
             chosen = np.flatnonzero(wanted[zone])
             if len(chosen):
                 found += [
@@ -114,6 +118,7 @@ def pack_slices(
                 ]
     first = int(times.min() // width_us) if len(times) else 0
     columns: list[Any] = [
+        pa.array([seats[0]] + [seats[zone] for zone, _, _ in found], pa.int32()),
         pa.array([0] + [zone for zone, _, _ in found], pa.int32()),
         pa.array([first] + [number for _, number, _ in found], pa.int64()),
         pa.array([stream] * (1 + len(found)), pa.string()),

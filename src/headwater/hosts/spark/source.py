@@ -7,7 +7,9 @@ same batch. Without new files the clock still ticks when a stream declares IDLE:
 
 from __future__ import annotations
 
+import base64
 import json
+import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ from pyspark.sql.streaming.datasource import (
 from headwater.hosts.files import Piece, find_files, read_pieces
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
-from headwater.hosts.spark.shared_plan import SharedPlan
+from headwater.query.plan import Plan
 
 MOST_BATCH_BYTES = 256 << 20
 
@@ -78,10 +80,11 @@ class HeadwaterFiles(DataSource):
 
 
 def options_for(
-    plan: SharedPlan,
+    plan: Plan,
     inputs: Sequence[Input],
     *,
     cores: int,
+    seats: Sequence[int],
     bounded: bool = False,
     width_us: int = 0,
     log: Path | None = None,
@@ -91,10 +94,11 @@ def options_for(
 ) -> dict[str, str]:
     """The options of a run. `ends`: when all files there are have been read, the input is over and everything flushes."""
     return {
-        "plan": plan.as_text(),
+        "plan": base64.b64encode(pickle.dumps(plan)).decode(),
         "inputs": json.dumps([[i.name, i.stream, i.path] for i in inputs]),
         "bounded": str(bounded).lower(),
         "cores": str(cores),
+        "seats": json.dumps(list(seats)),
         "width_us": str(width_us),
         "log": str(log or ""),
         "files_per_batch": str(files_per_batch),
@@ -182,14 +186,15 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read, check, route and pack."""
         assert isinstance(partition, _Task)
-        plan = SharedPlan.from_text(self.options["plan"]).open()
+        plan = _plan(self.options)
+        seats = json.loads(self.options["seats"])
         told = False
         for file in partition.files:
             schema, kept = plan.stream(file.stream), plan.kept(file.stream)
             for number, piece in enumerate(pieces_of(file.path, schema, kept)):
                 told = True
                 yield pack(
-                    zones=plan.zones,
+                    seats=seats,
                     stream=file.stream,
                     source=file.input,
                     unit=file.number,
@@ -205,7 +210,7 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             given = self.inputs[0]
             last = partition.end
             yield pack(
-                zones=plan.zones, stream=given.stream, source=given.name, unit=-1, now=partition.now, end=last
+                seats=seats, stream=given.stream, source=given.name, unit=-1, now=partition.now, end=last
             )
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -247,12 +252,13 @@ class BoundedReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read, check, route and pack by time slice."""
         assert isinstance(partition, _Task)
-        plan = SharedPlan.from_text(self.options["plan"]).open()
+        plan = _plan(self.options)
+        seats = json.loads(self.options["seats"])
         for file in partition.files:
             schema, kept = plan.stream(file.stream), plan.kept(file.stream)
             for piece in pieces_of(file.path, schema, kept):
                 yield pack_slices(
-                    zones=plan.zones,
+                    seats=seats,
                     stream=file.stream,
                     rows=piece.rows,
                     times=piece.rows[schema.time].values,
@@ -261,6 +267,13 @@ class BoundedReader(DataSourceReader):
                     bad=piece.bad,
                     seen=piece.seen,
                 )
+
+
+def _plan(options: Mapping[str, str]) -> Plan:
+    """The plan that this run's driver put into the options; the same object for every task of a process."""
+    plan = pickle.loads(base64.b64decode(options["plan"]))
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def pieces_of(path: str, schema: Any, kept: Sequence[str]) -> Iterator[Piece]:

@@ -1,0 +1,25 @@
+"""Files in and out: CSV, JSON lines and Parquet into checked rows and bad rows, answers into files.
+
+Nothing that stands in a file raises: what cannot be used comes out as a bad row with its reason, line and text.
+"""
+
+from headwater.hosts.files.arrow import rows_from_arrow, rows_to_arrow
+from headwater.hosts.files.json_lines import json_lines
+from headwater.hosts.files.pieces import BAD_TYPES, Piece
+from headwater.hosts.files.reading import find_files, read_pieces
+from headwater.hosts.files.writing import LATE_TYPES, OUTPUT_NAMES, Output, check_output, open_output
+
+__all__ = [
+    "BAD_TYPES",
+    "LATE_TYPES",
+    "OUTPUT_NAMES",
+    "Output",
+    "Piece",
+    "check_output",
+    "find_files",
+    "json_lines",
+    "open_output",
+    "read_pieces",
+    "rows_from_arrow",
+    "rows_to_arrow",
+]

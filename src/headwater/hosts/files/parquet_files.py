@@ -1,0 +1,94 @@
+"""Reads Parquet: only the columns asked for, a batch of rows at a time.
+
+Rule 1  The file must have every column asked for, of a type that can say what is declared (see `cells`).
+Rule 2  A row's line is its number in the file, from 1; its text is the columns asked for, as JSON.
+Rule 3  A file that cannot be read, or no further, is one bad entry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from headwater.hosts.files.cells import cell_text, fits
+from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, typed_rows
+from headwater.model import ColumnType
+
+# What Arrow raises for bytes that are no Parquet: its own errors, and the Python errors they are made of.
+PARQUET_FAULTS: Final = (
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+)
+
+
+def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
+    """The pieces of a Parquet file."""
+    done = 0
+    try:
+        if not Path(wanted.path).stat().st_size:
+            yield wanted.refused("empty-file: there is nothing in it")
+            return
+        texts = [name for name, kind in wanted.types.items() if kind is ColumnType.STRING]
+        with arrow_parquet.ParquetFile(wanted.path, read_dictionary=texts, memory_map=False) as file:
+            trouble = _misfit(file.schema_arrow, wanted)
+            if trouble:
+                yield wanted.refused(trouble, line=1)
+                return
+            for batch in file.iter_batches(piece_rows, columns=list(wanted.columns), use_threads=False):
+                yield _piece(wanted, batch, done)
+                done += batch.num_rows
+    except PARQUET_FAULTS as fault:
+        said = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+        yield wanted.refused(
+            f"unreadable-file: {said.splitlines()[0] if said else type(fault).__name__}", line=done
+        )
+
+
+def _misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
+    for name, kind in wanted.types.items():
+        found = schema.names.count(name)
+        if not found:
+            near = get_close_matches(name, schema.names, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; the file has {', '.join(schema.names)}"
+            return f"missing-column: no column '{name}'{hint}"
+        if found > 1:
+            return f"repeated-column: the file has '{name}' {found} times"
+        if not fits(schema.field(name).type, kind):
+            return (
+                f"wrong-type: column '{name}' is {schema.field(name).type}, the stream declares {kind.value}"
+            )
+    return None
+
+
+def _piece(wanted: Wanted, batch: pa.RecordBatch, done: int) -> Piece:
+    rows, faults = typed_rows(wanted, [batch.column(name) for name in wanted.columns])
+    return checked_piece(
+        wanted,
+        rows,
+        faults,
+        lines=np.arange(done + 1, done + 1 + batch.num_rows),
+        text=lambda row: _row_text(batch, wanted, row),
+    )
+
+
+def _row_text(batch: pa.RecordBatch, wanted: Wanted, row: int) -> str:
+    cells = {}
+    for name in wanted.columns:
+        array = batch.column(name)
+        try:
+            cells[name] = array[row].as_py()
+        except (ValueError, OverflowError):
+            cells[name] = cell_text(array, row)
+    return json.dumps(cells, default=str, ensure_ascii=False)

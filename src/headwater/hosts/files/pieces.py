@@ -1,0 +1,141 @@
+"""What reading a file gives: checked rows, bad rows with their reasons, and how many rows were looked at.
+
+Rule 1  Every row of a file is in `rows` or in `bad`, never in both, never in neither: `seen` counts both.
+Rule 2  A row is judged by its text as a whole (cells, UTF-8) and by the columns asked for, nothing else.
+Rule 3  Trouble with a file as a whole is one bad entry: line 0, or 1 if it is about the header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from headwater.hosts.files.cells import Faults, convert
+from headwater.model import Column, ColumnType, Rows, StreamSchema, strings
+
+BAD_TYPES: Mapping[str, ColumnType] = {
+    "stream": ColumnType.STRING,
+    "file": ColumnType.STRING,
+    "line": ColumnType.BIGINT,
+    "reason": ColumnType.STRING,
+    "text": ColumnType.STRING,
+}
+
+_WORLD = {"x": 180.0, "y": 90.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a file: `rows` good ones with the columns asked for, `bad` ones as `BAD_TYPES`, `seen` both."""
+
+    rows: Rows
+    bad: Rows
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read: a file as a stream, and which columns of it."""
+
+    path: str
+    schema: StreamSchema
+    columns: tuple[str, ...]
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """The columns asked for and their types."""
+        return {name: self.schema.types[name] for name in self.columns}
+
+    def refused(self, reason: str, *, line: int = 0, text: str = "") -> Piece:
+        """The piece that says that the file as a whole is of no use, or from here on."""
+        return Piece(Rows.empty(self.types), self.bad([(line, reason, text)]), 1)
+
+    def bad(self, entries: Sequence[tuple[int, str, str]]) -> Rows:
+        """Bad rows from (line, reason, text)."""
+        count = len(entries)
+        if not count:
+            return Rows.empty(BAD_TYPES)
+        return Rows(
+            {
+                "stream": _repeated(self.schema.name, count),
+                "file": _repeated(self.path, count),
+                "line": Column(ColumnType.BIGINT, np.array([line for line, _, _ in entries], np.int64)),
+                "reason": strings([reason for _, reason, _ in entries]),
+                "text": strings([text for _, _, text in entries]),
+            },
+            count,
+        )
+
+
+def typed_rows(wanted: Wanted, arrays: Sequence[pa.Array]) -> tuple[Rows, Faults]:
+    """Rows of arrays in the order of the columns asked for, and what is wrong with them cell by cell."""
+    columns: dict[str, Column] = {}
+    faults: Faults = {}
+    for (name, kind), array in zip(wanted.types.items(), arrays, strict=True):
+        columns[name], wrong = convert(array, kind, name)
+        faults = {**wrong, **faults} if wrong else faults
+    return Rows(columns, len(arrays[0])), faults
+
+
+def checked_piece(
+    wanted: Wanted,
+    rows: Rows,
+    faults: Faults,
+    *,
+    lines: NDArray[np.int64],
+    text: Callable[[int], str],
+    earlier: Sequence[tuple[int, str, str]] = (),
+) -> Piece:
+    """The piece of typed rows; `earlier` are bad rows (line, reason, text) found before they were cells.
+
+    `lines` and `text` give the place and the text of a row.
+    """
+    for found in (_without_time(rows, wanted.schema), _out_of_this_world(rows, wanted.schema)):
+        faults = {**found, **faults} if found else faults
+    if not faults and not earlier:
+        return Piece(rows, wanted.bad(()), rows.count)
+    entries = [*earlier, *((int(lines[row]), reason, text(row)) for row, reason in faults.items())]
+    good = np.ones(rows.count, np.bool_)
+    good[list(faults)] = False
+    entries.sort(key=lambda entry: entry[0])
+    return Piece(rows.take(good), wanted.bad(entries), rows.count + len(earlier))
+
+
+def even_parts(start: int, stop: int, most: int) -> Iterator[NDArray[np.int64]]:
+    """The numbers from start to stop in parts of nearly one size, at most `most` each."""
+    parts = -(-(stop - start) // most)
+    return iter(np.array_split(np.arange(start, stop), parts)) if parts else iter(())
+
+
+def _repeated(text: str, count: int) -> Column:
+    names = np.empty(1, object)
+    names[0] = text
+    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, names)
+
+
+def _without_time(rows: Rows, schema: StreamSchema) -> Faults:
+    time = rows[schema.time]
+    if time.valid is None:
+        return {}
+    return dict.fromkeys(
+        np.flatnonzero(~time.valid).tolist(), f"missing-time: column '{schema.time}' is empty"
+    )
+
+
+def _out_of_this_world(rows: Rows, schema: StreamSchema) -> Faults:
+    faults: Faults = {}
+    if schema.place is None or not schema.place.geographic:
+        return faults
+    for name, bound in ((schema.place.x, _WORLD["x"]), (schema.place.y, _WORLD["y"])):
+        if name not in rows:
+            continue
+        values = rows[name].values
+        for row in np.flatnonzero(np.abs(values) > bound).tolist():
+            faults[row] = (
+                f"place-out-of-range: {values[row]} is not within ±{bound:.0f} degrees (column '{name}')"
+            )
+    return faults

@@ -1,0 +1,77 @@
+"""Which files are there, and what do they say?"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from headwater.hosts.files.pieces import Piece, Wanted
+from headwater.model import DataError, StreamSchema
+
+CSV_NAMES = (".csv", ".csv.gz")
+JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
+PARQUET_NAMES = (".parquet",)
+
+_LEFT_OUT = (".", "_")
+
+
+def find_files(path: str) -> list[str]:
+    """A file as it is, or the files of a folder or pattern, those changed first in front.
+
+    Hidden ones, those that begin with `_` and those that end with `.tmp` are left out; subfolders are not looked into.
+    """
+    place = Path(path)
+    if place.is_dir():
+        found = list(place.iterdir())
+    elif place.exists():
+        return [path]
+    elif glob.has_magic(path):
+        found = [Path(name) for name in glob.glob(path)]  # noqa: PTH207 - a pattern may be absolute
+    else:
+        raise _missing(place)
+    kept = [(item.stat().st_mtime_ns, item.name, str(item)) for item in found if _is_input(item)]
+    return [name for _, _, name in sorted(kept)]
+
+
+def read_pieces(
+    path: str, schema: StreamSchema, columns: Sequence[str], *, piece_rows: int = 65_536
+) -> Iterator[Piece]:
+    """The rows of a file, a piece at a time; the format goes by the end of its name.
+
+    Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
+    exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole.
+    """
+    assert schema.time in columns, "a row without its time is of no use"
+    wanted = Wanted(path, schema, tuple(columns))
+    name = path.lower()
+    if name.endswith(CSV_NAMES):
+        from headwater.hosts.files.csv_files import read_csv
+
+        return read_csv(wanted, piece_rows=piece_rows)
+    if name.endswith(JSON_NAMES):
+        from headwater.hosts.files.json_files import read_json_lines
+
+        return read_json_lines(wanted, piece_rows=piece_rows)
+    if name.endswith(PARQUET_NAMES):
+        from headwater.hosts.files.parquet_files import read_parquet
+
+        return read_parquet(wanted, piece_rows=piece_rows)
+    known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
+    return iter([wanted.refused(f"unknown-format: a name ends with one of {known}")])
+
+
+def _is_input(item: Path) -> bool:
+    return not item.name.startswith(_LEFT_OUT) and not item.name.endswith(".tmp") and item.is_file()
+
+
+def _missing(place: Path) -> DataError:
+    beside = [item.name for item in place.parent.iterdir()] if place.parent.is_dir() else []
+    near = get_close_matches(place.name, beside, 1)
+    advice = (
+        [f"did you mean '{place.parent / near[0]}'?"]
+        if near
+        else ["give a file, a folder or a pattern such as 'data/*.csv'"]
+    )
+    return DataError("missing-input", f"there is no file or folder '{place}'", advice=advice)

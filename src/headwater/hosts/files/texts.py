@@ -1,0 +1,87 @@
+"""How are values written for people and programs? The same way in every output and on every host.
+
+DOUBLE     the shortest text that reads back as the same number, as Python writes it: 1.5, -3.0, 1e+16, 1e-05
+TIMESTAMP  ISO 8601 in UTC, with microseconds only where there are any: 2026-01-31T06:00:00Z
+BOOLEAN    true, false
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.hosts.files.arrow import column_to_arrow
+from headwater.model import SECOND, Column, ColumnType
+
+# Within these bounds Arrow writes a number that is not whole as Python does.
+_SAME_FROM: Final = 1e-4
+_SAME_BELOW: Final = 1e15
+
+
+def column_texts(column: Column, quote: Callable[[str], str], *, quote_instants: bool) -> pa.StringArray:
+    """The text of every value, NULL for NULL; a number that is not finite is NULL too.
+
+    `quote` is what is done with the value of a STRING, once for each name of its dictionary.
+    """
+    if column.type is ColumnType.STRING:
+        assert column.names is not None
+        missing = None if column.valid is None else ~column.valid
+        names = pa.array([quote(name) for name in column.names.tolist()], pa.string())
+        return pc.take(names, pa.array(column.values, pa.int32(), mask=missing))
+    texts = _WRITE[column.type](column)
+    if quote_instants and column.type in (ColumnType.TIMESTAMP, ColumnType.ID):
+        return pc.binary_join_element_wise('"', texts, '"', "")
+    return texts
+
+
+def as_bytes(lines: pa.StringArray) -> memoryview:
+    """All lines one after the other, each with a line feed, without making a Python string of any."""
+    ended = pc.binary_join_element_wise(lines, "", "\n")
+    offsets = np.frombuffer(ended.buffers()[1], np.int32)[ended.offset : ended.offset + len(ended) + 1]
+    return memoryview(ended.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
+
+
+def _doubles(column: Column) -> pa.StringArray:
+    finite = np.isfinite(column.values) & column.is_valid
+    values = np.where(finite, column.values, 0.0)
+    size = np.abs(values)
+    whole = (values == np.floor(values)) & (size < _SAME_BELOW)
+    missing = None if finite.all() else ~finite
+    texts = pc.cast(pa.array(values, mask=missing), pa.string())
+    if whole.any():
+        digits = pc.cast(pa.array(np.where(whole, values, 0.0).astype(np.int64), mask=missing), pa.string())
+        texts = pc.if_else(pa.array(whole), pc.binary_join_element_wise(digits, ".0", ""), texts)
+    other = (size < _SAME_FROM) & ((size > 0) | np.signbit(values)) | (size >= _SAME_BELOW)
+    if other.any():
+        written = json.dumps(values[other].tolist())[1:-1].split(", ")
+        texts = pc.replace_with_mask(texts, pa.array(other), pa.array(written, pa.string()))
+    return texts
+
+
+def _instants(column: Column) -> pa.StringArray:
+    missing = None if column.valid is None else ~column.valid
+    whole = column.values % SECOND == 0
+    if whole.all():
+        texts = pc.cast(pa.array(column.values // SECOND, mask=missing).cast(pa.timestamp("s")), pa.string())
+    else:
+        texts = pc.cast(pa.array(column.values, mask=missing).cast(pa.timestamp("us")), pa.string())
+        texts = pc.if_else(pa.array(whole), pc.utf8_slice_codeunits(texts, 0, -len(".000000")), texts)
+    return pc.binary_join_element_wise(pc.replace_substring(texts, " ", "T"), "Z", "")
+
+
+def _plain(column: Column) -> pa.StringArray:
+    return pc.cast(column_to_arrow(column), pa.string())
+
+
+_WRITE: dict[ColumnType, Callable[[Column], Any]] = {
+    ColumnType.DOUBLE: _doubles,
+    ColumnType.TIMESTAMP: _instants,
+    ColumnType.BIGINT: _plain,
+    ColumnType.BOOLEAN: _plain,
+    ColumnType.ID: _plain,
+}

@@ -1,0 +1,226 @@
+"""Where do answers go? To standard output as JSON lines, or to one file: `.jsonl`, `.csv` or `.parquet`.
+
+Rule 1  A file is written under a hidden name beside the wanted one and renamed when it is complete: nobody ever reads half
+        of one. What was there before stays until then.
+Rule 2  JSON lines give every row its own columns. CSV and Parquet have the columns of all queries, in the order in which
+        they are first declared; a row has NULL where its query has no such column. A column that is BIGINT in one query
+        and DOUBLE in another is DOUBLE; of other different types it is text.
+Rule 3  Answers handed over together are written in the order of event time, query and match_id, which is the order of the
+        whole, since later answers are about later times.
+Memory  what is handed over, and for Parquet one row group.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.hosts.files.arrow import ARROW_TYPES, column_to_arrow
+from headwater.hosts.files.json_lines import json_lines
+from headwater.hosts.files.texts import as_bytes, column_texts
+from headwater.model import Column, ColumnType, DataError, HostError, Rows, join_rows
+
+OUTPUT_NAMES: Final = (".jsonl", ".csv", ".parquet")
+
+_ANSWER_ORDER: Final = ("event_time", "query", "match_id")
+
+LATE_TYPES: Final[Mapping[str, ColumnType]] = {
+    "stream": ColumnType.STRING,
+    "time": ColumnType.TIMESTAMP,
+    "reason": ColumnType.STRING,
+    "row": ColumnType.STRING,
+}
+
+
+class Output(Protocol):
+    """Something rows are written to. `close` makes it complete; `discard` leaves no trace of it."""
+
+    def write(self, blocks: Sequence[Rows]) -> None:
+        """Some more rows, of one or of several kinds."""
+        ...
+
+    def close(self) -> None:
+        """No more rows."""
+        ...
+
+    def discard(self) -> None:
+        """It was for nothing."""
+        ...
+
+
+def check_output(path: str) -> None:
+    """Refuse a name whose ending says nothing, or whose folder is not there, before any work is done."""
+    if not path.lower().endswith(OUTPUT_NAMES):
+        raise DataError(
+            "unknown-format",
+            f"cannot tell how to write '{path}'",
+            advice=[f"a name ends with {', '.join(OUTPUT_NAMES[:-1])} or {OUTPUT_NAMES[-1]}"],
+        )
+    if not Path(path).parent.is_dir():
+        raise DataError(
+            "missing-folder", f"there is no folder '{Path(path).parent}' to write '{Path(path).name}' to"
+        )
+
+
+def open_output(path: str | None, types: Iterable[Mapping[str, ColumnType]]) -> Output:
+    """An output for rows of these columns, one mapping a query; None is standard output."""
+    if path is None:
+        return _Lines(sys.stdout.buffer)
+    check_output(path)
+    try:
+        return _File(path, united(types))
+    except OSError as fault:
+        raise HostError("cannot-write", f"cannot write '{path}': {fault.strerror or fault}") from fault
+
+
+def united(types: Iterable[Mapping[str, ColumnType]]) -> dict[str, ColumnType]:
+    """The columns that can hold the rows of all queries."""
+    columns: dict[str, ColumnType] = {}
+    for some in types:
+        for name, kind in some.items():
+            known = columns.setdefault(name, kind)
+            if known is not kind:
+                columns[name] = ColumnType.DOUBLE if known.numeric and kind.numeric else ColumnType.STRING
+    return columns
+
+
+class _Lines:
+    """JSON lines to a stream of bytes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+
+    def write(self, blocks: Sequence[Rows]) -> None:
+        filled = [rows for rows in blocks if rows.count]
+        if filled:
+            lines = pa.chunked_array([json_lines(rows) for rows in filled]).combine_chunks()
+            self.stream.write(as_bytes(lines.take(_order(filled))))
+            self.stream.flush()
+
+    def close(self) -> None:
+        self.stream.flush()
+
+    def discard(self) -> None:
+        pass
+
+
+class _File:
+    """One file, in the format its name says, complete or not there."""
+
+    def __init__(self, path: str, types: Mapping[str, ColumnType]) -> None:
+        self.path = Path(path)
+        self.hidden = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self.stream = self.hidden.open("wb")
+        kind = self.path.suffix.lower()
+        self.inner: Output
+        if kind == ".jsonl":
+            self.inner = _Lines(self.stream)
+        elif kind == ".csv":
+            self.inner = _Csv(self.stream, types)
+        else:
+            self.inner = _Parquet(self.stream, types)
+
+    def write(self, blocks: Sequence[Rows]) -> None:
+        self.inner.write(blocks)
+
+    def close(self) -> None:
+        self.inner.close()
+        self.stream.close()
+        self.hidden.replace(self.path)
+
+    def discard(self) -> None:
+        self.inner.discard()
+        self.stream.close()
+        self.hidden.unlink(missing_ok=True)
+
+
+class _Csv:
+    """CSV with a header; NULL is an empty cell, quotes only where they are needed."""
+
+    def __init__(self, stream: BinaryIO, types: Mapping[str, ColumnType]) -> None:
+        self.stream = stream
+        self.types = types
+        self.stream.write(",".join(csv_cell(name) for name in types).encode() + b"\n")
+
+    def write(self, blocks: Sequence[Rows]) -> None:
+        filled = [rows for rows in blocks if rows.count]
+        if filled:
+            lines = pa.chunked_array([self._lines(rows) for rows in filled]).combine_chunks()
+            self.stream.write(as_bytes(lines.take(_order(filled))))
+
+    def _lines(self, rows: Rows) -> pa.StringArray:
+        empty = pa.array([""] * rows.count, pa.string())
+        cells = [
+            pc.fill_null(column_texts(rows[name], csv_cell, quote_instants=False), "")
+            if name in rows
+            else empty
+            for name in self.types
+        ]
+        return pc.binary_join_element_wise(*cells, ",")
+
+    def close(self) -> None:
+        self.stream.flush()
+
+    def discard(self) -> None:
+        pass
+
+
+class _Parquet:
+    """Parquet with typed columns; instants are microseconds in UTC."""
+
+    def __init__(self, stream: BinaryIO, types: Mapping[str, ColumnType]) -> None:
+        import pyarrow.parquet as arrow_parquet
+
+        self.types = types
+        self.schema = pa.schema([(name, _stored(kind)) for name, kind in types.items()])
+        self.writer = arrow_parquet.ParquetWriter(stream, self.schema)
+
+    def write(self, blocks: Sequence[Rows]) -> None:
+        filled = [rows for rows in blocks if rows.count]
+        if filled:
+            tables = [
+                pa.table([_united_array(rows, *column) for column in self.types.items()], schema=self.schema)
+                for rows in filled
+            ]
+            self.writer.write_table(pa.concat_tables(tables).take(_order(filled)))
+
+    def close(self) -> None:
+        self.writer.close()
+
+    def discard(self) -> None:
+        self.writer.close()
+
+
+def _order(blocks: Sequence[Rows]) -> pa.Array:
+    """The order of answers; anything else stays as it is."""
+    if not all(name in rows for rows in blocks for name in _ANSWER_ORDER):
+        return pa.array(range(sum(rows.count for rows in blocks)), pa.int64())
+    together = join_rows([rows.select(_ANSWER_ORDER) for rows in blocks])
+    return pa.array(np.lexsort([together[name].values for name in reversed(_ANSWER_ORDER)]))
+
+
+def csv_cell(text: str) -> str:
+    """A text as a cell: in quotes if it is empty or holds what would end it."""
+    if text and not any(mark in text for mark in ',"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _stored(kind: ColumnType) -> pa.DataType:
+    return pa.string() if kind is ColumnType.STRING else ARROW_TYPES[kind]
+
+
+def _united_array(rows: Rows, name: str, kind: ColumnType) -> pa.Array:
+    if name not in rows:
+        return pa.nulls(rows.count, _stored(kind))
+    column: Column = rows[name]
+    if kind is ColumnType.STRING and column.type is not ColumnType.STRING:
+        return column_texts(column, str, quote_instants=False)
+    return pc.cast(column_to_arrow(column), _stored(kind), safe=False)

@@ -1,0 +1,72 @@
+"""Runs a plan over files to their end: read and check everything, put it in order, step the kernels slice by slice.
+
+Nothing is late and the end flushes, as on every host. Rows that no query can use are dropped as soon as they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.hosts.files import find_files, read_pieces
+from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
+from headwater.hosts.local.told import Told
+from headwater.hosts.zone import Program
+from headwater.model import END, Rows, join_rows
+from headwater.query.expressions import condition
+from headwater.query.plan import Plan
+
+
+def run_local(
+    plan: Plan,
+    inputs: Mapping[str, Sequence[str]],
+    *,
+    memory_rows: int = MEMORY_ROWS,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Iterator[Told]:
+    """Run every query over files and folders by stream; a stream without an input has no rows.
+
+    First comes what there is to tell about reading, then the answers in order of their event time.
+    """
+    assert plan.zones == 1, "one process is one zone"
+    program = Program(plan)
+    schemas = [plan.stream(name) for name in program.queues]
+    with Sorter(schemas, memory_rows=memory_rows, chunk_rows=chunk_rows) as sorter:
+        for name in program.queues:
+            useful = row_filter(plan, name)
+            for path in inputs.get(name, ()):
+                for file in find_files(path):
+                    for piece in read_pieces(file, plan.stream(name), plan.kept(name)):
+                        sorter.add(name, useful(piece.rows))
+                        yield Told(bad=piece.bad, seen=piece.seen)
+                    yield Told(files=1)
+        groups = program.start().groups
+        for slices, border in sorter.slices():
+            counts: dict[str, int] = {}
+            ordered = {}
+            for name, queue in program.queues.items():
+                rows, repeated = queue.in_order(join_rows([queue.empty, *slices.get(name, ())]), END)
+                ordered[name] = rows, border
+                counts[f"repeated:{name}"] = repeated
+            groups, answers, told = program.advance(groups, ordered)
+            yield Told(answers, counts={name: n for name, n in {**counts, **told}.items() if n})
+
+
+def row_filter(plan: Plan, stream: str) -> Callable[[Rows], Rows]:
+    """Only the rows of a stream that some query can use."""
+    expression = plan.useful(stream)
+    if expression is None:
+        return _every
+    useful = condition(expression)
+
+    def chosen(rows: Rows) -> Rows:
+        mask: NDArray[np.bool_] = useful(rows)
+        return rows if mask.all() else rows.take(np.flatnonzero(mask))
+
+    return chosen
+
+
+def _every(rows: Rows) -> Rows:
+    return rows

@@ -1,0 +1,70 @@
+"""Runs a plan over files that come one after the other, as a followed folder would give them.
+
+A row is late if its time is below what the earlier files of its input had reached, minus LATE: each file is one arrival. With
+`end` the last step is the end of the input and everything that waits is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from headwater.hosts.files import BAD_TYPES, read_pieces
+from headwater.hosts.files.json_lines import json_lines
+from headwater.hosts.files.pieces import Wanted
+from headwater.hosts.local.bounded import row_filter
+from headwater.hosts.local.told import Told
+from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
+from headwater.model import Rows, StreamSchema, join_rows
+from headwater.query.plan import Plan
+
+FAR_AHEAD: Final = "far-ahead: dated further ahead than rows are kept for"
+
+
+def follow_local(
+    plan: Plan,
+    arrivals: Sequence[tuple[str, str]],
+    *,
+    end: bool = True,
+    inputs: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Told]:
+    """Files as (input, path), in the order they come; an input is a stream's name unless `inputs` says otherwise."""
+    assert plan.zones == 1, "one process is one zone"
+    program = Program(plan, inputs=inputs)
+    streams = {name: stream for stream, names in program.inputs.items() for name in names}
+    state = program.start()
+    for number, (source, path) in enumerate(arrivals):
+        stream = streams.get(source, source)
+        units, bad, seen = _arrival(plan, stream, source, number, path)
+        state, output = program.step(state, Arrivals({stream: units}))
+        yield _told(plan, output, bad=bad, seen=seen, files=1)
+    if end:
+        _, output = program.step(state, Arrivals({}, end=True))
+        yield _told(plan, output)
+
+
+def _arrival(
+    plan: Plan, stream: str, source: str, number: int, path: str
+) -> tuple[list[Unit], list[Rows], int]:
+    schema, useful = plan.stream(stream), row_filter(plan, stream)
+    units, bad, seen = [], [], 0
+    for place, piece in enumerate(read_pieces(path, schema, plan.kept(stream))):
+        times = piece.rows[schema.time].values
+        units.append(Unit(source, number, place, clusters_of(times), useful(piece.rows)))
+        bad.append(piece.bad)
+        seen += piece.seen
+    return units, bad, seen
+
+
+def given_up_rows(stream: StreamSchema, texts: Sequence[str]) -> Rows:
+    """Rows dated so far ahead that there was no room to keep them, as bad rows."""
+    return Wanted("", stream, ()).bad([(0, FAR_AHEAD, text) for text in texts])
+
+
+def _told(plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0) -> Told:
+    given_up = [
+        given_up_rows(plan.stream(stream), json_lines(rows).to_pylist())
+        for stream, rows in output.given_up.items()
+    ]
+    together = join_rows([Rows.empty(BAD_TYPES), *bad, *given_up])
+    return Told(output.answers, output.late, together, output.counts, seen, files)

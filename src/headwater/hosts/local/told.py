@@ -1,0 +1,24 @@
+"""What a run tells while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.hosts.files import BAD_TYPES
+from headwater.model import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Some of what a run tells: answers, late rows by stream, bad rows (as `BAD_TYPES`), and counts by name.
+
+    `seen` rows were read to get this far, good and bad ones; `files` were read to their end.
+    """
+
+    answers: tuple[Rows, ...] = ()
+    late: Mapping[str, Rows] = field(default_factory=dict)
+    bad: Rows = field(default_factory=lambda: Rows.empty(BAD_TYPES))
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seen: int = 0
+    files: int = 0

@@ -1,0 +1,11 @@
+"""What runs kernels on Spark: streaming with state, batch in chunks, and a session of its own when there is none.
+
+```
+session, java     an embedded Spark, silent and quick to start, on a Java from the package index
+source, file_log  files, read and packed by Python          frames   a user's DataFrames, admitted by Catalyst
+packing, seats    rows on their way to zones, and which task a zone has
+operate           the stateful stage                        bounded  the same kernels over a bounded input
+table             everything a run tells                    sink, checkpoint  each answer exactly once
+follow, runs      streaming runs and whole runs             answers  the Python way in
+```
+"""

@@ -1,0 +1,62 @@
+"""Whole runs over files, for the command line: bounded to the end, or followed for as long as it goes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from headwater.hosts.spark import follow
+from headwater.hosts.spark.bounded import bounded_files, tasks_for
+from headwater.hosts.spark.checkpoint import Checkpoint
+from headwater.hosts.spark.follow import EachTable
+from headwater.query.plan import Plan
+
+
+def run_batch(
+    spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[str]]
+) -> Iterator[pa.RecordBatch]:
+    """Everything a bounded run tells (the columns are those of `table.TABLE`), answers in order of event time.
+
+    The table is written aside by Spark, sorted, and read back in pieces: memory does not grow with the answers.
+    """
+    table = bounded_files(spark, plan, paths)
+    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
+        ordered = table.repartition(1).sortWithinPartitions("kind", "event_time", "name", "match_id", "body")
+        ordered.write.mode("overwrite").parquet(f"{folder}/table")
+        for file in sorted(Path(f"{folder}/table").glob("*.parquet")):
+            yield from pq.ParquetFile(file).iter_batches()
+
+
+def run_follow(
+    spark: SparkSession,
+    plan: Plan,
+    paths: Mapping[str, Sequence[str]],
+    each: EachTable,
+    *,
+    checkpoint: Checkpoint,
+    files_per_batch: int = 64,
+    once: bool = False,
+    ends: bool = False,
+) -> StreamingQuery:
+    """Follow files and folders; `each` gets the table of every micro-batch and its number.
+
+    `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
+    ever be, so everything that waits is answered too.
+    """
+    table = follow.followed_files(
+        spark, plan, paths, log=checkpoint.files, files_per_batch=files_per_batch, ends=ends
+    )
+    trigger = {"availableNow": True} if once or ends else {"processingTime": "0 seconds"}
+
+    def take(batch: DataFrame, number: int) -> None:
+        each(batch.toArrow(), number)
+
+    return follow.start(
+        table, take, checkpoint=checkpoint.spark, partitions=tasks_for(plan, spark), trigger=trigger
+    )

@@ -1,0 +1,275 @@
+"""An embedded Spark for those who have none: local, silent, quick to start, gone when we are.
+
+Rule 1  Nothing of Spark's or Java's own appears on the terminal or in the working directory. Its log is a file
+        (`log_file`), its other files are in a temporary folder that goes away with it.
+Rule 2  Ctrl-C is ours: it raises KeyboardInterrupt here, and Spark goes on until `stop_spark`.
+Rule 3  One at a time in a process, as Spark has it.
+
+Disk    The `MOST_LOGS` last logs are kept in the cache folder.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from headwater.hosts.cache import cache_folder, keep_compiled_code
+from headwater.hosts.spark.archive import Archive, archive_for
+from headwater.hosts.spark.java import Java, find_java
+from headwater.hosts.spark.launch import Machine, class_path, launch, log_end
+from headwater.model import HostError
+
+MOST_LOGS: Final = 10
+
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_ATOMIC_RENAME = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+
+_ALWAYS: Final[Mapping[str, str]] = {
+    "spark.app.name": "headwater",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "WARN",
+    "spark.python.daemon.module": "headwater.hosts.spark.worker_daemon",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.checkpointFileManagerClass": _ATOMIC_RENAME,
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "100",
+    "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@dataclass(slots=True)
+class _Running:
+    """Our session, and what goes away with it."""
+
+    spark: SparkSession
+    machine: Machine
+    folder: Path
+    log: Path
+    archive: Archive
+    maker: subprocess.Popen[bytes] | None = None
+
+    @property
+    def classes(self) -> Path:
+        return self.folder / "classes"
+
+
+_running: list[_Running] = []
+
+
+def start_spark(
+    *,
+    cores: int | None = None,
+    memory: str = "2g",
+    log: Path | None = None,
+    small: bool = False,
+    extra: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start a Spark of our own on `cores` cores (None: all of them) with `memory` for its JVM.
+
+    `small` is for runs of seconds: compile quickly rather than well. `extra` are further Spark settings, which win.
+    """
+    if SparkContext._active_spark_context is not None:
+        raise HostError(
+            "spark-runs-already",
+            "a Spark session runs in this process already",
+            advice=["use that session, or stop it first"],
+        )
+    keep_compiled_code()
+    java = find_java()
+    folder = Path(tempfile.mkdtemp(prefix="headwater-spark-"))
+    written = log or _new_log(cache_folder() / "logs")
+    settings = _settings(cores or _cores(), memory, folder) | dict(extra or {})
+    archive = archive_for(java, class_path(), cache_folder() / "classes")
+    try:
+        with _our_interrupts():
+            machine = _launched(java, settings, folder, written, archive, small=small)
+            spark = _connected(machine, settings, written)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    running = _Running(spark, machine, folder, written, archive)
+    _running.append(running)
+    atexit.register(_stop, running)
+    return spark
+
+
+def stop_spark(spark: SparkSession, *, patience_s: float = 0.0) -> None:
+    """Stop a session and, if it is ours, its JVM, and remove its temporary files.
+
+    If there was no class archive yet, one is made in the background; `patience_s` is how long to wait for it.
+    """
+    running = _ours(spark)
+    if running is None:
+        spark.stop()
+        return
+    prepare_next_start(spark)
+    _stop(running)
+    if running.maker is not None and patience_s > 0:
+        with suppress(subprocess.TimeoutExpired):
+            running.maker.wait(patience_s)
+
+
+@contextmanager
+def embedded_spark(*, debug: bool = False, **options: Any) -> Iterator[SparkSession]:
+    """A session for one run, with the options of `start_spark`; `debug` shows Spark's log on standard error."""
+    if debug:
+        options["log"] = Path("/dev/stderr")
+    spark = start_spark(**options)
+    try:
+        yield spark
+    finally:
+        stop_spark(spark)
+
+
+def prepare_next_start(spark: SparkSession) -> None:
+    """Make a class archive in the background, of the classes loaded so far, if there is none yet.
+
+    A run that goes on for a while does it as soon as it has answered: at its end, the archive is there.
+    """
+    running = _ours(spark)
+    if running is not None and running.maker is None:
+        with suppress(OSError):
+            running.maker = running.archive.make(running.classes)
+
+
+def log_file(spark: SparkSession) -> Path | None:
+    """Where Spark's own messages go; None for a session that is not ours."""
+    running = _ours(spark)
+    return running.log if running else None
+
+
+def _settings(cores: int, memory: str, folder: Path) -> dict[str, str]:
+    return {
+        **_ALWAYS,
+        "spark.driver.memory": memory,
+        "spark.local.dir": str(folder / "local"),
+        "spark.master": f"local[{cores}]",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+
+
+def _launched(
+    java: Java, settings: Mapping[str, str], folder: Path, log: Path, archive: Archive, *, small: bool
+) -> Machine:
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    options = [f"-Djava.io.tmpdir={temporary}", "-XX:-UsePerfData"]
+    options += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
+    with_archive = archive.is_made
+    try:
+        return launch(
+            java, settings, [*options, *archive.options(folder / "classes")], folder=folder, log=log
+        )
+    except HostError:
+        if not with_archive:
+            raise
+        # A damaged archive must not keep Spark from starting.
+        archive.path.unlink(missing_ok=True)
+        return launch(java, settings, options, folder=folder, log=log)
+
+
+def _connected(machine: Machine, settings: Mapping[str, str], log: Path) -> SparkSession:
+    configured = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    try:
+        with _environment_of_workers():
+            return SparkSession(SparkContext(conf=configured, gateway=machine.connect()))
+    except BaseException as error:
+        _forget_gateway()
+        machine.end()
+        if not isinstance(error, Exception):
+            raise
+        raise HostError(
+            "spark-does-not-start", "Spark does not start: its context failed", advice=log_end(log)
+        ) from error
+
+
+@contextmanager
+def _environment_of_workers() -> Iterator[None]:
+    """PySpark reads from the environment which Python its workers run on."""
+    before = os.environ.get("PYSPARK_PYTHON")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYSPARK_PYTHON"]
+        else:
+            os.environ["PYSPARK_PYTHON"] = before
+
+
+@contextmanager
+def _our_interrupts() -> Iterator[None]:
+    """PySpark's own answer to Ctrl-C cancels all jobs, so that a query fails instead of being stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: Any = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _ours(spark: SparkSession) -> _Running | None:
+    context = spark.sparkContext
+    return next((running for running in _running if running.spark.sparkContext is context), None)
+
+
+def _stop(running: _Running) -> None:
+    if running not in _running:
+        return
+    _running.remove(running)
+    atexit.unregister(_stop)
+    # The JVM may be gone already; whatever it says then, what follows makes sure.
+    with suppress(Exception):
+        for query in running.spark.streams.active:
+            query.stop()
+        running.spark.stop()
+    with suppress(Exception):
+        running.spark.sparkContext._gateway.shutdown()
+    _forget_gateway()
+    running.machine.end()
+    shutil.rmtree(running.folder, ignore_errors=True)
+
+
+def _forget_gateway() -> None:
+    """So that the next start makes a JVM of its own."""
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+
+
+def _new_log(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in sorted(folder.glob("spark-*.log"))[: -MOST_LOGS + 1]:
+        with suppress(OSError):
+            old.unlink()
+    return folder / f"spark-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,142 @@
+"""The Python way in, with a session the user already has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyspark.sql import functions as F
+
+import headwater as hw
+from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, read_answers, readings, write_files
+
+TEXT = STREAM + FROST + MUGGY + COLD_AGAIN
+COLUMNS = "station string, at timestamp, x double, y double, temperature double, humidity double, wind double"
+
+
+def frame(spark, folder):
+    return spark.read.schema(COLUMNS).json(str(folder))
+
+
+def test_static_frames_give_typed_answers(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=2, each=200, seed=3)
+    answers = hw.run(TEXT, {"weather": frame(spark, folder)})
+    frost = answers["frost"]
+    assert [f"{field.name} {field.dataType.simpleString()}" for field in frost.schema.fields] == [
+        "query string",
+        "event_time timestamp",
+        "match_id string",
+        "temperature double",
+        "temperature_key string",
+        "temperature_time timestamp",
+        "humidity double",
+        "humidity_key string",
+        "humidity_time timestamp",
+        "wind double",
+        "wind_key string",
+        "wind_time timestamp",
+    ]
+    rows = frost.collect()
+    assert rows
+    assert all(-5 <= row.temperature <= 0 and row.humidity >= 80 and row.wind <= 2 for row in rows)
+    cold = answers["cold"].orderBy("event_time", "station").collect()
+    expected = sorted(
+        (row["at"], row["station"], row["temperature"])
+        for i in range(2)
+        for row in readings(200, 3 + i, first=i * 200)
+        if row["temperature"] is not None and row["temperature"] < -8
+    )
+    assert [(row.at.strftime("%Y-%m-%dT%H:%M:%SZ"), row.station, row.temperature) for row in cold] == expected
+    assert answers.late.count() == 0
+    assert answers.all().where(F.col("query") == "frost").count() == len(rows)
+
+
+def test_streaming_frames_write_everything_with_one_query(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=4, each=150, seed=3)
+    stream = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1).json(str(folder))
+    answers = hw.run(TEXT, {"weather": stream})
+    query = answers.write(
+        tmp_path / "out",
+        checkpoint=tmp_path / "c",
+        late=tmp_path / "late",
+        bad=tmp_path / "bad",
+        trigger={"availableNow": True},
+    )
+    query.awaitTermination()
+    written = {(row["query"], row["match_id"]) for row in read_answers(tmp_path / "out")}
+    static = hw.run(TEXT, {"weather": frame(spark, folder)}).all().collect()
+    everything = {(row.query, row.match_id) for row in static}
+    assert written
+    assert written <= everything
+    last = max(row.event_time for row in static)
+    early = {(row.query, row.match_id) for row in static if (last - row.event_time).total_seconds() > 120}
+    assert early <= written
+
+
+def test_a_function_gets_each_batch_once_with_typed_answers(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=2, each=150, seed=3)
+    stream = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1).json(str(folder))
+    got: dict[int, int] = {}
+
+    def each(batch: hw.Answers, number: int) -> None:
+        got[number] = batch["frost"].count() + batch["cold"].count()
+
+    hw.run(TEXT, {"weather": stream}).write(
+        each, checkpoint=tmp_path / "c", trigger={"availableNow": True}
+    ).awaitTermination()
+    assert sorted(got) == [0, 1]
+    assert got[1] > 0
+
+
+def test_bad_rows_of_a_frame_are_told_and_harm_nobody(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=100, seed=3)
+    good = frame(spark, folder)
+    broken = (
+        good.limit(1)
+        .withColumn("temperature", F.lit(float("nan")))
+        .union(good.limit(1).withColumn("at", F.lit(None).cast("timestamp")))
+    )
+    answers = hw.run(TEXT, {"weather": good.union(broken)})
+    bad = sorted(row.reason for row in answers.bad.collect())
+    assert bad == [
+        "missing-time: the row has no time",
+        "not-finite: column 'temperature' is not a finite number",
+    ]
+    clean = hw.run(TEXT, {"weather": good})
+    assert sorted(r.match_id for r in answers.all().collect()) == sorted(
+        r.match_id for r in clean.all().collect()
+    )
+
+
+def test_builders_run_like_text(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=200, seed=3)
+    from headwater.query.parse import parse
+
+    script, errors = parse(TEXT)
+    assert not errors
+    text = hw.run(TEXT, {"weather": frame(spark, folder)}).all().collect()
+    built = hw.run(script, {"weather": frame(spark, folder)}).all().collect()
+    assert sorted(r.match_id for r in text) == sorted(r.match_id for r in built)
+    assert {json.loads(r.answer)["query"] for r in text} == {"frost", "muggy", "cold", "still", "each"}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [({}, "no-input"), ({"wether": None}, "unknown-stream")],
+)
+def test_mistakes_are_told_before_anything_runs(spark, tmp_path, inputs, code) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=5, seed=3)
+    given = {name: frame(spark, folder) for name in inputs}
+    with pytest.raises(hw.HeadwaterError) as refused:
+        hw.run(TEXT, given)
+    assert refused.value.code == code
+
+
+def test_a_frame_with_a_column_missing_or_of_another_type_is_refused(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=5, seed=3)
+    with pytest.raises(hw.HeadwaterError) as missing:
+        hw.run(TEXT, {"weather": frame(spark, folder).drop("wind")})
+    assert missing.value.code == "missing-column"
+    with pytest.raises(hw.HeadwaterError) as other:
+        hw.run(TEXT, {"weather": frame(spark, folder).withColumn("wind", F.col("wind").cast("string"))})
+    assert other.value.code == "column-type"

@@ -1,0 +1,190 @@
+"""The Spark host over files: bounded and followed runs say the same, and a restart goes on where the last run stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from headwater.hosts.spark.checkpoint import hold
+from headwater.hosts.spark.runs import run_batch, run_follow
+from headwater.model import HostError
+from headwater.query.plan import compile_text
+from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, readings, write_files, write_jsonl
+
+EVERYTHING = STREAM + FROST + MUGGY + COLD_AGAIN
+
+
+def followed(
+    spark, text: str, inputs: dict[str, list[str]], checkpoint: Path, *, zones: int = 4, **how
+) -> list[tuple]:
+    """(kind, name, body) of everything a followed run tells, counts left out."""
+    told: list[tuple] = []
+
+    def each(table: pa.Table, _: int) -> None:
+        told.extend(
+            zip(*(table[name].to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True)
+        )
+
+    plan = compile_text(text, zones=zones)
+    with hold(checkpoint, plan) as held:
+        query = run_follow(spark, plan, inputs, each, checkpoint=held, **{"files_per_batch": 1, **how})
+        query.awaitTermination()
+        assert query.exception() is None
+    return sorted(row for row in told if row[0] != "count")
+
+
+def bounded(spark, text: str, inputs: dict[str, list[str]], *, zones: int = 4) -> list[tuple]:
+    told = []
+    for batch in run_batch(spark, compile_text(text, zones=zones), inputs):
+        told += zip(
+            *(batch.column(name).to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True
+        )
+    return sorted(row for row in told if row[0] != "count")
+
+
+def test_a_bounded_run_and_a_drained_stream_say_the_same(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=6, each=200, seed=3)
+    inputs = {"weather": [str(folder)]}
+    batch = bounded(spark, EVERYTHING, inputs)
+    stream = followed(spark, EVERYTHING, inputs, tmp_path / "checkpoint", ends=True)
+    assert batch == stream
+    answered = {name for kind, name, _, _ in batch if kind == "answer"}
+    assert answered == {"frost", "muggy", "cold", "still", "each"}
+    assert len({(name, match_id) for kind, name, match_id, _ in batch if kind == "answer"}) == len(batch)
+
+
+def test_the_number_of_zones_and_of_files_a_batch_changes_nothing(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=4, each=150, seed=5)
+    inputs = {"weather": [str(folder)]}
+    one = followed(spark, EVERYTHING, inputs, tmp_path / "one", zones=2, files_per_batch=4, ends=True)
+    many = followed(spark, EVERYTHING, inputs, tmp_path / "many", zones=7, files_per_batch=1, ends=True)
+    assert one == many
+    assert bounded(spark, EVERYTHING, inputs, zones=1) == one
+
+
+def test_a_restart_goes_on_where_the_last_run_stopped(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=3, each=150, seed=7)
+    inputs = {"weather": [str(folder)]}
+    first = followed(spark, EVERYTHING, inputs, tmp_path / "checkpoint", once=True)
+    write_files(folder, files=3, each=150, seed=7, first=3)
+    second = followed(spark, EVERYTHING, inputs, tmp_path / "checkpoint", ends=True)
+    undisturbed = followed(spark, EVERYTHING, inputs, tmp_path / "another", ends=True)
+    assert sorted(first + second) == undisturbed
+
+
+def test_queries_come_and_go_between_two_starts_and_the_others_keep_their_state(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=3, each=150, seed=11)
+    inputs = {"weather": [str(folder)]}
+    checkpoint = tmp_path / "checkpoint"
+    first = followed(spark, STREAM + FROST + MUGGY, inputs, checkpoint, once=True)
+    write_files(folder, files=3, each=150, seed=11, first=3)
+    replaced = MUGGY.replace("humidity > 90", "humidity > 60")
+    second = followed(spark, STREAM + FROST + replaced + COLD_AGAIN, inputs, checkpoint, ends=True)
+
+    whole = followed(spark, STREAM + FROST, inputs, tmp_path / "whole", ends=True)
+    assert sorted(row for row in first + second if row[1] == "frost") == whole
+
+    seen_before = max(r["at"] for i in range(3) for r in readings(150, 11 + i, first=i * 150))
+    anew = followed(spark, STREAM + replaced + COLD_AGAIN + FROST, inputs, tmp_path / "anew", ends=True)
+    for name in ("muggy", "cold"):
+        expected_times = {row[3] for row in anew if row[1] == name}
+        got = {row[3] for row in second if row[1] == name}
+        assert got, name
+        assert got <= expected_times, name
+    cold_after = [row for row in anew if row[1] == "cold" and f'"at":"{seen_before}"' not in row[3]]
+    assert [row for row in cold_after if _at(row) > seen_before] == [
+        row for row in second if row[1] == "cold"
+    ]
+
+
+def _at(row: tuple) -> str:
+    import json
+
+    return json.loads(row[3])["at"]
+
+
+def test_late_rows_are_told_and_lateness_goes_by_file(spark, tmp_path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = readings(60, 1)
+    write_jsonl(folder / "a.jsonl", rows[:40])
+    late = {**rows[0], "station": "late"}
+    just = {**rows[39], "station": "just"}
+    write_jsonl(folder / "b.jsonl", [late, just, *rows[40:]])
+    runs = [
+        followed(
+            spark,
+            STREAM + FROST,
+            {"weather": [str(folder)]},
+            tmp_path / f"c{n}",
+            files_per_batch=n,
+            ends=True,
+        )
+        for n in (1, 2)
+    ]
+    assert runs[0] == runs[1]
+    stations = [json.loads(row[3])["station"] for row in runs[0] if row[0] == "late"]
+    assert "late" in stations
+    assert "just" not in stations
+
+
+def test_bad_rows_reach_the_table_with_file_line_and_reason(spark, tmp_path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    good = readings(10, 2)
+    text = "".join(json.dumps(row) + "\n" for row in good[:5])
+    (folder / "a.jsonl").write_text(text + "{not json\n" + '{"station":"s","at":"soon"}\n')
+    told = followed(spark, STREAM + FROST, {"weather": [str(folder)]}, tmp_path / "c", ends=True)
+    bad = [row[3] for row in told if row[0] == "bad"]
+    assert len(bad) == 2
+    assert any('"line":6' in body and "bad-json" in body for body in bad)
+    assert any('"line":7' in body and "bad-time" in body for body in bad)
+    assert [
+        row[3] for row in bounded(spark, STREAM + FROST, {"weather": [str(folder)]}) if row[0] == "bad"
+    ] == bad
+
+
+def test_two_inputs_of_one_stream_wait_for_each_other(spark, tmp_path) -> None:
+    whole = write_files(tmp_path / "whole", files=4, each=100, seed=13)
+    north, south = tmp_path / "north", tmp_path / "south"
+    north.mkdir()
+    south.mkdir()
+    for number in range(4):
+        rows = readings(100, 13 + number, first=number * 100)
+        write_jsonl(north / f"{number}.jsonl", rows[::2])
+        write_jsonl(south / f"{number}.jsonl", rows[1::2])
+    apart = followed(spark, EVERYTHING, {"weather": [str(north), str(south)]}, tmp_path / "a", ends=True)
+    together = followed(spark, EVERYTHING, {"weather": [str(whole)]}, tmp_path / "b", ends=True)
+    assert [row for row in apart if row[0] == "answer"] == [row for row in together if row[0] == "answer"]
+
+
+def test_a_checkpoint_for_other_streams_is_refused_with_advice(spark, tmp_path) -> None:
+    plan = compile_text(STREAM + FROST, zones=4)
+    hold(tmp_path / "c", plan).release()
+    other = compile_text((STREAM + FROST).replace("humidity DOUBLE", "humidity BIGINT"), zones=4)
+    with pytest.raises(HostError) as refused:
+        hold(tmp_path / "c", other)
+    assert refused.value.code == "checkpoint-other-streams"
+    assert any("--checkpoint" in line for line in refused.value.advice)
+
+
+def test_a_checkpoint_of_another_format_or_in_use_is_refused(tmp_path) -> None:
+    plan = compile_text(STREAM + FROST, zones=4)
+    held = hold(tmp_path / "c", plan)
+    with pytest.raises(HostError) as in_use:
+        hold(tmp_path / "c", plan)
+    assert in_use.value.code == "checkpoint-in-use"
+    held.release()
+    notes = tmp_path / "c" / "headwater" / "run.json"
+    notes.write_text(notes.read_text().replace('"format": 1', '"format": 99'))
+    with pytest.raises(HostError) as unreadable:
+        hold(tmp_path / "c", plan)
+    assert unreadable.value.code == "state-unreadable"
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "offsets").mkdir()
+    with pytest.raises(HostError) as foreign:
+        hold(tmp_path / "d", plan)
+    assert foreign.value.code == "checkpoint-foreign"
