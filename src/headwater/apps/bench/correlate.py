@@ -1,0 +1,243 @@
+"""`headwater bench correlate`: CORRELATE on Spark streaming, beside the no-op ceiling, Spark's own join and Flink.
+
+Everything is measured in one run on one machine and judged by ratios, and no figure counts before its answers are checked:
+those of the plain loop against what is worked out from the rows, those of Spark against those of the plain loop.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from headwater.apps.bench.ceiling import idle
+from headwater.apps.bench.figures import Figure, spoken
+from headwater.apps.bench.flink import FlinkError, run_flink_join
+from headwater.apps.bench.native import run_native_join
+from headwater.apps.bench.questions import Question, everywhere, on_regions, script
+from headwater.apps.bench.stations import Reports, make_reports, write_reports
+from headwater.apps.bench.streaming import Taken, Timing, run_timed
+from headwater.apps.bench.truth import count_pairs, expected, identity_digest, share_matched, told
+from headwater.hosts.local.follow import follow_local
+from headwater.hosts.spark.answers import default_zones
+from headwater.hosts.spark.session import start_spark, stop_spark
+from headwater.query.plan import compile_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILES: Final = 20
+WARM_UP_ROWS: Final = 100_000
+SHARE_EVERYWHERE: Final = 0.02
+SHARE_ON_REGIONS: Final = 0.022
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One of the questions of the benchmark."""
+
+    title: str
+    make: Callable[[Reports, int], list[Question]]
+
+
+CASES: Final[Mapping[str, Case]] = {
+    "a": Case(
+        "one subscription of three clauses, everywhere",
+        lambda reports, seed: [everywhere(reports, share=SHARE_EVERYWHERE)],
+    ),
+    "b": Case(
+        "1,000 subscriptions on 100 regions",
+        lambda reports, seed: on_regions(reports, 1_000, share=SHARE_ON_REGIONS, seed=seed),
+    ),
+    "c": Case(
+        "8,000 subscriptions on 100 regions",
+        lambda reports, seed: on_regions(reports, 8_000, share=SHARE_ON_REGIONS, seed=seed),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to measure: rows, cases by their letters, on how many cores, and where to leave the rows."""
+
+    rows: int = 2_000_000
+    cases: tuple[str, ...] = ("a", "b", "c")
+    cores: int = 2
+    seed: int = 7
+    keep: Path | None = None
+    flink: str | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What came out: figures, notes for people, and the checks that failed."""
+
+    figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def judge(self, name: str, value: float, unit: str, comparison: str, bound: float) -> None:
+        """Add a figure."""
+        self.figures.append(Figure(name, value, unit, comparison, bound))
+
+    def check(self, holds: bool, otherwise: str) -> None:
+        """Note a failed check."""
+        if not holds:
+            self.failures.append(otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What all cases share."""
+
+    wanted: Wanted
+    spark: SparkSession
+    reports: Reports
+    files: Sequence[Path]
+    warm_up: Sequence[Path]
+    report: Report
+    say: Say
+
+
+def run_correlate(wanted: Wanted, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
+    """Measure everything that is wanted."""
+    report = Report()
+    with _folder(wanted.keep) as folder:
+        say(f"making {wanted.rows:,} rows")
+        reports = make_reports(wanted.rows, seed=wanted.seed)
+        files = write_reports(reports, folder / "rows", FILES)
+        small = make_reports(WARM_UP_ROWS, seed=wanted.seed + 1)
+        warm_up = write_reports(small, folder / "warm-up", FILES)
+        say(f"starting Spark on {wanted.cores} cores")
+        spark = start_spark(cores=wanted.cores)
+        try:
+            _measure(_Bench(wanted, spark, reports, files, warm_up, report, say))
+        finally:
+            stop_spark(spark)
+    return report
+
+
+def _measure(bench: _Bench) -> None:
+    rates: dict[str, float] = {}
+    peaks: list[float] = []
+    for letter in bench.wanted.cases:
+        questions = CASES[letter].make(bench.reports, bench.wanted.seed)
+        bench.say(f"({letter}) {CASES[letter].title}: compiling")
+        plan = compile_text(script(questions), zones=default_zones(bench.wanted.cores))
+        for warming in (idle(plan), plan):
+            run_timed(bench.spark, warming, bench.warm_up)
+        bench.say(f"({letter}) the no-op ceiling")
+        ceiling, _ = run_timed(bench.spark, idle(plan), bench.files)
+        bench.say(f"({letter}) the answers")
+        timing, taken = run_timed(bench.spark, plan, bench.files)
+        bench.say(f"({letter}) checking {sum(len(names) for names in taken.names):,} answers")
+        _check_answers(bench, letter, questions, taken)
+        rates[letter] = timing.rate
+        peaks += [ceiling.worker_peak_mib, timing.worker_peak_mib]
+        _judge_case(bench.report, letter, ceiling, timing)
+        _note_case(bench, letter, questions, ceiling, timing)
+        if letter == "a":
+            _native(bench, questions[0], timing)
+            _flink(bench, questions[0], timing)
+    if "b" in rates and "c" in rates:
+        bench.report.judge("c: cost of a row, 8,000 over 1,000", rates["b"] / rates["c"], "ratio", "<", 8.0)
+    bench.report.judge("peak memory of a Python worker", max(peaks), "MiB", "<", 1024.0)
+
+
+def _judge_case(report: Report, letter: str, ceiling: Timing, timing: Timing) -> None:
+    report.judge(f"{letter}: no-op ceiling", ceiling.rate, "rows/s", ">=", 600_000.0)
+    if letter == "a":
+        report.judge("a: rate over ceiling", timing.rate / ceiling.rate, "ratio", ">=", 0.5)
+    elif letter == "b":
+        report.judge("b: rate over ceiling", timing.rate / ceiling.rate, "ratio", ">=", 0.25)
+    else:
+        report.judge("c: rate", timing.rate, "rows/s", ">=", 20_000.0)
+
+
+def _check_answers(bench: _Bench, letter: str, questions: Sequence[Question], taken: Taken) -> None:
+    """Spark's answers against the plain loop's, those against the rows themselves."""
+    report = bench.report
+    must = expected(bench.reports, questions)
+    plain = compile_text(script(questions), zones=1)
+    arrivals = [(plain.streams[0].name, str(file)) for file in bench.files]
+    blocks = [rows for step in follow_local(plain, arrivals) for rows in step.answers]
+    local = told(questions, blocks)
+    same = bool((local.counts == must.counts).all() and (local.sums == must.sums).all())
+    report.check(same, f"({letter}) the plain loop does not answer what follows from the rows")
+    counts = taken.counts([question.name for question in questions])
+    report.check(
+        bool((counts == local.counts).all()),
+        f"({letter}) Spark gave {int(counts.sum()):,} answers, the plain loop {local.answers:,}",
+    )
+    report.check(
+        identity_digest(taken.identity_arrays())
+        == identity_digest(rows["match_id"].values for rows in blocks),
+        f"({letter}) the answers of Spark and of the plain loop have different identities",
+    )
+    report.check(int(counts.sum()) > 0, f"({letter}) there are no answers at all")
+    report.judge(f"{letter}: answers a row", int(counts.sum()) / len(bench.reports), "ratio", ">=", 0.01)
+    report.judge(f"{letter}: subscriptions without an answer", int((counts == 0).sum()), "", "=", 0.0)
+
+
+def _note_case(
+    bench: _Bench, letter: str, questions: Sequence[Question], ceiling: Timing, timing: Timing
+) -> None:
+    matched = share_matched(bench.reports, questions)
+    bench.report.notes += [
+        f"({letter}) {CASES[letter].title}, δt = 30 s: {matched:.2%} of an attribute's readings match a clause",
+        f"    {spoken(timing.rate)} rows/s beside a ceiling of {spoken(ceiling.rate)} in micro-batches of "
+        f"{spoken(np.median(timing.rows))} rows, the first left out;",
+        f"    with the first and the last flush {spoken(timing.rate_of_all)} beside {spoken(ceiling.rate_of_all)}",
+        f"    micro-batches {_milliseconds(timing)}; without a kernel {_milliseconds(ceiling)}",
+    ]
+
+
+def _native(bench: _Bench, question: Question, timing: Timing) -> None:
+    bench.say("(a) Spark's own join of two clauses")
+    run_native_join(bench.spark, question, bench.warm_up)
+    native, pairs = run_native_join(bench.spark, question, bench.files)
+    must = count_pairs(bench.reports, question)
+    bench.report.check(pairs == must, f"(a) Spark's own join found {pairs:,} pairs of {must:,}")
+    bench.report.judge("a: rate over Spark's own join", timing.rate / native.rate, "ratio", ">=", 5.0)
+    bench.report.notes += [
+        f"    Spark's own join of two of its clauses: {spoken(native.rate)} rows/s, {pairs:,} pairs; "
+        f"micro-batches {_milliseconds(native)}"
+    ]
+
+
+def _flink(bench: _Bench, question: Question, timing: Timing) -> None:
+    if bench.wanted.flink is None:
+        bench.report.notes += [
+            "    Flink: not asked (--flink PYTHON names an interpreter that has apache-flink)"
+        ]
+        return
+    bench.say("(a) Flink's interval join of three clauses")
+    try:
+        run = run_flink_join(bench.wanted.flink, bench.reports, question, cores=bench.wanted.cores)
+    except FlinkError as failure:
+        bench.report.failures.append(str(failure))
+        return
+    bench.report.check(
+        run.triples == run.expected, f"(a) Flink's join found {run.triples:,} triples of {run.expected:,}"
+    )
+    bench.report.judge("a: rate over Flink's interval join", timing.rate / run.rate, "ratio", ">=", 1.0)
+    bench.report.notes += [f"    Flink's interval join of the three clauses: {spoken(run.rate)} rows/s"]
+
+
+def _milliseconds(timing: Timing) -> str:
+    return f"{' '.join(f'{duration:.0f}' for duration in timing.durations_ms)} ms"
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    made = tempfile.TemporaryDirectory(prefix="headwater-bench-") if keep is None else nullcontext(keep)
+    with made as folder:
+        yield Path(folder)

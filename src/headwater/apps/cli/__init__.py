@@ -1,0 +1,18 @@
+"""The command line: `headwater run`, `check`, `explain`, `demo`, `bench`.
+
+Every command is a module with `add_arguments` and `run`; only the one that was asked for is imported, so that a quick
+question has a quick answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of a command line; without one, that of this process."""
+    from headwater.apps.cli.main import run_command
+
+    return run_command(argv)

@@ -1,0 +1,73 @@
+"""`headwater bench correlate`: how fast it is here, wanted beside reached, with the answers checked."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+LETTERS = "abc"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    parser.add_argument(
+        "family",
+        nargs="?",
+        choices=["correlate"],
+        default="correlate",
+        help="what to measure (default: correlate)",
+    )
+    parser.add_argument("--rows", type=_rows, default=2_000_000, metavar="N", help="rows (default: 2000000)")
+    parser.add_argument(
+        "--cases",
+        type=_cases,
+        default=tuple(LETTERS),
+        metavar="a,b,c",
+        help="one subscription (a), 1,000 (b), 8,000 on regions (c); default: all",
+    )
+    parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
+    parser.add_argument("--seed", type=int, default=7, help="of the rows and the subscriptions (default: 7)")
+    parser.add_argument(
+        "--flink", metavar="PYTHON", help="an interpreter that has apache-flink, to compare with"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the rows there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, and say whether the answers were right; a figure that is not met is no failure."""
+    from headwater.apps.bench.correlate import Wanted, run_correlate
+    from headwater.apps.bench.figures import table, write_figures
+
+    report = run_correlate(
+        Wanted(
+            rows=arguments.rows,
+            cases=arguments.cases,
+            cores=arguments.cores,
+            seed=arguments.seed,
+            keep=arguments.keep,
+            flink=arguments.flink,
+        )
+    )
+    print(table(report.figures), "", *report.notes, sep="\n")
+    if arguments.json:
+        write_figures(report.figures, arguments.json)
+    for failure in report.failures:
+        print(f"check failed: {failure}", file=sys.stderr)
+    return 1 if report.failures else 0
+
+
+def _rows(text: str) -> int:
+    least = 100_000
+    if not text.isdigit() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"at least {least:,} rows are wanted, not '{text}'")
+    return int(text)
+
+
+def _cases(text: str) -> tuple[str, ...]:
+    letters = tuple(part.strip() for part in text.split(","))
+    unknown = [letter for letter in letters if letter not in tuple(LETTERS)]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"the cases are {', '.join(LETTERS)}; there is no '{unknown[0]}'")
+    return letters

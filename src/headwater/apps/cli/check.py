@@ -1,0 +1,28 @@
+"""`headwater check FILE`: every error there is, with its place, the reason and advice."""
+
+from __future__ import annotations
+
+import argparse
+
+from headwater.apps.cli.usage import add_file, read_queries
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    add_file(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check a file; errors are raised."""
+    from headwater.query.check import check
+    from headwater.query.parse import parse
+
+    text = read_queries(arguments.file)
+    script, syntax = parse(text)
+    catalogue = check(script, text, arguments.file, syntax=syntax)
+    streams, queries = len(catalogue.streams), len(catalogue.queries)
+    print(
+        f"{arguments.file}: {streams} stream{'s' * (streams != 1)}, "
+        f"{queries} {'query' if queries == 1 else 'queries'}, no errors"
+    )
+    return 0

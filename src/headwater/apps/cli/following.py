@@ -1,0 +1,129 @@
+"""`headwater run --follow`: folders watched for as long as it goes, every answer written exactly once.
+
+With `--output` answers go into a folder, one file a micro-batch; a batch that runs again after a crash replaces its own
+file. Without it they go to standard output, where a crash may repeat the last batch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.apps.cli.main import DONE
+from headwater.apps.cli.outputs import late_rows
+from headwater.apps.cli.progress import Progress
+from headwater.apps.cli.run import Inputs, read_inputs
+from headwater.apps.cli.sparking import spark_trouble, told_by_table
+from headwater.apps.cli.summary import Summary
+from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.zones import default_zones
+from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
+from headwater.hosts.local import Told
+from headwater.hosts.spark.checkpoint import Checkpoint, hold, zones_of
+from headwater.hosts.spark.sink import FolderSink
+from headwater.model import Rows
+from headwater.query.plan import Plan, compile_text
+
+POLL_SECONDS = 0.5
+
+
+def follow(arguments: argparse.Namespace, text: str) -> int:
+    """Follow until Ctrl-C or until told to end, then close with the summary."""
+    folder = Path(arguments.checkpoint)
+    plan = compile_text(text, zones=zones_of(folder, arguments.zones or default_zones()), file=arguments.file)
+    inputs = read_inputs(arguments.input, plan)
+    for paths in inputs.values():
+        for path in paths:
+            find_files(path)
+    summary = Summary(query.name for query in plan.queries)
+    with hold(folder, plan) as checkpoint:
+        writers = _writers(arguments, plan, checkpoint.run_id)
+        with Progress(summary, files=0, shown=not arguments.quiet) as progress:
+
+            def each(table: pa.Table, batch: int) -> None:
+                told = told_by_table(plan, table)
+                for write in writers:
+                    write(told, table, batch)
+                summary.take(told)
+                progress.update()
+
+            _run(plan, inputs, each, checkpoint, debug=arguments.debug)
+    if not arguments.quiet:
+        print("\n".join(summary.lines()), file=sys.stderr)
+    return DONE
+
+
+def _run(plan: Plan, inputs: Inputs, each: EachTable, checkpoint: Checkpoint, *, debug: bool) -> None:
+    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.session import embedded_spark
+
+    with embedded_spark(debug=debug) as spark:
+        _wait(run_follow(spark, plan, inputs, each, checkpoint=checkpoint))
+
+
+EachTable = Callable[[pa.Table, int], None]
+_Writer = Callable[[Told, pa.Table, int], None]
+
+
+def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Writer]:
+    """What is done with every batch, in this order."""
+    for path in (arguments.output, arguments.late_output, arguments.bad_output):
+        if path and (Path(path).is_file() or path.lower().endswith(OUTPUT_NAMES)):
+            raise UsageError(
+                "output-is-a-file", f"with --follow an output is a folder, and '{path}' is a file"
+            )
+    writers: list[_Writer] = []
+    if arguments.late_output:
+        late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id)
+        writers.append(lambda told, table, batch: late.write(_late_table(plan, told), batch))
+    if arguments.bad_output:
+        bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id)
+        writers.append(lambda told, table, batch: bad.write(_table("bad", [told.bad]), batch))
+    if arguments.output:
+        answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id)
+        writers.append(lambda told, table, batch: answers.write(table, batch))
+    else:
+        lines = open_output(None, [])
+        writers.append(lambda told, table, batch: lines.write(told.answers))
+    return writers
+
+
+def _late_table(plan: Plan, told: Told) -> pa.Table:
+    return _table("late", [late_rows(plan.stream(name), rows) for name, rows in told.late.items()])
+
+
+def _table(kind: str, blocks: list[Rows]) -> pa.Table:
+    """Rows as a table of lines, such as a sink takes."""
+    bodies = pa.concat_arrays([pa.array([], pa.string()), *(json_lines(rows) for rows in blocks)])
+    columns = {
+        "kind": pa.array([kind] * len(bodies), pa.string()),
+        "name": pa.nulls(len(bodies), pa.string()),
+        "event_time": pa.nulls(len(bodies), pa.timestamp("us", "UTC")),
+        "match_id": pa.nulls(len(bodies), pa.string()),
+        "body": bodies,
+    }
+    return pa.table(columns)
+
+
+def _wait(query: Any) -> None:
+    """Until the query ends, or somebody ends it."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with spark_trouble():
+            while not query.awaitTermination(POLL_SECONDS):
+                pass
+    except KeyboardInterrupt:
+        query.stop()
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,89 @@
+"""Which command, and what becomes of it: exit codes, and errors said without a traceback.
+
+0    done                          1  queries or data were refused, or the machine does not do what is needed
+2    the command line makes no sense  130  interrupted with Ctrl-C: everything up to there was written
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+from headwater import __version__
+from headwater.hosts.cache import keep_compiled_code
+
+COMMANDS: Final = {
+    "run": "answer the queries of a file from files or folders of readings",
+    "check": "find every error in a file of queries",
+    "explain": "say how the queries of a file will be answered",
+    "demo": "watch generated stations and standing queries, with nothing prepared",
+    "bench": "measure how fast it is here",
+}
+
+DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+
+def run_command(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and give its exit code."""
+    keep_compiled_code()
+    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = _parser(given).parse_args(given)
+    if arguments.command is None:
+        _parser(given).print_help()
+        return DONE
+    try:
+        code = import_module(f"headwater.apps.cli.{arguments.command}").run(arguments)
+        sys.stdout.flush()
+        return int(code)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads our answers has seen enough. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        return _said(error, debug=arguments.debug)
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="headwater",
+        description="Standing questions about sensors and moving things, answered for as long as readings arrive.",
+        epilog="'headwater COMMAND --help' tells more about a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"headwater {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    asked = next((word for word in given if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=_HelpFormatter,
+        )
+        if name == asked:
+            import_module(f"headwater.apps.cli.{name}").add_arguments(command)
+            command.add_argument("--debug", action="store_true", help="show tracebacks, and what Spark logs")
+    return parser
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the examples at the end as they are written."""
+
+
+def _said(error: Exception, *, debug: bool) -> int:
+    """Tell what went wrong; anything but a mistake of ours without a traceback."""
+    from headwater.apps.cli.usage import UsageError
+    from headwater.model import HeadwaterError
+
+    if not isinstance(error, HeadwaterError):
+        raise error
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    print(error, file=sys.stderr)
+    return MISUSED if isinstance(error, UsageError) else REFUSED

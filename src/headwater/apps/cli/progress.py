@@ -1,0 +1,45 @@
+"""A moving line on standard error while a run goes on, if somebody is there to see it."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+from headwater.apps.cli.summary import Summary
+
+
+class Progress:
+    """Files and rows read, answers found; nothing at all unless standard error is a terminal."""
+
+    def __init__(self, summary: Summary, *, files: int, shown: bool = True) -> None:
+        self.summary = summary
+        self.files = files
+        self.shown = shown and sys.stderr.isatty()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> Self:
+        if self.shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task("starting", total=self.files if self.files > 1 else None)
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def update(self) -> None:
+        """Show where the summary stands."""
+        if self.bar is not None:
+            done = self.summary
+            words = f"{done.seen:,} rows, {done.answers.total():,} answers"
+            self.bar.update(self.task, completed=done.files, description=words)

@@ -1,0 +1,168 @@
+"""`headwater run FILE --input NAME=PATH …`: every query of a file, over files or folders of readings.
+
+A bounded input is run to its end, as a batch on Spark or, with `--engine local`, in a plain loop. With `--follow` folders are
+watched for as long as it goes, on Spark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from difflib import get_close_matches
+
+from headwater.apps.cli.main import DONE, INTERRUPTED, REFUSED
+from headwater.apps.cli.usage import UsageError, add_file, read_queries
+from headwater.apps.cli.zones import add_zones, default_zones
+from headwater.hosts.files import check_output, find_files
+from headwater.hosts.local import Told
+from headwater.model import DataError
+from headwater.query.plan import Plan, compile_text
+
+Inputs = Mapping[str, list[str]]
+
+_EXAMPLES = """\
+examples:
+  headwater run alerts.hw --input weather=readings.csv
+  headwater run alerts.hw --input weather=2026-01/ --input weather=2026-02/ --output answers.parquet
+  headwater run alerts.hw --input weather=incoming/ --follow --checkpoint state/ --output answers/
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    parser.epilog = _EXAMPLES
+    add_file(parser)
+    parser.add_argument(
+        "--input",
+        action="append",
+        required=True,
+        metavar="NAME=PATH",
+        help="readings of the stream NAME: a file, a folder or a pattern; CSV (with a header), JSON lines, Parquet, "
+        ".gz too. Give it again for another stream, or for another input of the same one",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="PATH",
+        help="where answers go: a .jsonl, .csv or .parquet file; with --follow a folder (default: JSON lines on standard output)",
+    )
+    parser.add_argument(
+        "--late-output", metavar="PATH", help="where rows go that came too late (default: they are counted)"
+    )
+    parser.add_argument(
+        "--bad-output", metavar="PATH", help="where rows go that cannot be used (default: they are counted)"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("spark", "local"),
+        default="spark",
+        help="an embedded Spark, or a plain loop in this process, which starts at once (default: spark)",
+    )
+    parser.add_argument(
+        "--follow", action="store_true", help="keep watching folders for new files until Ctrl-C"
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help="where --follow keeps what it must not forget; a restart goes on there",
+    )
+    add_zones(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the queries of a file."""
+    _refuse_contradictions(arguments)
+    text = read_queries(arguments.file)
+    if arguments.follow:
+        from headwater.apps.cli.following import follow
+
+        return follow(arguments, text)
+    zones = 1 if arguments.engine == "local" else arguments.zones or default_zones()
+    plan = compile_text(text, zones=zones, file=arguments.file)
+    inputs = read_inputs(arguments.input, plan)
+    files = sum(len(_files(path)) for paths in inputs.values() for path in paths)
+    if arguments.engine == "local":
+        from headwater.hosts.local import run_local
+
+        return _run_to_the_end(arguments, plan, run_local(plan, inputs), files=files)
+    from headwater.apps.cli.sparking import run_on_spark
+
+    return _run_to_the_end(arguments, plan, run_on_spark(plan, inputs, debug=arguments.debug), files=files)
+
+
+def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
+    """Paths by stream; every stream that some query reads needs one."""
+    inputs: dict[str, list[str]] = {}
+    for item in given:
+        name, equals, path = item.partition("=")
+        if not equals or not name or not path:
+            raise UsageError("bad-input", f"--input takes NAME=PATH, not '{item}'")
+        inputs.setdefault(name, []).append(path)
+    known = [stream.name for stream in plan.streams]
+    for name in inputs:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            advice = [f"known streams: {', '.join(known)}", *(f"did you mean '{near}'?" for near in near)]
+            raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
+    read = dict.fromkeys(plan.root_stream(query.reads) for query in plan.queries)
+    missing = [name for name in read if name not in inputs]
+    if missing:
+        raise UsageError(
+            "missing-input",
+            f"no --input for stream{'s' * (len(missing) > 1)} {', '.join(repr(name) for name in missing)}",
+            advice=[f"add --input {name}=PATH" for name in missing],
+        )
+    return inputs
+
+
+def _refuse_contradictions(arguments: argparse.Namespace) -> None:
+    if arguments.follow and not arguments.checkpoint:
+        raise UsageError(
+            "missing-checkpoint",
+            "--follow needs --checkpoint DIR, so that a restart goes on where it stopped",
+        )
+    if arguments.checkpoint and not arguments.follow:
+        raise UsageError(
+            "needless-checkpoint", "--checkpoint is for --follow: a bounded run remembers nothing"
+        )
+    if arguments.follow and arguments.engine == "local":
+        raise UsageError("follow-needs-spark", "--follow runs on Spark: leave --engine local out")
+    for path in (arguments.output, arguments.late_output, arguments.bad_output):
+        if path and not arguments.follow:
+            check_output(path)
+
+
+def _files(path: str) -> list[str]:
+    found = find_files(path)
+    if not found:
+        raise DataError("no-files", f"there are no files in '{path}'")
+    return found
+
+
+def _run_to_the_end(arguments: argparse.Namespace, plan: Plan, telling: Iterator[Told], *, files: int) -> int:
+    from headwater.apps.cli.outputs import Outputs
+    from headwater.apps.cli.progress import Progress
+    from headwater.apps.cli.summary import Summary
+
+    summary = Summary(query.name for query in plan.queries)
+    outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
+    interrupted = False
+    try:
+        with Progress(summary, files=files, shown=not arguments.quiet) as progress, closing(telling):  # type: ignore[type-var]
+            for told in telling:
+                outputs.take(told)
+                summary.take(told)
+                progress.update()
+    except KeyboardInterrupt:
+        interrupted = True
+    except BaseException:
+        outputs.discard()
+        raise
+    outputs.close()
+    if not arguments.quiet:
+        print("\n".join(summary.lines(interrupted=interrupted)), file=sys.stderr)
+    if interrupted:
+        return INTERRUPTED
+    return REFUSED if summary.all_refused else DONE

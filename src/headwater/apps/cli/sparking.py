@@ -1,0 +1,82 @@
+"""Runs on Spark, told as the plain loop tells them: the rest of the command line does not know the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.apps.cli.outputs import answer_types
+from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.files.json_lines import rows_from_json
+from headwater.hosts.local import Told
+from headwater.hosts.local.follow import given_up_rows
+from headwater.model import ColumnType, HostError, Rows, join_rows
+from headwater.query.plan import Plan
+
+
+def run_on_spark(plan: Plan, inputs: Mapping[str, Sequence[str]], *, debug: bool) -> Iterator[Told]:
+    """A bounded input to its end, as a batch on an embedded Spark."""
+    from headwater.hosts.spark.runs import run_batch
+    from headwater.hosts.spark.session import embedded_spark
+
+    with embedded_spark(debug=debug) as spark, spark_trouble():
+        for batch in run_batch(spark, plan, inputs):
+            yield told_by_table(plan, batch)
+
+
+@contextmanager
+def spark_trouble() -> Iterator[None]:
+    """What goes wrong on Spark, without Java's stack traces."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as fault:
+        words = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
+        raise HostError(
+            "spark-failed",
+            f"the run on Spark failed: {words}",
+            advice=["--debug shows what Spark says about it"],
+        ) from fault
+
+
+def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
+    """What some rows of the table that Spark gives (see `hosts.spark.table`) tell."""
+    answers = [
+        rows_from_json(bodies, answer_types(plan, query)) for query, bodies in _bodies(table, "answer")
+    ]
+    late = {stream: rows_from_json(bodies, _kept(plan, stream)) for stream, bodies in _bodies(table, "late")}
+    bad = [rows_from_json(bodies, BAD_TYPES) for _, bodies in _bodies(table, "bad")]
+    bad += [
+        given_up_rows(plan.stream(stream), bodies.to_pylist())
+        for stream, bodies in _bodies(table, "given_up")
+    ]
+    counts = _counts(table)
+    seen = counts.pop("rows", 0)
+    return Told(tuple(answers), late, join_rows([Rows.empty(BAD_TYPES), *bad]), counts, seen)
+
+
+def _bodies(table: pa.RecordBatch | pa.Table, kind: str) -> Iterator[tuple[str, pa.StringArray]]:
+    """The JSON texts of one kind by the name beside them."""
+    chosen = table.filter(pc.equal(table.column("kind"), kind))
+    for name in pc.unique(chosen.column("name")).to_pylist():
+        bodies = chosen.filter(pc.equal(chosen.column("name"), name)).column("body")
+        yield name, bodies.combine_chunks() if isinstance(bodies, pa.ChunkedArray) else bodies
+
+
+def _counts(table: pa.RecordBatch | pa.Table) -> dict[str, int]:
+    chosen = table.filter(pc.equal(table.column("kind"), "count"))
+    counts: dict[str, int] = {}
+    names, amounts = chosen.column("name").to_pylist(), chosen.column("amount").to_pylist()
+    for name, amount in zip(names, amounts, strict=True):
+        counts[name] = counts.get(name, 0) + int(amount)
+    return counts
+
+
+def _kept(plan: Plan, stream: str) -> dict[str, ColumnType]:
+    types = plan.stream(stream).types
+    return {name: types[name] for name in plan.kept(stream)}

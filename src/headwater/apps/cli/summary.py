@@ -1,0 +1,130 @@
+"""What a run came to, for the closing lines on standard error: nothing is lost silently.
+
+Memory  A count a query, and a count and one example a reason; never rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from headwater.hosts.local import Told
+from headwater.model import Rows
+
+MOST_NAMED: Final = 8
+"""Queries named one by one; the others are counted."""
+
+
+class Summary:
+    """Adds up what a run tells."""
+
+    def __init__(self, queries: Iterable[str]) -> None:
+        self.began = time.monotonic()
+        self.queries = tuple(queries)
+        self.seen = 0
+        self.files = 0
+        self.answers: Counter[str] = Counter()
+        self.late: Counter[str] = Counter()
+        self.bad: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+
+    def take(self, told: Told) -> None:
+        """Some more of what the run tells."""
+        self.seen += told.seen
+        self.files += told.files
+        for rows in told.answers:
+            self.answers.update(_by_name(rows, "query"))
+        for stream, rows in told.late.items():
+            self.late[stream] += rows.count
+        self._take_bad(told.bad)
+        for name, amount in told.counts.items():
+            if name.startswith("held:"):  # how many wait just now, not how many more
+                self.counts[name] = amount
+            else:
+                self.counts[name] += amount
+
+    @property
+    def all_refused(self) -> bool:
+        """Whether there was something to read and none of it was of use."""
+        return bool(self.bad) and self.seen == self.bad.total()
+
+    def lines(self, *, interrupted: bool = False) -> list[str]:
+        """The closing lines."""
+        seconds = time.monotonic() - self.began
+        files = f" in {self.files:,} file{'s' * (self.files != 1)}" if self.files else ""
+        rate = f", {self.seen / seconds:,.0f} rows/s" if self.seen and seconds > 0 else ""
+        told = ["interrupted: this is what came of it so far"] if interrupted else []
+        told.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
+        told.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
+        if self.late:
+            told.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
+        if self.bad:
+            told.append(f"bad       {_rows(self.bad.total())}")
+            told += [
+                f"          {reason} {count:,}, first {self.examples[reason]}"
+                for reason, count in self.bad.most_common()
+            ]
+        told += [f"{label:<10}{words.format(_rows(amount))}" for label, words, amount in self._notes()]
+        return told
+
+    def _take_bad(self, bad: Rows) -> None:
+        if not bad.count:
+            return
+        for file, line, reason in zip(
+            *(bad[name].tolist() for name in ("file", "line", "reason")), strict=True
+        ):
+            code, _, words = reason.partition(": ")
+            self.bad[code] += 1
+            if code not in self.examples:
+                place = f"{file}:{line}" if line else file
+                self.examples[code] = f"{place}: {words}" if place else words
+
+    def _answers_by_query(self) -> str:
+        if not self.queries:
+            return ""
+        named = sorted(
+            ((name, self.answers[name]) for name in self.queries if name in self.answers),
+            key=lambda told: -told[1],
+        )[:MOST_NAMED]
+        parts = [f"{name} {count:,}" for name, count in named]
+        others = len(self.answers) - len(named)
+        if others:
+            parts.append(
+                f"{others:,} more queries {self.answers.total() - sum(count for _, count in named):,}"
+            )
+        silent = [name for name in self.queries if name not in self.answers]
+        if silent:
+            shown = ", ".join(silent[:MOST_NAMED]) + " …" * (len(silent) > MOST_NAMED)
+            parts.append(f"none of {shown}" + f" ({len(silent):,} queries)" * (len(silent) > MOST_NAMED))
+        return f": {', '.join(parts)}" if parts else ""
+
+    def _notes(self) -> list[tuple[str, str, int]]:
+        def total(prefix: str) -> int:
+            return sum(amount for name, amount in self.counts.items() if name.startswith(prefix))
+
+        notes = [
+            ("limit", "LIMIT left answers out at {}", self.counts["limit_cuts"]),
+            ("repeated", "{} left out by DEDUPLICATE", total("repeated:")),
+            ("waiting", "{} dated far ahead, kept back", total("held:")),
+        ]
+        return [note for note in notes if note[2]]
+
+
+def _by_name(rows: Rows, column: str) -> dict[str, int]:
+    names = rows[column]
+    assert names.names is not None
+    counts = np.bincount(names.values, minlength=len(names.names))
+    return {str(names.names[code]): int(counts[code]) for code in np.flatnonzero(counts).tolist()}
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)}"
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.most_common())

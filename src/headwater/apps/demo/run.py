@@ -1,0 +1,69 @@
+"""The demo from start to summary: feed, Spark, queries, view."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.apps.demo.feed import Feed
+from headwater.apps.demo.view import Figures, View, open_view
+from headwater.query.plan import compile_text
+
+ANSWERS_SHOWN = 3
+
+
+def run_demo(*, seconds: float, seed: int, debug: bool) -> int:
+    """Watch the valley for so many seconds once Spark is there; 0 if the queries answered, 1 if they did not."""
+    figures = Figures()
+    view = open_view()
+    try:
+        with tempfile.TemporaryDirectory(prefix="headwater-demo-") as folder:
+            _watch(Path(folder), figures, view, seconds=seconds, seed=seed, debug=debug)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        view.close()
+    print("\n".join(figures.summary()))
+    print(f"The queries: {files('headwater.apps.demo') / 'queries.hw'}")
+    return 0 if figures.answers else 1
+
+
+def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: int, debug: bool) -> None:
+    inbox = folder / "readings"
+    inbox.mkdir()
+    feed = Feed(inbox, seed)
+    feed.start()
+    view.say("Starting Spark …")
+    from headwater.hosts.spark.checkpoint import hold
+    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.session import embedded_spark, prepare_next_start
+
+    plan = compile_text((files("headwater.apps.demo") / "queries.hw").read_text(), zones=2)
+    with embedded_spark(debug=debug, small=True) as spark, hold(folder / "checkpoint", plan) as checkpoint:
+        view.say("Spark is there; the first readings are on their way …")
+
+        def each(table: pa.Table, batch: int) -> None:
+            answers = table.filter(pc.equal(table["kind"], "answer"))
+            counted = table.filter(pc.and_(pc.equal(table["kind"], "count"), pc.equal(table["name"], "rows")))
+            last = [json.loads(body) for body in answers["body"][-ANSWERS_SHOWN:].to_pylist()]
+            figures.take(pc.sum(counted["amount"]).as_py() or 0, Counter(answers["name"].to_pylist()), last)
+
+        query = run_follow(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
+        try:
+            while figures.streaming_since is None or time.monotonic() - figures.streaming_since < seconds:
+                if query.awaitTermination(0.1):
+                    break
+                view.show(figures)
+                if figures.first_answer_s is not None:
+                    feed.begin()
+                    prepare_next_start(spark)
+        finally:
+            feed.stop()
+            query.stop()

@@ -1,0 +1,46 @@
+"""Answers as a person would say them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Answer = Mapping[str, Any]
+
+
+def in_words(answer: Answer) -> str:
+    """One answer of the demo's queries in a sentence."""
+    at = str(answer["event_time"])[11:19]
+    return f"{at}  {_SENTENCES[answer['query']](answer)}"
+
+
+def _frost(a: Answer) -> str:
+    return f"frost forms at {a['temperature_key']}: {a['temperature']:.1f} °C, {a['humidity']:.0f} % humid, {a['wind']:.1f} m/s"
+
+
+def _front(a: Answer) -> str:
+    keys = ", ".join(str(a[f"gust_{n}_key"]) for n in (1, 2, 3))
+    return f"a front passes {keys}: gusts of {max(a[f'gust_{n}'] for n in (1, 2, 3)):.0f} m/s"
+
+
+def _edge(a: Answer) -> str:
+    return (
+        f"an edge of cold air: {a['cold']:.1f} °C at {a['cold_key']}, {a['mild']:.1f} °C at {a['mild_key']}"
+    )
+
+
+def _ice(a: Answer) -> str:
+    return f"ice in the village: {a['road_1']:.1f} °C at {a['road_1_key']}, {a['road_2']:.1f} °C at {a['road_2_key']}"
+
+
+def _deep_frost(a: Answer) -> str:
+    return f"deep frost at {a['station']}: {a['temperature']:.1f} °C"
+
+
+_SENTENCES: Mapping[str, Callable[[Answer], str]] = {
+    "frost": _frost,
+    "front": _front,
+    "edge": _edge,
+    "ice": _ice,
+    "deep_frost": _deep_frost,
+}
