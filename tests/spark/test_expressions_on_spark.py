@@ -8,7 +8,7 @@ from headwater.query.printer import show
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
 
 SEED = 20260131
-MANY = 240
+MANY = 120
 
 # Where two engines most easily part ways.
 WELL_KNOWN = (

@@ -24,12 +24,12 @@ from headwater.model import QueryError, Span
 from headwater.query.syntax.statement_rules import Rules
 from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
-from headwater.query.tree import Area, Clause, Expression, Quantity, Script, Statement
+from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
 from headwater.query.walk import depth_of
 
 MAX_DEPTH: Final = 100
 
-_STARTS: Final = ("statement", "expression", "clause", "quantity", "area")
+_STARTS: Final = ("statement", "items", "expression", "clause", "quantity", "area")
 
 
 def parse(text: str) -> tuple[Script, list[QueryError]]:
@@ -53,6 +53,11 @@ def parse(text: str) -> tuple[Script, list[QueryError]]:
 def parse_expression(text: str) -> Expression:
     """An expression; raises QueryError."""
     return _parse_alone(text, "expression")
+
+
+def parse_items(text: str) -> tuple[Item, ...] | None:
+    """A SELECT list, None for `*`; raises QueryError."""
+    return _parse_alone(text, "items")
 
 
 def parse_clause(text: str) -> Clause:

@@ -117,7 +117,7 @@ def run_correlate(wanted: Wanted, say: Say = lambda line: print(line, file=sys.s
         small = make_reports(WARM_UP_ROWS, seed=wanted.seed + 1)
         warm_up = write_reports(small, folder / "warm-up", FILES)
         say(f"starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+        spark = start_spark(cores=wanted.cores, extra={"spark.broadcast.UDFCompressionThreshold": "1g"})
         try:
             _measure(_Bench(wanted, spark, reports, files, warm_up, report, say))
         finally:

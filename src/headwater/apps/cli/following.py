@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from types import FrameType
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 from headwater.apps.cli.main import DONE
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
-from headwater.apps.cli.run import Inputs, read_inputs
+from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import spark_trouble, told_by_table
 from headwater.apps.cli.summary import Summary
 from headwater.apps.cli.usage import UsageError
@@ -54,18 +55,29 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
                 summary.take(told)
                 progress.update()
 
-            _run(plan, inputs, each, checkpoint, debug=arguments.debug)
+            _run(arguments, plan, inputs, each, checkpoint)
     if not arguments.quiet:
         print("\n".join(summary.lines()), file=sys.stderr)
     return DONE
 
 
-def _run(plan: Plan, inputs: Inputs, each: EachTable, checkpoint: Checkpoint, *, debug: bool) -> None:
+def _run(
+    arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachTable, checkpoint: Checkpoint
+) -> None:
     from headwater.hosts.spark.runs import run_follow
     from headwater.hosts.spark.session import embedded_spark
 
-    with embedded_spark(debug=debug) as spark:
-        _wait(run_follow(spark, plan, inputs, each, checkpoint=checkpoint))
+    with embedded_spark(debug=arguments.debug) as spark:
+        query = run_follow(
+            spark,
+            plan,
+            inputs,
+            each,
+            checkpoint=checkpoint,
+            files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
+            once=arguments.once,
+        )
+        _wait(query)
 
 
 EachTable = Callable[[pa.Table, int], None]
@@ -76,9 +88,7 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
     """What is done with every batch, in this order."""
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
         if path and (Path(path).is_file() or path.lower().endswith(OUTPUT_NAMES)):
-            raise UsageError(
-                "output-is-a-file", f"with --follow an output is a folder, and '{path}' is a file"
-            )
+            raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
     writers: list[_Writer] = []
     if arguments.late_output:
         late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id)
@@ -113,17 +123,22 @@ def _table(kind: str, blocks: list[Rows]) -> pa.Table:
 
 
 def _wait(query: Any) -> None:
-    """Until the query ends, or somebody ends it."""
+    """Until the query ends, or somebody ends it; a second Ctrl-C does not wait for Spark."""
+    stopping = Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        stopping.set()
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with spark_trouble():
-            while not query.awaitTermination(POLL_SECONDS):
+            while query.isActive and not stopping.wait(POLL_SECONDS):
                 pass
-    except KeyboardInterrupt:
-        query.stop()
+            if not stopping.is_set():
+                query.awaitTermination()  # raises what ended it
+            query.stop()
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import traceback
@@ -23,6 +24,7 @@ COMMANDS: Final = {
     "explain": "say how the queries of a file will be answered",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
+    "prepare": "compile the kernels once, so that later starts are quick",
 }
 
 DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -36,6 +38,8 @@ def run_command(argv: Sequence[str] | None = None) -> int:
     if arguments.command is None:
         _parser(given).print_help()
         return DONE
+    # py4j logs a traceback of its own for Ctrl-C when nobody has said where logs go.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         code = import_module(f"headwater.apps.cli.{arguments.command}").run(arguments)
         sys.stdout.flush()

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from difflib import get_close_matches
+from typing import Final
 
 from headwater.apps.cli.main import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
@@ -21,6 +22,8 @@ from headwater.model import DataError
 from headwater.query.plan import Plan, compile_text
 
 Inputs = Mapping[str, list[str]]
+
+FILES_PER_BATCH: Final = 64
 
 _EXAMPLES = """\
 examples:
@@ -67,6 +70,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where --follow keeps what it must not forget; a restart goes on there",
     )
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help="with --follow: take what is there, then stop; the next start goes on",
+    )
+    parser.add_argument(
+        "--files-per-batch",
+        type=_files_per_batch,
+        metavar="N",
+        help=f"with --follow: how many files of an input are taken at once (default: {FILES_PER_BATCH})",
+    )
     add_zones(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
 
@@ -98,7 +112,7 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
     for item in given:
         name, equals, path = item.partition("=")
         if not equals or not name or not path:
-            raise UsageError("bad-input", f"--input takes NAME=PATH, not '{item}'")
+            raise UsageError("usage", f"--input takes NAME=PATH, not '{item}'")
         inputs.setdefault(name, []).append(path)
     known = [stream.name for stream in plan.streams]
     for name in inputs:
@@ -110,7 +124,7 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
     missing = [name for name in read if name not in inputs]
     if missing:
         raise UsageError(
-            "missing-input",
+            "no-input",
             f"no --input for stream{'s' * (len(missing) > 1)} {', '.join(repr(name) for name in missing)}",
             advice=[f"add --input {name}=PATH" for name in missing],
         )
@@ -120,18 +134,24 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     if arguments.follow and not arguments.checkpoint:
         raise UsageError(
-            "missing-checkpoint",
+            "checkpoint-missing",
             "--follow needs --checkpoint DIR, so that a restart goes on where it stopped",
         )
     if arguments.checkpoint and not arguments.follow:
-        raise UsageError(
-            "needless-checkpoint", "--checkpoint is for --follow: a bounded run remembers nothing"
-        )
+        raise UsageError("usage", "--checkpoint is for --follow: a bounded run remembers nothing")
+    if (arguments.once or arguments.files_per_batch) and not arguments.follow:
+        raise UsageError("usage", "--once and --files-per-batch are for --follow")
     if arguments.follow and arguments.engine == "local":
-        raise UsageError("follow-needs-spark", "--follow runs on Spark: leave --engine local out")
+        raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
         if path and not arguments.follow:
             check_output(path)
+
+
+def _files_per_batch(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number from 1 on is wanted, not '{text}'")
+    return int(text)
 
 
 def _files(path: str) -> list[str]:

@@ -12,6 +12,7 @@ Rule 4  It ends by itself when its standard input closes, which happens even if 
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -52,6 +53,7 @@ class Machine:
 
     def connect(self) -> Any:
         """The gateway through which PySpark commands it."""
+        _silence_py4j()
         named = {"PYSPARK_GATEWAY_PORT": str(self.port), "PYSPARK_GATEWAY_SECRET": self.secret}
         os.environ.update(named)
         try:
@@ -75,6 +77,8 @@ def launch(
     environment = _environment(java, folder)
     with log.open("ab") as written:
         command = _command(java, settings, options, environment, log)
+        # With it, workers would import PySpark from a zip file and compile it every time.
+        del environment["SPARK_HOME"]
         with tempfile.TemporaryDirectory(dir=folder) as told:
             environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = f"{told}/gateway"
             process = subprocess.Popen(
@@ -178,6 +182,20 @@ def _when_ready(process: subprocess.Popen[bytes], told: Path, log: Path) -> Mach
 
 def _does_not_start(why: str, log: Path) -> HostError:
     return HostError("spark-does-not-start", f"Spark does not start: {why}", advice=log_end(log))
+
+
+def _silence_py4j() -> None:
+    """What PySpark talks to the JVM with logs tracebacks of its own, some in nobody's name, before it raises."""
+    logging.getLogger("py4j").propagate = False
+    nobody = logging.getLogger()
+    nobody.addFilter(_is_not_from_py4j)
+    if not nobody.handlers and logging.lastResort is not None:
+        # Otherwise the first message in nobody's name would set up logging for the whole process.
+        nobody.addHandler(logging.lastResort)
+
+
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _end(process: subprocess.Popen[bytes], within_s: float) -> None:

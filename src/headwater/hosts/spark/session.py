@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,6 +30,7 @@ from headwater.hosts.cache import cache_folder, keep_compiled_code
 from headwater.hosts.spark.archive import Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
 from headwater.hosts.spark.launch import Machine, class_path, launch, log_end
+from headwater.hosts.spark.temporary import TemporaryFolder, temporary_folder
 from headwater.model import HostError
 
 MOST_LOGS: Final = 10
@@ -49,6 +48,8 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # The same for all stages, so that all of them share one daemon and its workers.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.checkpointFileManagerClass": _ATOMIC_RENAME,
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
@@ -66,14 +67,14 @@ class _Running:
 
     spark: SparkSession
     machine: Machine
-    folder: Path
+    folder: TemporaryFolder
     log: Path
     archive: Archive
     maker: subprocess.Popen[bytes] | None = None
 
     @property
     def classes(self) -> Path:
-        return self.folder / "classes"
+        return self.folder.path / "classes"
 
 
 _running: list[_Running] = []
@@ -99,20 +100,21 @@ def start_spark(
         )
     keep_compiled_code()
     java = find_java()
-    folder = Path(tempfile.mkdtemp(prefix="headwater-spark-"))
+    folder = temporary_folder()
     written = log or _new_log(cache_folder() / "logs")
-    settings = _settings(cores or _cores(), memory, folder) | dict(extra or {})
+    settings = _settings(cores or _cores(), memory, folder.path) | dict(extra or {})
     archive = archive_for(java, class_path(), cache_folder() / "classes")
     try:
         with _our_interrupts():
-            machine = _launched(java, settings, folder, written, archive, small=small)
+            machine = _launched(java, settings, folder.path, written, archive, small=small)
             spark = _connected(machine, settings, written)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise
     running = _Running(spark, machine, folder, written, archive)
     _running.append(running)
     atexit.register(_stop, running)
+    threading.Thread(target=_wake_workers, args=(spark.sparkContext,), daemon=True).start()
     return spark
 
 
@@ -175,9 +177,8 @@ def _settings(cores: int, memory: str, folder: Path) -> dict[str, str]:
 def _launched(
     java: Java, settings: Mapping[str, str], folder: Path, log: Path, archive: Archive, *, small: bool
 ) -> Machine:
-    temporary = folder / "tmp"
-    temporary.mkdir()
-    options = [f"-Djava.io.tmpdir={temporary}", "-XX:-UsePerfData"]
+    (folder / "tmp").mkdir()
+    options = [f"-Djava.io.tmpdir={folder / 'tmp'}", "-XX:-UsePerfData"]
     options += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
     with_archive = archive.is_made
     try:
@@ -205,6 +206,12 @@ def _connected(machine: Machine, settings: Mapping[str, str], log: Path) -> Spar
         raise HostError(
             "spark-does-not-start", "Spark does not start: its context failed", advice=log_end(log)
         ) from error
+
+
+def _wake_workers(context: SparkContext) -> None:
+    """Have the daemon import its libraries while the caller still prepares what the workers will do."""
+    with suppress(Exception):
+        context.parallelize([0], 1).map(abs).count()
 
 
 @contextmanager
@@ -253,7 +260,7 @@ def _stop(running: _Running) -> None:
         running.spark.sparkContext._gateway.shutdown()
     _forget_gateway()
     running.machine.end()
-    shutil.rmtree(running.folder, ignore_errors=True)
+    running.folder.remove()
 
 
 def _forget_gateway() -> None:

@@ -60,7 +60,8 @@ class InputClock:
         if not len(self.held) and not len(new):
             return replace(self, reached=reached)
         contrary = self.contrary + normal if len(self.held) else int(new[0, 3])
-        return replace(self, **_believe(reached, merge_clusters([self.held, new]), contrary))
+        reached, held, contrary = _believe(reached, merge_clusters([self.held, new]), contrary)
+        return replace(self, reached=reached, held=held, contrary=contrary)
 
 
 def clusters_of(times: NDArray[np.int64]) -> Clusters:
@@ -95,7 +96,7 @@ def merge_clusters(parts: Sequence[Clusters]) -> Clusters:
     return _bounded(np.column_stack([every[starts, 0], last[ends - 1], sums]))
 
 
-def _believe(reached: Instant, held: Clusters, contrary: int) -> dict[str, Instant | Clusters | int]:
+def _believe(reached: Instant, held: Clusters, contrary: int) -> tuple[Instant, Clusters, int]:
     """Rule 2, as often as it applies."""
     while len(held):
         rows = int(held[:, 2].sum())
@@ -106,7 +107,7 @@ def _believe(reached: Instant, held: Clusters, contrary: int) -> dict[str, Insta
             contrary = int(held[0, 3]) if len(held) else 0
         else:
             break
-    return {"reached": reached, "held": held, "contrary": contrary if len(held) else 0}
+    return reached, held, contrary if len(held) else 0
 
 
 def _within(reached: Instant, time: int) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
 from headwater.model import BEGINNING, Instant, Rows, StreamSchema, join_rows, order_of
-from headwater.query.plan import Group, Plan
+from headwater.query.groups import Group
+from headwater.query.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,11 @@ class Program:
     def __init__(self, plan: Plan, zone: int = 0, inputs: Mapping[str, Sequence[str]] | None = None) -> None:
         self.plan = plan
         self.zone = zone
+        self.inputs = dict(inputs or {})
         self.groups: tuple[Group, ...] = plan.groups(zone)
         named = {stream.name for stream in plan.streams} & {group.reads for group in self.groups}
         self.queues = {
-            stream.name: Queue(
-                stream, plan.kept(stream.name), (inputs or {}).get(stream.name, (stream.name,))
-            )
+            stream.name: Queue(stream, plan.kept(stream.name), self.inputs.get(stream.name, (stream.name,)))
             for stream in plan.streams
             if stream.name in named
         }

@@ -30,14 +30,15 @@ Numbers = NDArray[np.int64]
 # How a subscription is answered.
 LATEST_PLAIN, READINGS_PLAIN, LATEST_SEARCH, ALL_SEARCH, READINGS_SEARCH = range(5)
 
-# How much a class remembers: its latest match; all in a chain; also the latest few by sensor, or by sensor and place.
-HEAD, CHAIN, BY_SENSOR, BY_PLACE = range(4)
+# How much a class remembers: its latest match; all in a chain; also the latest few by sensor (and place).
+HEAD, CHAIN, BY_SENSOR = range(3)
 
 # Areas that are no regions: any row, or any row that has a place.
 EVERYWHERE, PLACED, FIRST_REGION = 0, 1, 2
 
 NOBODY = -1
 UNLIMITED = 2**40
+MOST_KEPT = 64  # an ALL that may tell more than this at a row is searched over its whole window
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Book(NamedTuple):
     asker: Numbers
     class_mode: Numbers
     class_keep: Numbers  # how many matches of one sensor or place can matter
+    class_reach: NDArray[np.float64]  # the width of its cells, if it is searched by place; or 0
     class_owner: Numbers  # a subscription that has the class to itself, to remember what it told; or -1
     class_attribute: Numbers
     first_clause: Numbers  # subscription -> clauses
@@ -69,6 +71,7 @@ class Book(NamedTuple):
     distinct: NDArray[np.bool_]
     exchangeable: NDArray[np.bool_]  # what excludes one another falls into groups: see search.completes
     limit: Numbers
+    from_useful: NDArray[np.bool_]  # searched over useful lists, not over whole chains
     most: Numbers  # candidates of one clause that can matter to a search, for each that a sensor keeps
     geographic: bool
 
@@ -81,7 +84,8 @@ class Range:
     attribute: int
     low: int
     high: int
-    by_place: bool
+    reach: float
+    keep: int
     owner: int
 
 
@@ -159,7 +163,6 @@ class _Writer:
         self.regions: dict[Region, int] = {}
         self.classes: dict[Range, int] = {}
         self.modes: list[int] = []
-        self.keeps: list[int] = []
         self.askers: list[dict[int, None]] = []
         self.clause_class: list[int] = []
         self.kinds: list[int] = []
@@ -167,18 +170,17 @@ class _Writer:
     def add(self, number: int, subscription: Subscription) -> None:
         """Enter a subscription."""
         kind = _kind(subscription)
-        near = subscription.within_m is not None and len(subscription.clauses) > 1
-        by_place = near and kind in (LATEST_SEARCH, READINGS_SEARCH)
+        listed = _from_useful(subscription)
         owner = number if kind == READINGS_SEARCH else NOBODY
-        mode = (HEAD, CHAIN, BY_SENSOR, CHAIN, BY_SENSOR)[kind] + by_place
+        mode = BY_SENSOR if listed else HEAD if kind == LATEST_PLAIN else CHAIN
         for clause in subscription.clauses:
             attribute = self.numbers[clause.attribute]
             column_type = self.schema.types[clause.attribute]
             low, high = range_of(clause, column_type, self.texts[attribute])
             scope = self._scope(subscription, clause)
-            known = self._class(Range(scope, attribute, low, high, by_place, owner))
+            reach, keep = (_reach(subscription), _keep(subscription, clause)) if listed else (0.0, 1)
+            known = self._class(Range(scope, attribute, low, high, reach, keep, owner))
             self.modes[known] = max(self.modes[known], mode)
-            self.keeps[known] = max(self.keeps[known], _keep(subscription, clause))
             self.askers[known][number] = None
             self.clause_class.append(known)
         self.kinds.append(kind)
@@ -202,7 +204,6 @@ class _Writer:
         if wanted not in self.classes:
             self.classes[wanted] = len(self.classes)
             self.modes.append(HEAD)
-            self.keeps.append(1)
             self.askers.append({})
         return self.classes[wanted]
 
@@ -214,7 +215,8 @@ class _Writer:
             first_asker=_starts([len(askers) for askers in self.askers]),
             asker=_integers([s for askers in self.askers for s in askers]),
             class_mode=_integers(self.modes),
-            class_keep=_integers(self.keeps),
+            class_keep=_integers([r.keep for r in ranges]),
+            class_reach=np.array([r.reach for r in ranges], np.float64),
             class_owner=_integers([r.owner for r in ranges]),
             class_attribute=_integers([r.attribute for r in ranges]),
             first_clause=_starts([len(s.clauses) for s in subscriptions]),
@@ -229,6 +231,7 @@ class _Writer:
             distinct=np.array([s.distinct_sensors for s in subscriptions], np.bool_),
             exchangeable=np.array([_exchangeable(s) for s in subscriptions], np.bool_),
             limit=_integers([UNLIMITED if s.limit is None else s.limit for s in subscriptions]),
+            from_useful=np.array([_from_useful(s) for s in subscriptions], np.bool_),
             most=_integers([_most(s) for s in subscriptions]),
             geographic=self.schema.place is not None and self.schema.place.geographic,
         )
@@ -255,8 +258,24 @@ def _must_differ(subscription: Subscription, clause: Clause) -> bool:
     return together > 1 or (subscription.distinct_sensors and len(subscription.clauses) > 1)
 
 
+def _from_useful(subscription: Subscription) -> bool:
+    """Whether the latest few matches of each sensor are enough to search."""
+    if is_plain(subscription):
+        return False
+    few = subscription.limit is not None and subscription.limit <= MOST_KEPT
+    return subscription.emit is not Emit.ALL or few
+
+
+def _reach(subscription: Subscription) -> float:
+    """A hair more than δl, so that rounding never puts two near places more than one cell apart."""
+    return 0.0 if subscription.within_m is None else subscription.within_m * (1 + 1e-9) + 1e-6
+
+
 def _keep(subscription: Subscription, clause: Clause) -> int:
-    """How many of a sensor's readings can matter to a latest answer: others may take all but one of them away."""
+    """How many of a sensor's readings can matter: others may take all but one of them away, and ALL tells several."""
+    if subscription.emit is Emit.ALL:
+        assert subscription.limit is not None
+        return subscription.limit + len(subscription.clauses)
     if subscription.distinct_sensors:
         return 1
     rivals = [
@@ -268,18 +287,18 @@ def _keep(subscription: Subscription, clause: Clause) -> int:
 
 
 def _most(subscription: Subscription) -> int:
-    """How many latest candidates of a clause a search must look at.
+    """How many latest sensors (or readings) of a clause a search must look at.
 
-    Each other clause can take one sensor or reading away, so with one more than there are others, one is always left;
-    ALL needs as many left as it may tell, and one to know that it cut. A distance can forbid any number.
+    Each other clause can take one away, so with one more than there are others, one is always left; ALL needs as many left
+    as it may tell, and one to know that it cut. A distance can forbid any number.
     """
-    clauses = len(subscription.clauses)
     if subscription.within_m is not None:
         return UNLIMITED
     if subscription.emit is not Emit.ALL:
-        return clauses
-    differ = any(_must_differ(subscription, clause) for clause in subscription.clauses)
-    return UNLIMITED if differ or subscription.limit is None else subscription.limit + clauses
+        return len(subscription.clauses)
+    if subscription.limit is None or not (is_plain(subscription) or _from_useful(subscription)):
+        return UNLIMITED
+    return subscription.limit + len(subscription.clauses)
 
 
 def _exchangeable(subscription: Subscription) -> bool:

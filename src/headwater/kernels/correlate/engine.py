@@ -25,8 +25,9 @@ from headwater.kernels.correlate.book import (
     READINGS_SEARCH,
     Book,
 )
-from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, list_useful, remember
+from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
 from headwater.kernels.correlate.search import Choice, candidates, gathered, next_event
+from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, list_match, nodes_around
 
 Numbers = NDArray[np.int64]
 
@@ -52,6 +53,7 @@ def advance(
     told_until: Numbers,
     heads: Heads,
     chains: Chains,
+    spots: Spots,
     past: Past,
     match_row: Numbers,
     match_class: Numbers,
@@ -60,7 +62,7 @@ def advance(
     searching: bool | None,
     telling: bool | None,
 ) -> Found:
-    """Take matches in the order of their rows. Changes `told_until`, `heads` and `chains`, which are the caller's own.
+    """Take matches in the order of their rows. Changes `told_until`, `heads`, `chains` and `spots`, the caller's own.
 
     `searching` is None where no subscription is searched, `telling` where none of those is READINGS: what is then not needed
     is not compiled either.
@@ -81,7 +83,7 @@ def advance(
             if mode != HEAD:
                 remember(heads, chains, next_match, of_class, row)
                 if searching is not None and mode >= BY_SENSOR:
-                    list_useful(book, heads, chains, past, next_match, of_class, row)
+                    list_match(book, chains, spots, past, next_match, of_class, row)
                 next_match += 1
             stop += 1
         entry = start if answering else stop
@@ -113,9 +115,11 @@ def advance(
                     told_until[s] = row
                 elif kind == READINGS_SEARCH:
                     if telling is not None:
-                        told, tellings = _tell_found(book, heads, chains, past, s, row, after, told, tellings)
+                        told, tellings = _tell_found(
+                            book, heads, chains, spots, past, s, row, after, told, tellings
+                        )
                 elif searching is not None:
-                    choice = candidates(book, heads, chains, past, s, row, after, kind == LATEST_SEARCH, True)
+                    choice = candidates(book, heads, chains, spots, past, s, row, after, True)
                     left = book.limit[s]
                     while next_event(choice):
                         if left == 0:
@@ -183,6 +187,7 @@ def _tell_found(
     book: Book,
     heads: Heads,
     chains: Chains,
+    spots: Spots,
     past: Past,
     s: int,
     newest: int,
@@ -191,21 +196,36 @@ def _tell_found(
     telling: int,
 ) -> tuple[Numbers, int]:
     """Tell every untold reading for which an event with ρ is found."""
-    choice = candidates(book, heads, chains, past, s, newest, after, True, False)
+    choice = candidates(book, heads, chains, spots, past, s, newest, after, False)
+    nodes = np.empty(MOST_CELLS_AROUND, np.int64)
     base = book.first_clause[s]
     for one in range(len(choice.chosen)):
-        its = heads.latest[book.clause_class[base + one]]
-        if its < chains.first or chains.row[its - chains.first] != newest:
+        c = choice.first[one]
+        if c == choice.first[one + 1] or choice.row[c] != newest:
             continue
+        # With `one` bound to ρ, is there an event with this match of `other`? `one` itself: with ρ alone.
         for other in range(len(choice.chosen)):
-            # With `one` bound to ρ, is there an event with this match of `other`? `one` itself: with ρ alone.
-            match = heads.latest[book.clause_class[base + other]]
-            while match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after:
-                if not chains.told[match - chains.first]:
-                    bound = _narrowed(book, chains, past, choice, s, one, its, other, match)
-                    if next_event(bound):
-                        told, telling = _tell(book, chains, bound, s, told, telling)
-                match = chains.earlier[match - chains.first] if other != one else NONE
+            of_class = book.clause_class[base + other]
+            for n in range(nodes_around(book, spots, past, of_class, newest, nodes)):
+                match, last = spots.untold[nodes[n]], NONE
+                while (
+                    match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after
+                ):
+                    m = match - chains.first
+                    if chains.told[m]:  # somebody told it since: leave it out from now on
+                        if last == NONE:
+                            spots.untold[nodes[n]] = chains.earlier[m]
+                        else:
+                            chains.earlier[last - chains.first] = chains.earlier[m]
+                    else:
+                        last = match
+                        if other != one or chains.row[m] == newest:
+                            bound = _narrowed(
+                                book, chains, past, choice, s, one, choice.match[c], other, match
+                            )
+                            if next_event(bound):
+                                told, telling = _tell(book, chains, bound, s, told, telling)
+                    match = chains.earlier[m]
     return told, telling
 
 

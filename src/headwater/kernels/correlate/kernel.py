@@ -16,7 +16,7 @@ Source  complex events as in Filter-Split-Forward, section IV; F -> clauses, δt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from headwater.kernels.correlate.chains import (
 )
 from headwater.kernels.correlate.engine import Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches, own
+from headwater.kernels.correlate.spots import Spots, no_spots, with_spots
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.correlate.window import Window
 from headwater.model import (
@@ -76,6 +77,7 @@ class CorrelateState:
     window: Window
     heads: Heads
     chains: Chains
+    spots: Spots
 
 
 class CorrelateKernel:
@@ -150,7 +152,8 @@ class CorrelateKernel:
     ) -> CorrelateState:
         window = Window.empty(self._types, next_row)
         heads = no_heads(len(self.contents.ranges))
-        return CorrelateState(watermark, since, told_until, Log(), Log(), window, heads, no_chains())
+        spots = no_spots(len(self.contents.ranges))
+        return CorrelateState(watermark, since, told_until, Log(), Log(), window, heads, no_chains(), spots)
 
     def _first_wanted(self, state: CorrelateState, rows: Rows) -> int:
         """Rows are in order of time, so those before every `since` are at the front."""
@@ -164,11 +167,12 @@ class CorrelateKernel:
         window = state.window.append(rows)
         past = self._past(window)
         mode = self.book.class_mode[matches.of_class]
-        chains = state.chains
+        chains, spots = state.chains, state.spots
         next_match = chains.first + len(chains.row)
-        chained = int(np.count_nonzero(mode != HEAD))
-        if chained:
-            chains = with_room(chains, self.book, past, chained, int(np.count_nonzero(mode >= BY_SENSOR)))
+        if (mode >= BY_SENSOR).any():
+            spots = with_spots(spots, chains, self.book, past, int(np.count_nonzero(mode >= BY_SENSOR)))
+        if (mode != HEAD).any():
+            chains = with_room(chains, int(np.count_nonzero(mode != HEAD)))
         heads, told_until = copied(state.heads), state.told_until.copy()
         found = advance(
             self.book,
@@ -176,6 +180,7 @@ class CorrelateKernel:
             told_until,
             heads,
             chains,
+            spots,
             past,
             matches.row,
             matches.of_class,
@@ -184,8 +189,8 @@ class CorrelateKernel:
             self._searching,
             self._telling,
         )
-        advanced = CorrelateState(
-            state.watermark, state.since, told_until, state.log, state.told_log, window, heads, chains
+        advanced = replace(
+            state, told_until=told_until, window=window, heads=heads, chains=chains, spots=spots
         )
         return advanced, found
 
@@ -211,15 +216,13 @@ class CorrelateKernel:
         stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
         names = [name for name in self._logged if name in rows]
         log = state.log.since(keep_from).append(rows.select(names).take(slice(stays, None)), self.schema.time)
-        return CorrelateState(
-            watermark,
-            state.since,
-            state.told_until,
-            log,
-            self._logged_told(state, found).since(keep_from),
-            window,
-            state.heads,
-            dropped(state.chains, window.first),
+        return replace(
+            state,
+            watermark=watermark,
+            log=log,
+            told_log=self._logged_told(state, found).since(keep_from),
+            window=window,
+            chains=dropped(state.chains, window.first),
         )
 
     def _logged_told(self, state: CorrelateState, found: Found) -> Log:
@@ -245,28 +248,14 @@ class CorrelateKernel:
         """Matches and chains made again from the rows of a saved window."""
         rows = log.rows()
         if rows is None:
-            return _with_logs(state, log, told_log)
+            return replace(state, log=log, told_log=told_log)
         missing = {n: Column.nulls(kind, rows.count) for n, kind in self.schema.columns if n not in rows}
         rows = rows.having(**missing)
         first = state.window.end - rows.count
         state = self._state(state.watermark, state.since, state.told_until, first)
         matches = self.matcher.match(rows, self._asked(same))
         state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
-        chains = self._marked(state.chains, told_log, same)
-        return _with_logs(
-            CorrelateState(
-                state.watermark,
-                state.since,
-                state.told_until,
-                log,
-                told_log,
-                state.window,
-                state.heads,
-                chains,
-            ),
-            log,
-            told_log,
-        )
+        return replace(state, log=log, told_log=told_log, chains=self._marked(state.chains, told_log, same))
 
     def _asked(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The conditions that old rows are asked about: those of queries that saw these rows."""
@@ -313,12 +302,6 @@ def _matched_rows(rows: Rows, matches: Matches, end: int) -> tuple[Rows, Matches
     fresh[1:] = matches.row[1:] != matches.row[:-1]
     kept = matches.row[fresh]
     return rows.take(kept), Matches(end - 1 + np.cumsum(fresh), matches.of_class)
-
-
-def _with_logs(state: CorrelateState, log: Log, told_log: Log) -> CorrelateState:
-    return CorrelateState(
-        state.watermark, state.since, state.told_until, log, told_log, state.window, state.heads, state.chains
-    )
 
 
 def _renumbered(column: Column, numbers: dict[str, int]) -> Numbers:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.book import Book
 from headwater.kernels.correlate.chains import Chains, Heads, Past
+from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, nodes_around
 from headwater.model.place import EARTH_RADIUS_M, distance_m
 
 Numbers = NDArray[np.int64]
@@ -61,37 +62,63 @@ def candidates(
     book: Book,
     heads: Heads,
     chains: Chains,
+    spots: Spots,
     past: Past,
     subscription: int,
     newest: int,
     after: int,
-    useful: bool,
     ordered: bool,
 ) -> Choice:
     """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
     start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
+    useful = book.from_useful[subscription]
     first = np.zeros(stop - start + 1, np.int64)
     found = np.empty(64, np.int64)
+    ways = np.empty(MOST_CELLS_AROUND, np.int64)
     count = 0
-    within_m, geographic = book.within_m[subscription], book.geographic
     here = newest - past.first
     for i in range(stop - start):
         of_class = book.clause_class[start + i]
-        match = heads.useful[of_class] if useful else heads.latest[of_class]
         most = count + book.most[subscription] * (book.class_keep[of_class] if useful else 1)
-        while match >= chains.first and count < most:
+        ways[0], open_ways = heads.latest[of_class], 1
+        if useful:
+            open_ways = nodes_around(book, spots, past, of_class, newest, ways)
+            for way in range(open_ways):
+                ways[way] = spots.useful[ways[way]]
+        while open_ways > 0 and count < most:
+            way = _latest_way(ways, open_ways)
+            match = ways[way]
+            if match < chains.first:
+                break
             m = match - chains.first
             there = chains.row[m] - past.first
             if past.time[there] <= after:
                 break
-            if near(past.x[here], past.y[here], past.x[there], past.y[there], within_m, geographic):
+            ways[way] = chains.older[m] if useful else chains.earlier[m]
+            if near(
+                past.x[here],
+                past.y[here],
+                past.x[there],
+                past.y[there],
+                book.within_m[subscription],
+                book.geographic,
+            ):
                 if count == len(found):
                     found = np.concatenate((found, np.empty(count, np.int64)))
                 found[count] = match
                 count += 1
-            match = chains.older[m] if useful else chains.earlier[m]
         first[i + 1] = count
     return gathered(book, chains, past, subscription, newest, ordered, first, found[:count])
+
+
+@numba.njit(cache=True)
+def _latest_way(ways: Numbers, open_ways: int) -> int:
+    """Of several lists, the one whose next match is the latest."""
+    latest = 0
+    for way in range(1, open_ways):
+        if ways[way] > ways[latest]:
+            latest = way
+    return latest
 
 
 @numba.njit(cache=True)

@@ -41,7 +41,7 @@ from headwater.query.tree import (
     Unary,
 )
 
-LONGEST_SQL: Final = 100_000
+LONGEST_SQL: Final = 50_000
 """Characters of one expression in Spark SQL; what would be longer is worked out in Python alone."""
 
 EVERY_ROW: Final = "TRUE"
@@ -242,8 +242,10 @@ def _binary(operator: str, left: _Said, right: _Said) -> _Said:
         return _Said(kind, f"TRY_CAST({spark_words.without(rounded, bound)} AS BIGINT)")
     if operator == "%":
         return _Said(kind, f"TRY_MOD({left.sql}, {right.sql})")
-    function = {"+": "TRY_ADD", "-": "TRY_SUBTRACT", "*": "TRY_MULTIPLY"}[operator]
-    return _Said(kind, f"{function}({left.sql}, {right.sql})")
+    if operator == "-":
+        return _Said(kind, f"TRY_SUBTRACT({left.sql}, {right.sql})")
+    function = "TRY_ADD" if operator == "+" else "TRY_MULTIPLY"
+    return _Said(kind, f"{function}({spark_words.apart(left.sql)}, {spark_words.apart(right.sql)})")
 
 
 def _doubles(operator: str, left: _Said, right: _Said) -> str:

@@ -13,6 +13,7 @@ from headwater.query.expressions.kinds import ExprType
 
 INFINITY: Final = "DOUBLE('Infinity')"
 _HARMLESS: Final = re.compile(r"[A-Za-z0-9 _.:-]*")
+_SIMPLE: Final = re.compile(r"`[^`]*`|[0-9]+L|UNIX_MICROS\(`[^`]*`\)|CAST\('-[0-9]+' AS BIGINT\)")
 _TYPES: Final = {ExprType.TIMESTAMP: "BIGINT", ExprType.DURATION: "BIGINT", ExprType.NULL: "STRING"}
 
 
@@ -53,6 +54,15 @@ def without(value: str, *unwanted: str) -> str:
     for constant in unwanted:
         array = f"ARRAY_REMOVE({array}, {constant})"
     return f"GET({array}, 0)"
+
+
+def apart(number: str) -> str:
+    """A BIGINT that stays an operand of its own.
+
+    Spark reorders sums and products of whole numbers around their constants, and then other partial results overflow; it does
+    not look behind a shift by nothing.
+    """
+    return number if _SIMPLE.fullmatch(number) else f"SHIFTLEFT({number}, 0)"
 
 
 def finite(number: str) -> str:

@@ -16,9 +16,7 @@ _DAY, _HOUR, _MINUTE, _SECOND = (UNITS[unit] for unit in ("DAYS", "HOURS", "MINU
 
 # Spark divides towards zero: far enough back before the division, and forward again behind it, every instant is positive.
 _SHIFT_DAYS: Final = 50_000_000
-_SPARK_DATE: Final = (
-    f"DATE_FROM_UNIX_DATE(CAST(TRY_ADD({{0}}, {_SHIFT_DAYS * _DAY}L) DIV {_DAY}L - {_SHIFT_DAYS}L AS INT))"
-)
+_SPARK_DATE: Final = f"DATE_FROM_UNIX_DATE(CAST(TRY_ADD(SHIFTLEFT({{0}}, 0), {_SHIFT_DAYS * _DAY}L) DIV {_DAY}L - {_SHIFT_DAYS}L AS INT))"
 
 
 def _days(instants: Array) -> Array:

@@ -25,10 +25,10 @@ _TOKEN: Final = re.compile(
       | (?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<STRING>'[^']*+(?:''[^']*+)*+')
       | (?P<QUOTED>"[^"]*+(?:""[^"]*+)*+")
+      | (?P<OPEN_COMMENT>/\*.*)
       | (?P<SIGN><=|>=|<>|!=|\|\||[-+*/%=<>(),.;])
       | (?P<OPEN_STRING>'[^\n]*)
       | (?P<OPEN_QUOTED>"[^\n]*)
-      | (?P<OPEN_COMMENT>/\*.*)
       | (?P<STRAY>.)""",
     re.VERBOSE | re.DOTALL,
 )

@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedToken
 
 from headwater.model import QueryError, Span
 from headwater.query.checks.complaints import nearest
+from headwater.query.syntax.leaves import UNITS
 from headwater.query.syntax.tokens import span_of
 
 MOST_EXPECTED: Final = 8
@@ -25,12 +26,10 @@ _KINDS: Final = {
 _VALUE_BEGINS: Final = {
     "NAME", "QUOTED", "NUMBER", "STRING", "LPAR", "MINUS", "PLUS", "NOT", "CASE", "NULL", "TRUE", "FALSE",
 }  # fmt: skip
-_ARITHMETIC: Final = ("+", "-", "*", "/", "%", "||")
-_COMPARING: Final = ("=", "<>", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN", "IS", "NOT")
-_UNITS: Final = (
-    "SECOND", "SECONDS", "MINUTE", "MINUTES", "HOUR", "HOURS", "DAY", "DAYS",
-    "METER", "METERS", "METRE", "METRES", "KM",
-)  # fmt: skip
+_ARITHMETIC: Final = {"+", "-", "*", "/", "%", "||"}
+_COMPARISONS: Final = {"=", "<>", "!=", "<", "<=", ">", ">="}
+_COMPARING: Final = _COMPARISONS | {"BETWEEN", "IN", "IS", "NOT"}
+_UNITS: Final = set(UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +64,29 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
 
 def _in_words(expected: set[str], keywords: Keywords) -> str:
     left = set(expected)
-    words: list[str] = []
+    first: list[str] = []
+    last: list[str] = []
     if left >= {"NUMBER", "STRING", "NAME", "LPAR"}:
         left -= _VALUE_BEGINS | keywords.usable
-        words.append("an expression")
+        first.append("an expression")
     elif "NAME" in left:
         left -= keywords.usable
     texts = {_KINDS.get(kind) or keywords.written[kind] for kind in left}
-    if texts >= set(_UNITS):
-        texts -= set(_UNITS)
-        words.append("a unit such as SECONDS or METERS")
-    if texts >= set(_ARITHMETIC):
-        texts -= set(_ARITHMETIC)
-        texts -= set(_COMPARING) if "=" in texts else set()
-        texts -= {"AND", "OR"} if "OR" in texts else set()
-        last = ["an operator"]
-    else:
-        last = []
-        if texts >= set(_COMPARING[:7]):
-            texts -= set(_COMPARING[:7])
-            last = ["a comparison"]
-    names = sorted(text for text in texts if " " in text)
+    if texts >= _UNITS:
+        texts -= _UNITS
+        first.append("a unit such as SECONDS or METERS")
+    if texts >= {"+", "-", "||"}:
+        # AND alone is the one of BETWEEN; beside OR it is an operator like the others.
+        texts -= _ARITHMETIC | ({"AND", "OR"} if "OR" in texts else set())
+        texts -= _COMPARING if "=" in texts else set()
+        last.append("an operator")
+    elif texts >= _COMPARISONS:
+        texts -= _COMPARISONS
+        last.append("a comparison")
+    described = sorted(text for text in texts if " " in text)
     capitals = sorted(text for text in texts if text.isalpha())
     signs = sorted(f"'{text}'" for text in texts if " " not in text and not text.isalpha())
-    return _listed([*words, *capitals, *names, *signs, *last][:MOST_EXPECTED])
+    return _listed([*first, *capitals, *described, *signs, *last][:MOST_EXPECTED])
 
 
 def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> list[str]:

@@ -1,0 +1,95 @@
+# The house keys. Every target makes what it needs: a virtual environment in .venv with the exact packages of the
+# requirements files, made again only when those files change. Needed beforehand: Python 3.11 or newer and make.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check lint types imports bench lock env clean
+
+SHELL := /bin/sh
+ARGS ?=
+FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c '$(FITS)' 2>/dev/null && { echo $$p; break; }; done)
+
+BIN := .venv/bin
+STAMPS := .venv/.stamps
+say = @printf '%s\n' 'headwater: $(1)'
+
+# Certificates of the system, so that it also works behind a company's proxy; words only where somebody watches.
+# No build isolation: what builds packages is pinned too (requirements-build.txt).
+UV_INSTALL = VIRTUAL_ENV=.venv $(BIN)/uv pip install --system-certs --no-build-isolation $(shell test -t 2 || echo --quiet)
+
+help:
+	@echo 'make demo    generated stations, standing queries, live answers on an embedded Spark'
+	@echo 'make test    the tests'
+	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
+	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
+	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
+	@echo 'make clean   throw away the environment and every cache'
+	@echo ''
+	@echo "More words for a command go into ARGS: make demo ARGS='--seconds 20', make test ARGS=tests/golden"
+	@echo 'After any of them, .venv/bin/headwater is the command line.'
+
+demo: $(STAMPS)/run
+	@$(BIN)/headwater demo $(ARGS)
+
+test: $(STAMPS)/dev
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: lint types imports
+	@$(MAKE) --no-print-directory test
+
+lint: $(STAMPS)/dev
+	$(call say,lint and format (ruff))
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMPS)/dev
+	$(call say,types (mypy))
+	@$(BIN)/mypy
+
+imports: $(STAMPS)/dev
+	$(call say,import rules between the rooms (import-linter))
+	@$(BIN)/lint-imports
+
+bench: $(STAMPS)/dev
+	@$(BIN)/headwater bench $(ARGS)
+
+COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
+lock: $(STAMPS)/env
+	@$(COMPILE) --group build --output-file requirements-build.txt
+	@$(COMPILE) pyproject.toml --output-file requirements.txt
+	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
+	$(call say,requirements-build.txt requirements.txt and requirements-dev.txt are up to date)
+
+env: $(STAMPS)/dev
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache spark-warehouse
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment ----------------------------------------------------------------------------------------------
+
+$(STAMPS)/env: requirements-build.txt
+	@test -n '$(PYTHON)' && $(PYTHON) -c '$(FITS)' 2>/dev/null || { \
+		echo 'headwater: needs Python 3.11 or newer with its venv module; found here:' >&2; \
+		$(or $(PYTHON),python3) --version >&2 || true; \
+		echo 'headwater: install one, or name it: make test PYTHON=/path/to/python3.11' >&2; exit 1; }
+	@printf 'headwater: making the environment .venv with %s\n' "$$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $$($(BIN)/python -c 'pass' 2>/dev/null || echo --clear) .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/run: $(STAMPS)/env requirements.txt pyproject.toml
+	$(call say,installing the packages it runs on (the first time some 600 MB: a minute or more))
+	@$(UV_INSTALL) --require-hashes -r requirements.txt
+	@$(UV_INSTALL) --no-deps --editable .
+	@$(BIN)/headwater prepare
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/env requirements-dev.txt pyproject.toml
+	$(call say,installing the packages it runs on and is tested with (the first time some 600 MB: a minute or more))
+	@$(UV_INSTALL) --require-hashes -r requirements-dev.txt
+	@$(UV_INSTALL) --no-deps --editable .
+	@$(BIN)/headwater prepare
+	@touch $@

@@ -1,0 +1,89 @@
+"""`headwater prepare`: compile the kernels once, so that no later start has to wait for it.
+
+The loops of the kernels are compiled when they are first used, which takes half a minute in all, and kept on disk. Here a
+small valley goes through every kind of query and every kind of file; `make` and container builds call it after installing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from headwater.model import Rows
+    from headwater.query.plan import Plan
+
+QUERIES: Final = """
+CREATE QUERY plain AS SELECT * FROM weather CORRELATE (temperature < 9, wind > 0 WITHIN 30 SECONDS);
+CREATE QUERY near AS SELECT * FROM weather CORRELATE (temperature < 9, humidity > 60 WITHIN 30 SECONDS, 3 KM);
+CREATE QUERY several AS SELECT * FROM weather CORRELATE (
+  2 OF wind > 2 AS gust, 'st-001'.humidity > 10 WITHIN 20 SECONDS INSIDE BOX (7, 45, 8, 46));
+CREATE QUERY every AS SELECT * FROM weather CORRELATE (
+  temperature < 9 AS one, temperature < 8 AS two DISTINCT SENSORS WITHIN 10 SECONDS
+  INSIDE CIRCLE (7.2, 45.85, 5 KM) EMIT ALL LIMIT 5 PER ROW);
+CREATE QUERY told AS SELECT * FROM weather CORRELATE (
+  temperature < 9, wind > 1 WITHIN 30 SECONDS INSIDE POLYGON ((7, 45), (8, 45), (8, 46), (7, 46)) EMIT READINGS);
+CREATE QUERY told_near AS SELECT * FROM weather CORRELATE (
+  temperature < 9, wind > 1 WITHIN 10 SECONDS, 2 KM EMIT READINGS);
+CREATE QUERY mild AS SELECT station, at, temperature FROM weather WHERE temperature > 0;
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No flags of its own."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Use everything once."""
+    begun = time.monotonic()
+    print("Compiling kernels, once …", file=sys.stderr, flush=True)
+    prepare()
+    print(f"Compiled in {time.monotonic() - begun:.0f} s.", file=sys.stderr)
+    return 0
+
+
+def prepare() -> None:
+    """Send a few readings through the readers, the kernels and their saved state."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    from headwater.hosts.files.arrow import rows_to_arrow
+    from headwater.hosts.files.json_lines import json_lines
+    from headwater.hosts.local import run_local
+    from headwater.model import SECOND, parse_instant
+    from headwater.query.plan import compile_text
+    from headwater.workloads import STREAM_TEXT, Valley
+
+    start = parse_instant("2026-01-15T00:00:00")
+    rows = Valley(stations=12).readings(start, start + 120 * SECOND)
+    plan = compile_text(STREAM_TEXT + QUERIES)
+    with tempfile.TemporaryDirectory(prefix="headwater-prepare-") as folder:
+        table = rows_to_arrow(rows)
+        pyarrow.csv.write_csv(table, f"{folder}/a.csv")
+        pyarrow.parquet.write_table(table, f"{folder}/b.parquet")
+        Path(folder, "c.jsonl").write_text("".join(f"{line}\n" for line in json_lines(rows).to_pylist()))
+        for _ in run_local(plan, {"weather": [folder]}):
+            continue
+    _save_and_restore(plan, rows)
+
+
+def _save_and_restore(plan: Plan, rows: Rows) -> None:
+    """As a followed run does it between two batches, on rows that came as bytes."""
+    from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, load_zone, save_zone
+    from headwater.model import decode, encode, rows_tree, tree_rows
+
+    plan.routing("weather")(rows)
+    program = Program(plan)
+    state = program.start()
+    for number, part in enumerate((slice(0, 70), slice(70, None))):
+        came = tree_rows(decode(encode(rows_tree(rows.take(part)))))
+        unit = Unit("weather", number, 0, clusters_of(came["at"].values), came)
+        state, _ = program.step(state, Arrivals({"weather": [unit]}, end=number == 1))
+        saved = save_zone(program, state)
+        state = load_zone(
+            program, saved.head, {key: chunk.rows for key, chunk in saved.chunks.items()}.__getitem__
+        )

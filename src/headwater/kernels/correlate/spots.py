@@ -1,0 +1,241 @@
+"""Which past matches can still be part of a latest answer, and where are those near a place?
+
+Rule 1  The *useful* list of a class holds, latest first, only the latest `keep` matches of each sensor (or of each sensor and
+        place): one that has `keep` later ones like it is never needed.
+Rule 2  A class that is searched by place has one list for every cell of a grid with the width of its δl (its *reach*), so that
+        all matches closer than δl lie in the cells around. On the globe the grid is a cubic one through the sphere: it
+        has no seam at the date line and no point at the poles, and a chord is never longer than its arc.
+Rule 3  A list is a *node*: node c is class c's own, and further ones belong to a class and a cell.
+Memory  A node for every class and cell with a match in the window, an entry for every class, sensor and place; what has
+        come to its end goes when there is no more room.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.book import BY_SENSOR, Book
+from headwater.kernels.correlate.chains import NONE, Chains, Past
+from headwater.model.place import EARTH_RADIUS_M
+
+MOST_CELLS_AROUND = 27
+
+Numbers = NDArray[np.int64]
+
+
+class Spots(NamedTuple):
+    """`table`: class, sensor (and place) -> latest match. `nodes`: class and cell -> node. Nodes: where their lists begin."""
+
+    table: Numbers
+    nodes: Numbers
+    node_class: Numbers
+    node_cell: Numbers
+    useful: Numbers
+    untold: Numbers  # for READINGS: the latest match that may have to be told
+    used: Numbers  # int64[1]: nodes in use
+
+
+def no_spots(classes: int) -> Spots:
+    """The classes' own nodes, empty."""
+    return Spots(
+        np.full(16, NONE, np.int64),
+        np.full(16, NONE, np.int64),
+        np.arange(classes, dtype=np.int64),
+        np.zeros(classes, np.int64),
+        np.full(classes, NONE, np.int64),
+        np.full(classes, NONE, np.int64),
+        np.full(1, classes, np.int64),
+    )
+
+
+def with_spots(spots: Spots, chains: Chains, book: Book, past: Past, more: int) -> Spots:
+    """Spots that may be changed, with room for `more` matches of classes that are searched."""
+    table = spots.table.copy()
+    if 2 * (np.count_nonzero(table != NONE) + more) > len(table):
+        table = _rebuilt(chains, book, past, _capacity(len(chains.row) + more))
+    used = int(spots.used[0])
+    alive = (spots.useful[:used] >= chains.first) | (spots.untold[:used] >= chains.first)
+    alive[: len(book.class_mode)] = True
+    empty = np.full(more, NONE, np.int64)
+    count = int(alive.sum())
+    fresh = Spots(
+        table,
+        np.full(_capacity(count + more), NONE, np.int64),
+        np.concatenate([spots.node_class[:used][alive], empty]),
+        np.concatenate([spots.node_cell[:used][alive], empty]),
+        np.concatenate([spots.useful[:used][alive], empty]),
+        np.concatenate([spots.untold[:used][alive], empty]),
+        np.full(1, count, np.int64),
+    )
+    _enter_nodes(fresh, len(book.class_mode))
+    return fresh
+
+
+@numba.njit(cache=True)
+def list_match(
+    book: Book, chains: Chains, spots: Spots, past: Past, match: int, of_class: int, row: int
+) -> None:
+    """Put a remembered match at the head of its useful list, and take out the one it makes useless."""
+    m, r = match - chains.first, row - past.first
+    reach = book.class_reach[of_class]
+    if reach > 0.0:
+        i, j, k = cell_at(past.x[r], past.y[r], reach, book.geographic)
+        chains.cell[m] = cell_number(i, j, k)
+    node = _node_for(spots, of_class, chains.cell[m], reach)
+    if book.class_owner[of_class] != NONE:
+        chains.earlier[m] = spots.untold[node]
+        spots.untold[node] = match
+    slot = _slot(book, chains, spots.table, past, of_class, r)
+    alike = spots.table[slot]
+    spots.table[slot] = match
+    chains.alike[m] = alike
+    for _ in range(book.class_keep[of_class] - 1):
+        if alike >= chains.first:
+            alike = chains.alike[alike - chains.first]
+    if alike >= chains.first:
+        _unlink(chains, spots, node, alike)
+    next_one = spots.useful[node]
+    chains.older[m] = next_one
+    if next_one >= chains.first:
+        chains.newer[next_one - chains.first] = match
+    spots.useful[node] = match
+
+
+@numba.njit(cache=True)
+def nodes_around(book: Book, spots: Spots, past: Past, of_class: int, row: int, found: Numbers) -> int:
+    """Write the nodes with all matches of a class within its reach of a row into `found`; how many."""
+    reach = book.class_reach[of_class]
+    if reach == 0.0:
+        found[0] = of_class
+        return 1
+    x, y = past.x[row - past.first], past.y[row - past.first]
+    i, j, k = cell_at(x, y, reach, book.geographic)
+    deep = 1 if book.geographic else 0
+    count = 0
+    for a in range(-1, 2):
+        for b in range(-1, 2):
+            for c in range(-deep, deep + 1):
+                node = spots.nodes[_node_slot(spots, of_class, cell_number(i + a, j + b, k + c))]
+                known = node == NONE
+                for n in range(count):
+                    known = known or found[n] == node
+                if not known:
+                    found[count] = node
+                    count += 1
+    return count
+
+
+@numba.njit(cache=True)
+def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, int, int]:
+    """The cell of a place in a grid of this width."""
+    if not geographic:
+        return math.floor(x / reach), math.floor(y / reach), 0
+    lon, lat = math.radians(x), math.radians(y)
+    across = EARTH_RADIUS_M / reach * math.cos(lat)
+    return (
+        math.floor(across * math.cos(lon)),
+        math.floor(across * math.sin(lon)),
+        math.floor(EARTH_RADIUS_M / reach * math.sin(lat)),
+    )
+
+
+@numba.njit(cache=True)
+def cell_number(i: int, j: int, k: int) -> int:
+    """A number for a cell. Two cells of one number share a list, which costs time and nothing else."""
+    h = np.uint64(i) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(j) * np.uint64(0xC2B2AE3D27D4EB4F)
+    return int(np.int64(_mixed(h ^ np.uint64(k) * np.uint64(0x165667B19E3779F9))))
+
+
+@numba.njit(cache=True)
+def _unlink(chains: Chains, spots: Spots, node: int, match: int) -> None:
+    older, newer = chains.older[match - chains.first], chains.newer[match - chains.first]
+    if newer == NONE:
+        spots.useful[node] = older
+    else:
+        chains.older[newer - chains.first] = older
+    if older >= chains.first:
+        chains.newer[older - chains.first] = newer
+
+
+@numba.njit(cache=True)
+def _node_for(spots: Spots, of_class: int, cell: int, reach: float) -> int:
+    """The node of a class and cell, made if there is none."""
+    if reach == 0.0:
+        return of_class
+    slot = _node_slot(spots, of_class, cell)
+    if spots.nodes[slot] == NONE:
+        node = spots.used[0]
+        spots.nodes[slot] = node
+        spots.node_class[node], spots.node_cell[node] = of_class, cell
+        spots.used[0] = node + 1
+    return spots.nodes[slot]
+
+
+@numba.njit(cache=True)
+def _node_slot(spots: Spots, of_class: int, cell: int) -> int:
+    mask = len(spots.nodes) - 1
+    slot = int(np.int64(_mixed(np.uint64(of_class) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(cell)))) & mask
+    while spots.nodes[slot] != NONE:
+        node = spots.nodes[slot]
+        if spots.node_class[node] == of_class and spots.node_cell[node] == cell:
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@numba.njit(cache=True)
+def _enter_nodes(spots: Spots, classes: int) -> None:
+    for node in range(classes, spots.used[0]):
+        spots.nodes[_node_slot(spots, spots.node_class[node], spots.node_cell[node])] = node
+
+
+@numba.njit(cache=True)
+def _slot(book: Book, chains: Chains, table: Numbers, past: Past, of_class: int, r: int) -> int:
+    """Where the table has, or should have, the latest match of a class by the sensor (and at the place) of row r.
+
+    An entry that came to its end is no match but still in the way; it goes when the table is built anew.
+    """
+    by_place = book.class_reach[of_class] > 0.0
+    mask = len(table) - 1
+    h = np.uint64(of_class) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(past.key[r]) * np.uint64(
+        0xC2B2AE3D27D4EB4F
+    )
+    if by_place:
+        h ^= past.x.view(np.uint64)[r] * np.uint64(0x165667B19E3779F9)
+        h = _mixed(h) ^ past.y.view(np.uint64)[r]
+    slot = int(np.int64(_mixed(h))) & mask
+    while table[slot] != NONE:
+        held = table[slot] - chains.first
+        if held >= 0 and chains.of_class[held] == of_class:
+            other = chains.row[held] - past.first
+            same_place = not by_place or (past.x[other] == past.x[r] and past.y[other] == past.y[r])
+            if same_place and past.key[other] == past.key[r]:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@numba.njit(cache=True)
+def _mixed(h: np.uint64) -> np.uint64:
+    h = (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return h ^ (h >> np.uint64(32))
+
+
+@numba.njit(cache=True)
+def _rebuilt(chains: Chains, book: Book, past: Past, capacity: int) -> Numbers:
+    """A table of this capacity with what still counts."""
+    table = np.full(capacity, NONE, np.int64)
+    for m in range(len(chains.row)):
+        if book.class_mode[chains.of_class[m]] >= BY_SENSOR:
+            slot = _slot(book, chains, table, past, chains.of_class[m], chains.row[m] - past.first)
+            table[slot] = chains.first + m
+    return table
+
+
+def _capacity(entries: int) -> int:
+    return 1 << max(4, int(4 * entries).bit_length())

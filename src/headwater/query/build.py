@@ -1,0 +1,297 @@
+"""Streams and queries built in Python: the same trees that a text gives.
+
+    weather = stream("weather", {"station": "STRING", "at": "TIMESTAMP", "temperature": "DOUBLE"}, time="at", key="station")
+    frost = correlate("frost", "weather", "temperature BETWEEN -5 AND 0", at_least("humidity", 80),
+                      within="30 SECONDS", distance="500 METERS", inside=circle(7.17, 45.87, "5 KM"))
+    warm = select("warm", "weather", "station, temperature * 1.8 + 32 AS fahrenheit", where="temperature > 20")
+
+Whatever the language can say may be given as text, piece by piece: clauses, conditions, columns, durations, areas. Names and
+values given as Python strings and numbers are taken as they are and never read as text of the language. A piece that cannot
+be read raises QueriesRefused, which shows the piece and the place in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import TypeVar
+
+import numpy as np
+
+from headwater.kernels.correlate.subscription import Emit
+from headwater.model import SECOND, ColumnType, QueriesRefused, QueryError
+from headwater.query.checks.complaints import suggest
+from headwater.query.parse import parse_area, parse_clause, parse_expression, parse_items, parse_quantity
+from headwater.query.syntax.statement_rules import TYPES
+from headwater.query.tree import (
+    Area,
+    Between,
+    Binary,
+    BoxArea,
+    CircleArea,
+    Clause,
+    ColumnDefinition,
+    Correlate,
+    CreateQuery,
+    CreateStream,
+    Literal,
+    Name,
+    Operator,
+    PlaceDefinition,
+    PolygonArea,
+    Quantity,
+    Script,
+    Select,
+    SensorsArea,
+    Statement,
+    Unit,
+)
+
+Number = float | int
+Duration = str | timedelta | Quantity
+Length = str | Number | Quantity
+Key = str | int
+
+_Read = TypeVar("_Read")
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+def stream(
+    name: str,
+    columns: Mapping[str, str | ColumnType],
+    *,
+    time: str,
+    key: str | None = None,
+    place: tuple[str, str] | None = None,
+    geographic: bool = False,
+    late: Duration | None = None,
+    drop_late: bool = False,
+    idle: Duration | None = None,
+    deduplicate: bool = False,
+) -> CreateStream:
+    """`CREATE STREAM`: the columns with their types, and which of them are the time, the key and the place."""
+    for role, column in (("time", time), ("key", key)):
+        if column is not None and column not in columns:
+            raise _refused(
+                f"there is no column named '{column}' for {role}", *suggest(column, columns, "columns")
+            )
+    if drop_late and late is None:
+        late = Quantity(0, Unit.SECONDS)
+    return CreateStream(
+        name,
+        tuple(
+            ColumnDefinition(column, _column_type(kind), column == key, column == time)
+            for column, kind in columns.items()
+        ),
+        PlaceDefinition(place[0], place[1], geographic) if place else None,
+        None if late is None else _duration(late),
+        drop_late,
+        None if idle is None else _duration(idle),
+        deduplicate,
+    )
+
+
+def select(name: str, source: str, columns: str = "*", *, where: str | None = None) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`."""
+    return _query(name, source, columns, where, None)
+
+
+def correlate(
+    name: str,
+    source: str,
+    *clauses: str | Clause,
+    within: Duration,
+    distance: Length | None = None,
+    inside: str | Area | None = None,
+    distinct_sensors: bool = False,
+    emit: str | Emit | None = None,
+    limit: int | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] CORRELATE (…)`."""
+    if not clauses:
+        raise _refused("correlate needs a clause, as in 'temperature <= 0'")
+    operator = Correlate(
+        tuple(
+            _read(parse_clause, clause, "clause") if isinstance(clause, str) else clause for clause in clauses
+        ),
+        _duration(within),
+        None if distance is None else _length(distance),
+        _read(parse_area, inside, "inside") if isinstance(inside, str) else inside,
+        distinct_sensors,
+        _emit(emit) if isinstance(emit, str) else emit,
+        limit,
+    )
+    return _query(name, source, columns, where, operator)
+
+
+def script(*statements: Statement) -> Script:
+    """Streams and queries that belong together."""
+    return Script(statements)
+
+
+# --- clauses: one range on one attribute; `sensor` binds it, `count` is n OF, `name` is AS -----------------------------
+
+
+def between(
+    attribute: str,
+    low: Number,
+    high: Number,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute BETWEEN low AND high`, both ends included."""
+    return Clause(Between(Name(attribute), _literal(low), _literal(high)), sensor, count, name)
+
+
+def at_least(
+    attribute: str,
+    value: Number,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute >= value`."""
+    return Clause(Binary(">=", Name(attribute), _literal(value)), sensor, count, name)
+
+
+def at_most(
+    attribute: str,
+    value: Number,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute <= value`."""
+    return Clause(Binary("<=", Name(attribute), _literal(value)), sensor, count, name)
+
+
+def above(
+    attribute: str,
+    value: Number,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute > value`."""
+    return Clause(Binary(">", Name(attribute), _literal(value)), sensor, count, name)
+
+
+def below(
+    attribute: str,
+    value: Number,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute < value`."""
+    return Clause(Binary("<", Name(attribute), _literal(value)), sensor, count, name)
+
+
+def equal(
+    attribute: str,
+    value: Number | str,
+    *,
+    sensor: Key | None = None,
+    count: int | None = None,
+    name: str | None = None,
+) -> Clause:
+    """`attribute = value`."""
+    return Clause(Binary("=", Name(attribute), _literal(value)), sensor, count, name)
+
+
+# --- areas ------------------------------------------------------------------------------------------------------------
+
+
+def circle(x: Number, y: Number, radius: Length) -> CircleArea:
+    """`CIRCLE (x, y, radius)`; a number is metres."""
+    return CircleArea(_number(x), _number(y), _length(radius))
+
+
+def box(west: Number, south: Number, east: Number, north: Number) -> BoxArea:
+    """`BOX (west, south, east, north)`."""
+    return BoxArea(_number(west), _number(south), _number(east), _number(north))
+
+
+def polygon(*corners: tuple[Number, Number]) -> PolygonArea:
+    """`POLYGON ((x, y), …)`."""
+    return PolygonArea(tuple((_number(x), _number(y)) for x, y in corners))
+
+
+def sensors(*keys: Key) -> SensorsArea:
+    """`SENSORS (keys)`."""
+    return SensorsArea(keys)
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------
+
+
+def _query(name: str, source: str, columns: str, where: str | None, operator: Operator | None) -> CreateQuery:
+    items = _read(parse_items, columns, "columns")
+    condition = None if where is None else _read(parse_expression, where, "where")
+    return CreateQuery(name, Select(items, source, condition, operator))
+
+
+def _read(parse: Callable[[str], _Read], text: str, what: str) -> _Read:
+    try:
+        return parse(text)
+    except QueryError as error:
+        raise QueriesRefused([error], text, what) from None
+
+
+def _column_type(kind: str | ColumnType) -> ColumnType:
+    if isinstance(kind, ColumnType):
+        return kind
+    if kind.upper() not in TYPES:
+        raise _refused(f"there is no type named '{kind}'", *suggest(kind, TYPES, "types"))
+    return TYPES[kind.upper()]
+
+
+def _literal(value: Number | str) -> Literal:
+    return Literal(value if isinstance(value, str) else _number(value))
+
+
+def _number(value: Number) -> Number:
+    """A number that the language can say; numpy's own are made plain."""
+    plain: Number = value.item() if isinstance(value, np.generic) else value
+    if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
+        raise _refused(f"{plain} is no number of the language")
+    return plain
+
+
+def _duration(given: Duration) -> Quantity:
+    if isinstance(given, timedelta):
+        micros = given // timedelta(microseconds=1)
+        return Quantity(micros // SECOND if micros % SECOND == 0 else micros / SECOND, Unit.SECONDS)
+    return _read(parse_quantity, given, "duration") if isinstance(given, str) else given
+
+
+def _length(given: Length) -> Quantity:
+    if isinstance(given, Quantity):
+        return given
+    return (
+        _read(parse_quantity, given, "length")
+        if isinstance(given, str)
+        else Quantity(_number(given), Unit.METERS)
+    )
+
+
+def _emit(word: str) -> Emit:
+    names = [emit.value for emit in Emit]
+    if word.upper() not in names:
+        raise _refused(f"'{word}' cannot be emitted", *suggest(word, names, "words"))
+    return Emit(word.upper())
+
+
+def _refused(message: str, *advice: str) -> QueriesRefused:
+    return QueriesRefused([QueryError("syntax", message, span=None, advice=advice)], "", "a builder")

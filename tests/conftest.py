@@ -1,0 +1,38 @@
+"""One Spark session for the whole run, and how long each part of the suite took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_seconds: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The embedded Spark, started when the first test asks for it."""
+    from headwater.hosts.spark.session import start_spark, stop_spark
+
+    session = start_spark(cores=2, small=True, log=tmp_path_factory.mktemp("spark") / "spark.log")
+    yield session
+    stop_spark(session)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[_part(report.nodeid)] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _seconds:
+        parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in _seconds.items())
+        terminalreporter.write_line(f"time: {parts}")
+
+
+def _part(test: str) -> str:
+    """`unit`, `laws`, …: the folder below `tests`."""
+    folders = Path(test.split("::")[0]).parts
+    return folders[1] if len(folders) > 2 else folders[0]

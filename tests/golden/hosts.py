@@ -1,0 +1,207 @@
+"""Golden cases on every host: one small function a host, and many cases in one run of it.
+
+Starting Spark for every case would take minutes, so all cases become one text: streams and queries get a prefix of their
+case, and the files of a case become the files of its own inputs. What comes out is given back to the case it belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.hosts.files import find_files, json_lines, read_pieces, rows_to_arrow
+from headwater.hosts.local import Told as LocalTold
+from headwater.hosts.local import follow_local, run_local
+from headwater.model import Rows, join_rows
+from headwater.query.parse import parse
+from headwater.query.plan import Plan, compile_text
+from headwater.query.printer import show
+from headwater.query.tree import CreateQuery, Script, Statement
+from tests.golden.case import Case
+
+ZONES = 4
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a run told about one case, under the case's own names."""
+
+    answers: dict[str, list[Row]] = field(default_factory=dict)
+    late: dict[str, list[Row]] = field(default_factory=dict)
+    bad: list[Row] = field(default_factory=list)
+
+    def take(self, kind: str, name: str, row: Row) -> None:
+        """One row of a run's table."""
+        if kind == "answer":
+            self.answers.setdefault(name, []).append(row)
+        elif kind == "late":
+            self.late.setdefault(name, []).append(row)
+        elif kind == "bad":
+            self.bad.append(row)
+
+
+class Together:
+    """Many cases as one text and one set of inputs."""
+
+    def __init__(self, cases: Sequence[Case], folder: Path) -> None:
+        self.cases = cases
+        self.paths: dict[str, list[str]] = {}
+        statements: list[Statement] = []
+        for number, case in enumerate(cases):
+            script, errors = parse(case.text)
+            assert not errors, f"{case.name}: {errors[0]}"
+            statements += prefixed(script, f"c{number}_")
+            for stream, paths in write_inputs(case, folder / f"c{number}").items():
+                self.paths[f"c{number}_{stream}"] = paths
+        self.text = show(Script(tuple(statements)))
+
+    def plan(self) -> Plan:
+        """The plan of all cases."""
+        return compile_text(self.text, zones=ZONES, file="all golden files")
+
+    def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Told]:
+        """(kind, name, body) of a whole run, by case."""
+        told = {case.name: Told() for case in self.cases}
+        for kind, name, body in table:
+            if kind in ("answer", "late", "bad"):
+                number, _, own = name.partition("_")
+                told[self.cases[int(number[1:])].name].take(kind, own, json.loads(body))
+        return told
+
+
+def run_on_local(case: Case, folder: Path) -> Told:
+    """One case by itself, under its own names, in the plain loop, as a bounded run."""
+    return _gathered(run_local(compile_text(case.text), write_inputs(case, folder)))
+
+
+def follow_on_local(case: Case, folder: Path) -> Told:
+    """One case by itself, in the plain loop, its files followed in the order in which the case gives them."""
+    names = [f"{file.stream} {file.input}" for file in case.files]
+    inputs = {
+        stream: tuple(
+            dict.fromkeys(name for name, file in zip(names, case.files, strict=True) if file.stream == stream)
+        )
+        for stream in case.streams
+    }
+    arrivals = [(name, str(path)) for name, path in zip(names, write_files(case, folder), strict=True)]
+    return _gathered(follow_local(compile_text(case.text), arrivals, inputs=inputs))
+
+
+def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
+    """All cases in one bounded run of the plain loop: identities hold the names of queries, so these compare with Spark's."""
+    together = Together(cases, folder)
+    answers = [
+        ("answer", answer["query"], json.dumps(answer))
+        for part in run_local(compile_text(together.text), together.paths)
+        for rows in part.answers
+        for answer in _objects(rows)
+    ]
+    return together.shared_out(answers)
+
+
+def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+    """All cases in one batch."""
+    from headwater.hosts.spark.runs import run_batch
+
+    together = Together(cases, folder)
+    table = pa.Table.from_batches(run_batch(spark, together.plan(), together.paths))
+    return together.shared_out(_lines(table))
+
+
+def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+    """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
+    from headwater.hosts.spark.checkpoint import hold
+    from headwater.hosts.spark.runs import run_follow
+
+    together = Together(cases, folder / "in")
+    plan = together.plan()
+    lines: list[tuple[str, str, str]] = []
+
+    def each(table: pa.Table, _: int) -> None:
+        lines.extend(_lines(table))
+
+    with hold(folder / "checkpoint", plan) as held:
+        query = run_follow(spark, plan, together.paths, each, checkpoint=held, files_per_batch=1, ends=True)
+        query.awaitTermination()
+        assert query.exception() is None
+    return together.shared_out(lines)
+
+
+def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+    """All cases in one run over static DataFrames: what is of use is decided by Catalyst, and not by the readers."""
+    import headwater as hw
+
+    together = Together(cases, folder)
+    plan = together.plan()
+    frames = {}
+    for stream, paths in together.paths.items():
+        schema = plan.stream(stream)
+        names = [name for name, _ in schema.columns]
+        files = [file for path in paths for file in find_files(path)]
+        pieces = [piece.rows for file in files for piece in read_pieces(file, schema, names)]
+        frames[stream] = spark.createDataFrame(rows_to_arrow(join_rows([Rows.empty(schema.types), *pieces])))
+    answers = hw.run(together.text, frames, zones=ZONES).all().collect()
+    return together.shared_out(("answer", row.query, row.answer) for row in answers)
+
+
+def prefixed(script: Script, prefix: str) -> list[Statement]:
+    """The statements with a prefix before every stream and query, so that cases cannot meet."""
+    renamed: list[Statement] = []
+    for statement in script.statements:
+        new = replace(statement, name=prefix + statement.name)
+        if isinstance(new, CreateQuery):
+            new = replace(new, select=replace(new.select, source=prefix + new.select.source))
+        renamed.append(new)
+    return renamed
+
+
+def write_inputs(case: Case, folder: Path) -> dict[str, list[str]]:
+    """The files of a case, one folder an input: the folders of every stream's inputs."""
+    paths: dict[str, list[str]] = {}
+    for file, path in zip(case.files, write_files(case, folder), strict=True):
+        listed = paths.setdefault(file.stream, [])
+        if str(path.parent) not in listed:
+            listed.append(str(path.parent))
+    return paths
+
+
+def write_files(case: Case, folder: Path) -> list[Path]:
+    """The files of a case, one a second older than the next, so that a folder gives them in their order."""
+    paths = []
+    for order, file in enumerate(case.files):
+        path = folder / f"{file.stream}-{file.input or 'only'}" / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text)
+        os.utime(path, (1_700_000_000 + order, 1_700_000_000 + order))
+        paths.append(path)
+    return paths
+
+
+def _gathered(run: Iterable[LocalTold]) -> Told:
+    told = Told()
+    for part in run:
+        for rows in part.answers:
+            for answer in _objects(rows):
+                told.take("answer", answer["query"], answer)
+        for stream, rows in part.late.items():
+            for row in _objects(rows):
+                told.take("late", stream, row)
+        for row in _objects(part.bad):
+            told.take("bad", row["stream"], row)
+    return told
+
+
+def _objects(rows: Rows) -> list[Row]:
+    return [json.loads(line) for line in json_lines(rows).to_pylist()]
+
+
+def _lines(table: pa.Table) -> list[tuple[str, str, str]]:
+    return list(zip(*(table[name].to_pylist() for name in ("kind", "name", "body")), strict=True))

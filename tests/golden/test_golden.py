@@ -1,0 +1,143 @@
+"""Every golden file gives the answers it promises, on every host, and every error it promises, with its place."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from headwater.apps.cli.main import run_command
+from headwater.model import QueriesRefused
+from headwater.query.plan import compile_text
+from tests.docs.pages import assert_alike
+from tests.golden import hosts
+from tests.golden.case import Case, Expected, all_cases, lines_of, repeated, table_of
+
+CASES = all_cases()
+ANSWERED = [case for case in CASES if not case.errors and not case.command]
+REFUSED = [case for case in CASES if case.errors]
+CONDITIONS = [case for case in ANSWERED if case.name.startswith("select/") or "WHERE" in case.text]
+COMMANDS = [case for case in CASES if case.command]
+
+each_answered = pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case.name)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden")
+
+
+@pytest.fixture(scope="module")
+def batch(folder: Path, spark) -> dict[str, hosts.Told]:
+    return hosts.run_on_spark_batch(ANSWERED, folder / "batch", spark)
+
+
+@pytest.fixture(scope="module")
+def streaming(folder: Path, spark) -> dict[str, hosts.Told]:
+    return hosts.run_on_spark_streaming(ANSWERED, folder / "streaming", spark)
+
+
+@pytest.fixture(scope="module")
+def frames(folder: Path, spark) -> dict[str, hosts.Told]:
+    return hosts.run_on_dataframes(CONDITIONS, folder / "frames", spark)
+
+
+@pytest.fixture(scope="module")
+def together(folder: Path) -> dict[str, hosts.Told]:
+    return hosts.run_together_on_local(ANSWERED, folder / "together")
+
+
+@each_answered
+def test_answers_of_the_plain_loop(case: Case, tmp_path: Path) -> None:
+    compare(case, hosts.run_on_local(case, tmp_path), case.bounded)
+
+
+@each_answered
+def test_answers_of_the_plain_loop_that_follows_files(case: Case, tmp_path: Path) -> None:
+    compare(case, hosts.follow_on_local(case, tmp_path), case.followed)
+
+
+@each_answered
+def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, hosts.Told]) -> None:
+    compare(case, batch[case.name], case.bounded)
+
+
+@each_answered
+def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, hosts.Told]) -> None:
+    compare(case, streaming[case.name], case.followed)
+
+
+@pytest.mark.parametrize("case", CONDITIONS, ids=lambda case: case.name)
+def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.Told]) -> None:
+    compare(case, frames[case.name], case.bounded)
+
+
+def test_identities_are_the_same_on_every_host(
+    together: dict[str, hosts.Told], batch: dict[str, hosts.Told], streaming: dict[str, hosts.Told]
+) -> None:
+    for case in ANSWERED:
+        assert identities(batch[case.name]) == identities(together[case.name]), case.name
+        if case.followed.answers == case.bounded.answers:
+            assert identities(streaming[case.name]) == identities(together[case.name]), case.name
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_errors_with_their_places(case: Case) -> None:
+    with pytest.raises(QueriesRefused) as refused:
+        compile_text(case.text, file=case.name)
+    told = [
+        ((error.span.line, error.span.column) if error.span else None, error.code, error.message)
+        for error in refused.value.errors
+    ]
+    assert [error[:2] for error in told] == [(wanted.place, wanted.code) for wanted in case.errors]
+    for (_, _, message), wanted in zip(told, case.errors, strict=True):
+        assert wanted.message in message
+
+
+@pytest.mark.parametrize("case", COMMANDS, ids=lambda case: case.name)
+def test_what_a_command_says(case: Case, tmp_path: Path, capsys, monkeypatch) -> None:
+    assert case.command is not None
+    for file in case.files:
+        (tmp_path / file.name).write_text(file.text)
+    (tmp_path / "queries.hw").write_text(case.text)
+    monkeypatch.chdir(tmp_path)
+    code = run_command(shlex.split(case.command)[1:])
+    told = capsys.readouterr()
+    assert_alike(told.out + told.err, case.says)
+    assert code == case.exit_code
+
+
+def test_every_code_of_a_query_has_a_golden_file() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
+    part = page.read_text().split("## Errors of queries")[1].split("\n## ")[0]
+    codes = set(re.findall(r"^### ([a-z-]+)$", part, re.MULTILINE))
+    assert codes == {error.code for case in REFUSED for error in case.errors}
+
+
+def identities(told: hosts.Told) -> list[str]:
+    """The identities of all answers."""
+    return sorted(row["match_id"] for rows in told.answers.values() for row in rows)
+
+
+def compare(case: Case, told: hosts.Told, expected: Expected) -> None:
+    """Answers, late rows and bad rows are exactly those that the file promises."""
+    for query in sorted(set(told.answers) | set(expected.answers)):
+        table = expected.answers.get(query)
+        assert table_of(told.answers.get(query, ()), table) == lines_of(table), f"answers of {query}"
+    dropped = {stream.name for stream in compile_text(case.text).streams if stream.drop_late}
+    for stream in sorted((set(told.late) | set(expected.late)) - dropped):  # a host tells them, to be counted
+        table = expected.late.get(stream)
+        assert table_of(told.late.get(stream, ()), table) == lines_of(table), f"late rows of {stream}"
+    assert not repeated(row["match_id"] for rows in told.answers.values() for row in rows)
+    compare_bad(case, told)
+
+
+def compare_bad(case: Case, told: hosts.Told) -> None:
+    """Bad rows: place exactly, reason in part."""
+    bad = sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in told.bad)
+    wanted = sorted((file, int(line), reason) for _, file, line, reason in case.bad)
+    assert [row[:2] for row in bad] == [row[:2] for row in wanted]
+    for (_, _, reason), (_, _, part) in zip(bad, wanted, strict=True):
+        assert part in reason

@@ -1,0 +1,242 @@
+"""What is always true of a kernel, whatever it answers. Every kernel's tests apply all of LAWS to worlds of their own.
+
+A *world* is some queries, some rows and a cut of the rows into steps, drawn by Hypothesis. The laws are those of the
+architecture: (1) equal to the oracle, (2) any split, (3) any arrival order, (4) saving and restoring, also with other
+queries, (5) inputs untouched, (6) state below its bound, (7) optimisations change nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from headwater.model import (
+    BEGINNING,
+    END,
+    Instant,
+    Kernel,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    chunk_tree,
+    decode,
+    encode,
+    log_from,
+    order_of,
+)
+
+Row = dict[str, Any]
+Told = dict[str, list[Row]]  # the answers of every query, in order
+
+
+class World(Protocol):
+    """Queries by name over the rows of one stream."""
+
+    schema: StreamSchema
+    rows: Rows
+    watermarks: Sequence[Instant]
+    seed: int
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """The queries that run."""
+
+    @property
+    def changed(self) -> Sequence[str]:
+        """The queries that run after a change: of the same name is the same query, unless it is in `replaced`."""
+
+    @property
+    def replaced(self) -> Sequence[str]:
+        """Queries of `changed` that have the name of an old one and another meaning."""
+
+    def kernel(self, *, after_change: bool = False, fast: bool = True) -> Kernel[Any]:
+        """The kernel of all queries; `fast` off: without the index or whatever else makes it fast."""
+
+    def oracle(self, since: Instant, *, after_change: bool = False) -> Told:
+        """What every query has to answer, counting rows from `since` on, without match_id."""
+
+    def oracle_counts(self) -> Mapping[str, int]:
+        """What the steps have to count, all together."""
+
+    def kept(self, state: Any) -> int:
+        """How many rows a state holds."""
+
+    def bound(self, watermark: Instant) -> int:
+        """How many rows it may hold, having seen all rows before the watermark."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of steps gave."""
+
+    told: Told
+    state: Any
+    counts: dict[str, int]
+
+
+def run(
+    world: World,
+    watermarks: Sequence[Instant],
+    *,
+    kernel: Kernel[Any] | None = None,
+    state: Any = None,
+    after: Instant = BEGINNING,
+    between: Callable[[Kernel[Any], Any], Any] = lambda kernel, state: state,
+) -> Run:
+    """Step through the rows from `after` on, with `between` applied to the state after every step."""
+    kernel = kernel or world.kernel()
+    state = kernel.start(BEGINNING) if state is None else state
+    told: Told = {name: [] for name in {*world.queries, *world.changed}}
+    counts: dict[str, int] = {}
+    for watermark in watermarks:
+        step = kernel.step(state, between_times(world, after, watermark), watermark)
+        assert step.complete_until == watermark
+        _collect(step, told, counts, after, watermark)
+        state, after = between(kernel, step.state), watermark
+    return Run(told, state, counts)
+
+
+def between_times(world: World, start: Instant, stop: Instant) -> Rows:
+    """The rows from `start` on and before `stop`."""
+    times = world.rows[world.schema.time].values
+    return world.rows.take(slice(int(np.searchsorted(times, start)), int(np.searchsorted(times, stop))))
+
+
+def restored(
+    kernel: Kernel[Any], state: Any, into: Kernel[Any] | None = None, since: Instant = BEGINNING
+) -> Any:
+    """The state after a trip through bytes."""
+    saved = kernel.save(state)
+    values = decode(encode(saved.values))
+    logs = {}
+    for name, log in saved.logs.items():
+        outline = decode(encode(log.outline()))
+        logs[name] = log_from(outline, {c.number: decode(encode(chunk_tree(c))) for c in log.chunks})
+    return (into or kernel).load(Saved(values, logs), since)
+
+
+def equals_the_oracle(world: World) -> None:
+    """Law 1."""
+    done = run(world, [END])
+    assert without_ids(done.told) == world.oracle(BEGINNING)
+    assert done.counts == world.oracle_counts()
+
+
+def any_split_gives_the_same_answers(world: World) -> None:
+    """Law 2, identities included."""
+    assert run(world, [*world.watermarks, END]).told == run(world, [END]).told
+
+
+def any_arrival_order_gives_the_same_answers(world: World) -> None:
+    """Law 3: the host sorts, so rows that are equal in all columns are all that may be swapped."""
+    shuffled = list(range(world.rows.count))
+    random.Random(world.seed).shuffle(shuffled)
+    rows = world.rows.take(np.array(shuffled, np.int64))
+    again = rows.take(order_of(rows, world.schema.order))
+    kernel = world.kernel()
+    step = kernel.step(kernel.start(BEGINNING), again, END)
+    told: Told = {name: [] for name in {*world.queries, *world.changed}}
+    _collect(step, told, {}, BEGINNING, END)
+    assert told == run(world, [END]).told
+
+
+def restoring_changes_nothing(world: World) -> None:
+    """Law 4."""
+    there_and_back = run(world, [*world.watermarks, END], between=restored)
+    assert there_and_back.told == run(world, [END]).told
+
+
+def queries_come_and_go(world: World) -> None:
+    """Law 4 with other queries: those that stay answer as if nothing happened, new ones see only what comes."""
+    for change in world.watermarks:
+        before = run(world, [w for w in world.watermarks if w <= change])
+        kernel = world.kernel(after_change=True)
+        state = restored(world.kernel(), before.state, kernel, since=change)
+        rest = [*(w for w in world.watermarks if w > change), END]
+        after = run(world, rest, kernel=kernel, state=state, after=change)
+        undisturbed = run(world, [END]).told
+        fresh = world.oracle(change, after_change=True)
+        for name in world.changed:
+            if name in world.queries and name not in world.replaced:
+                assert before.told[name] + after.told[name] == undisturbed[name]
+            else:
+                assert without_ids(after.told)[name] == fresh[name]
+
+
+def inputs_are_not_modified(world: World) -> None:
+    """Law 5: rows cannot be written to, and a step from an old state gives again what it gave."""
+    _lock(world.rows)
+    kernel = world.kernel()
+    state, after, steps = kernel.start(BEGINNING), BEGINNING, []
+    for watermark in [*world.watermarks, END]:
+        rows = between_times(world, after, watermark)
+        step = kernel.step(state, rows, watermark)
+        steps.append((state, rows, watermark, _plain(step)))
+        state, after = step.state, watermark
+    for old, rows, watermark, gave in [*reversed(steps), *steps]:
+        assert _plain(kernel.step(old, rows, watermark)) == gave
+
+
+def state_stays_below_its_bound(world: World) -> None:
+    """Law 6."""
+    kernel = world.kernel()
+    state, after = kernel.start(BEGINNING), BEGINNING
+    for watermark in [*world.watermarks, END]:
+        state = kernel.step(state, between_times(world, after, watermark), watermark).state
+        after = watermark
+        assert world.kept(state) <= world.bound(watermark)
+        assert world.kept(restored(kernel, state)) <= world.bound(watermark)
+
+
+def optimisations_change_nothing(world: World) -> None:
+    """Law 7."""
+    assert run(world, [END], kernel=world.kernel(fast=False)).told == run(world, [END]).told
+
+
+LAWS = (
+    equals_the_oracle,
+    any_split_gives_the_same_answers,
+    any_arrival_order_gives_the_same_answers,
+    restoring_changes_nothing,
+    queries_come_and_go,
+    inputs_are_not_modified,
+    state_stays_below_its_bound,
+    optimisations_change_nothing,
+)
+
+
+def without_ids(told: Told) -> Told:
+    """Answers without their identities, which oracles do not know."""
+    return {
+        name: [{key: value for key, value in row.items() if key != "match_id"} for row in rows]
+        for name, rows in told.items()
+    }
+
+
+def _collect(step: Step[Any], told: Told, counts: dict[str, int], after: Instant, watermark: Instant) -> None:
+    for block in step.answers:
+        assert list(block.rows.columns)[:3] == ["query", "event_time", "match_id"]
+        listed = block.rows.tolist()
+        assert len({row["match_id"] for row in listed}) == len(listed)
+        times = [row["event_time"] for row in listed]
+        assert times == sorted(times) and all(after <= time < watermark for time in times)
+        for row in listed:
+            told[row["query"]].append(row)
+    for name, count in step.counts.items():
+        counts[name] = counts.get(name, 0) + count
+
+
+def _lock(rows: Rows) -> None:
+    for column in rows.columns.values():
+        for array in (column.values, column.valid, column.names):
+            if array is not None:
+                array.flags.writeable = False
+
+
+def _plain(step: Step[Any]) -> Any:
+    return [(block.shape, block.rows.tolist()) for block in step.answers], dict(step.counts)

@@ -1,0 +1,108 @@
+import pickle
+from random import Random
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater.model import QueryError
+from headwater.query.expressions import ExprType, condition, evaluate, type_of
+from headwater.query.parse import parse, parse_expression
+from headwater.query.printer import show
+from headwater.query.tree import Script
+from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
+from tests.laws.language_trees import KEYWORDS, expressions, scripts
+from tests.laws.oracles.expressions import shown, value_of
+
+often = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+SCRAPS = (
+    "CREATE STREAM", "CREATE QUERY q AS", "SELECT * FROM w", "SELECT a, b AS c FROM w", "WHERE", "CORRELATE (", ")", ";",
+    "a > 1", "a BETWEEN 1 AND 2", "WITHIN 30 SECONDS", ", 500 METERS", "INSIDE CIRCLE (1, 2, 3 KM)", "'text'", '"name"',
+    "(", ",", ".", "-- comment\n", "/* comment */", "/*", "'", '"', "1.5e3", "TIMESTAMP '2026-01-31'", "TIMESTAMP 'x'",
+    "CASE WHEN a THEN b END", "3 OF", "\n", "\u2028", "\x00", "😀", "99999999999999999999", "1e999", *KEYWORDS,
+)  # fmt: skip
+
+
+@often
+@given(scripts)
+def test_the_text_of_a_tree_says_the_tree(script: Script):
+    read, errors = parse(show(script))
+    assert errors == []
+    assert read == script
+    assert repr(read) == repr(script)  # 1, 1.0 and TRUE are equal to Python
+
+
+@often
+@given(expressions)
+def test_the_text_of_an_expression_says_the_expression(expression):
+    read = parse_expression(show(expression))
+    assert repr(read) == repr(expression)
+    assert show(read) == show(expression)
+
+
+@often
+@given(st.text() | st.lists(st.sampled_from(SCRAPS), max_size=30).map(" ".join))
+def test_any_text_gives_a_script_and_errors_with_places(text: str):
+    script, errors = parse(text)
+    assert isinstance(script, Script)
+    lines = text.split("\n")
+    for error in errors:
+        assert isinstance(error, QueryError)
+        assert error.code == "syntax"
+        assert error.span is not None
+        assert 1 <= error.span.line <= len(lines)
+        assert 1 <= error.span.column <= len(lines[error.span.line - 1]) + 1
+        assert error.show(text)
+    if not errors:
+        assert parse(show(script)) == (script, [])
+
+
+@often
+@given(st.randoms(use_true_random=False), st.sampled_from(KINDS), st.integers(0, 12))
+def test_values_of_columns_are_the_values_of_their_rows(random: Random, kind: ExprType, count: int):
+    rows = random_rows(random, count)
+    expression = random_expression(random, kind, 3)
+    wanted = [
+        shown(
+            value_of(expression, {name: (ExprType(TYPES[name].value), value) for name, value in row.items()})
+        )
+        for row in rows.tolist()
+    ]
+    found = evaluate(expression, rows)
+    assert found.tolist() == wanted
+    assert len(found) == count
+    if found.valid is not None:
+        assert not found.values[~found.valid].any()
+
+
+@often
+@given(st.randoms(use_true_random=False), st.sampled_from(KINDS))
+def test_an_expression_has_the_type_of_its_values(random: Random, kind: ExprType):
+    expression = random_expression(random, kind, 3)
+    errors: list[QueryError] = []
+    found = type_of(expression, TYPES, errors)
+    assert errors == []
+    assert found in (kind, ExprType.NULL)
+    assert evaluate(expression, random_rows(random, 3)).type is found.column
+
+
+@often
+@given(st.randoms(use_true_random=False), st.integers(0, 12))
+def test_a_condition_holds_where_it_is_true(random: Random, count: int):
+    rows = random_rows(random, count)
+    expression = random_expression(random, ExprType.BOOLEAN, 3)
+    carried = pickle.loads(pickle.dumps(condition(expression)))
+    assert carried == condition(expression)
+    mask = carried(rows)
+    assert mask.dtype == np.bool_
+    assert mask.tolist() == [value is True for value in evaluate(expression, rows).tolist()]
+
+
+@often
+@given(st.randoms(use_true_random=False), st.sampled_from(KINDS))
+def test_evaluating_does_not_change_the_rows(random: Random, kind: ExprType):
+    rows = random_rows(random, 6)
+    before = pickle.dumps(rows)
+    evaluate(random_expression(random, kind, 3), rows)
+    assert pickle.dumps(rows) == before

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from headwater import __version__
+from headwater.apps.cli import main
+from headwater.apps.cli.zones import default_zones
+
+STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);\n"
+COLD = "CREATE QUERY cold AS SELECT station FROM weather WHERE temperature < 0;\n"
+
+
+def test_check_of_a_file_without_errors_says_so(tmp_path, capsys):
+    file = tmp_path / "alerts.hw"
+    file.write_text(STREAM + COLD)
+    assert main(["check", str(file)]) == 0
+    assert capsys.readouterr() == (f"{file}: 1 stream, 1 query, no errors\n", "")
+
+
+def test_check_prints_every_error_with_its_place(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "alerts.hw").write_text(
+        STREAM + COLD.replace("weather", "wether") + COLD.replace("station", "statoin")
+    )
+    assert main(["check", "alerts.hw"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("error[") >= 2
+    assert "alerts.hw:2:42" in err
+    assert "did you mean 'weather'?" in err
+    assert "did you mean 'station'?" in err
+
+
+def test_queries_may_come_from_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((STREAM + COLD).encode())))
+    assert main(["check", "-"]) == 0
+    assert capsys.readouterr().out == "-: 1 stream, 1 query, no errors\n"
+
+
+def test_explain_tells_the_plan(tmp_path, capsys):
+    file = tmp_path / "alerts.hw"
+    file.write_text(STREAM + COLD)
+    assert main(["explain", str(file), "--zones", "3"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1 stream, 1 query, 3 zones\n")
+    assert "query cold" in out
+    assert main(["explain", str(file)]) == 0
+    assert capsys.readouterr().out.startswith(f"1 stream, 1 query, {default_zones()} zones\n")
+
+
+@pytest.mark.parametrize("zones", ["0", "65", "two", "²"])
+def test_zones_are_a_number_with_a_bound(tmp_path, capsys, zones):
+    with pytest.raises(SystemExit) as ended:
+        main(["explain", "x.hw", "--zones", zones])
+    assert ended.value.code == 2
+    assert f"a number from 1 to 64 is wanted, not '{zones}'" in capsys.readouterr().err
+
+
+def test_version_and_help(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"headwater {__version__}\n"
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert [word for word in ("run", "check", "explain", "demo", "bench") if f"\n    {word} " in out] == [
+        "run", "check", "explain", "demo", "bench",
+    ]  # fmt: skip
+
+
+def test_an_unknown_command_is_exit_code_2(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["fly"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'fly'" in capsys.readouterr().err
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys; from headwater.apps.cli import main; main([]); print(sorted({'numpy', 'numba', 'pyarrow', 'pyspark'} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == "[]"

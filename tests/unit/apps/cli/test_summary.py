@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pyarrow as pa
+
+from headwater.apps.cli.outputs import answer_types, late_rows
+from headwater.apps.cli.sparking import told_by_table
+from headwater.apps.cli.summary import Summary
+from headwater.hosts.files import BAD_TYPES, json_lines
+from headwater.hosts.local import Told
+from headwater.model import Column, ColumnType, Rows, StreamSchema, strings
+from headwater.query.plan import compile_text
+
+
+def answered(**counts: int) -> Rows:
+    return Rows.of({"query": strings([name for name, count in counts.items() for _ in range(count)])})
+
+
+def bad(*entries: tuple[str, int, str]) -> Rows:
+    return Rows.of(
+        {
+            "stream": strings(["weather"] * len(entries)),
+            "file": strings([file for file, _, _ in entries]),
+            "line": Column.of(ColumnType.BIGINT, [line for _, line, _ in entries]),
+            "reason": strings([reason for _, _, reason in entries]),
+            "text": strings([""] * len(entries)),
+        }
+    )
+
+
+def test_the_summary_adds_up_and_names_the_first_queries():
+    summary = Summary([f"q{number}" for number in range(12)])
+    summary.take(Told(answers=(answered(q0=3, q1=1), answered(q2=5)), seen=1_500, files=1))
+    summary.take(Told(answers=(answered(**{f"q{number}": 1 for number in range(3, 11)}),), seen=500, files=1))
+    summary.take(
+        Told(
+            late={"weather": answered(x=7)},
+            counts={"limit_cuts": 2, "held:weather": 9, "repeated:weather": 4},
+        )
+    )
+    summary.take(Told(counts={"limit_cuts": 1, "held:weather": 1}))
+    first, *others = summary.lines()
+    assert first.startswith("read      2,000 rows in 2 files, 0.")
+    assert others == [
+        "answers   17: q2 5, q0 3, q1 1, q3 1, q4 1, q5 1, q6 1, q7 1, 3 more queries 3, none of q11",
+        "late      7 rows: weather 7",
+        "limit     LIMIT left answers out at 3 rows",
+        "repeated  4 rows left out by DEDUPLICATE",
+        "waiting   1 row dated far ahead, kept back",
+    ]
+    assert not summary.all_refused
+
+
+def test_bad_rows_are_told_by_reason_with_the_first_of_each():
+    summary = Summary([])
+    summary.take(Told(bad=bad(("a.csv", 7, "bad-time: x"), ("a.csv", 8, "bad-number: y")), seen=5))
+    summary.take(Told(bad=bad(("b.csv", 0, "empty-file: nothing"), ("b.csv", 9, "bad-time: z")), seen=2))
+    assert summary.lines()[2:] == [
+        "bad       4 rows",
+        "          bad-time 2, first a.csv:7: x",
+        "          bad-number 1, first a.csv:8: y",
+        "          empty-file 1, first b.csv: nothing",
+    ]
+
+
+WEATHER = StreamSchema(
+    "weather", (("station", ColumnType.STRING), ("at", ColumnType.TIMESTAMP)), time="at", late_us=10_000_000
+)
+LATE = Rows.of({"station": strings(["a"]), "at": Column.of(ColumnType.TIMESTAMP, [5_000_000])})
+
+
+def test_late_rows_say_when_why_and_what():
+    assert late_rows(WEATHER, LATE).tolist() == [
+        {
+            "stream": "weather",
+            "time": 5_000_000,
+            "reason": "late: more than 10 SECONDS behind",
+            "row": '{"station": "a", "at": "1970-01-01T00:00:05Z"}',
+        }
+    ]
+
+
+def test_what_spark_tells_reads_as_what_the_loop_tells():
+    plan = compile_text(
+        "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, t DOUBLE);"
+        "CREATE QUERY cold AS SELECT station, t FROM weather WHERE t < 0;"
+    )
+    answer = (
+        '{"query": "cold", "event_time": "1970-01-01T00:00:05Z", "match_id": "%s", "station": "a", "t": -1.0}'
+        % ("0" * 32)
+    )
+    wrong = bad(("a.csv", 7, "bad-time: x"))
+    rows = [
+        ("answer", "cold", answer, None),
+        ("late", "weather", json_lines(LATE)[0].as_py(), None),
+        ("bad", "weather", json_lines(wrong)[0].as_py(), None),
+        ("given_up", "weather", '{"station": "b"}', None),
+        ("count", "rows", None, 40),
+        ("count", "rows", None, 2),
+        ("count", "limit_cuts", None, 3),
+    ]
+    names = ("kind", "name", "body", "amount")
+    types = (pa.string(), pa.string(), pa.string(), pa.int64())
+    columns = zip(names, types, zip(*rows, strict=True), strict=True)
+    told = told_by_table(plan, pa.table({name: pa.array(values, kind) for name, kind, values in columns}))
+    assert [block.tolist() for block in told.answers] == [
+        [{"query": "cold", "event_time": 5_000_000, "match_id": "0" * 32, "station": "a", "t": -1.0}]
+    ]
+    assert told.answers[0].types == answer_types(plan, "cold")
+    assert told.late["weather"]["at"].tolist() == [5_000_000]
+    assert told.bad.types == dict(BAD_TYPES)
+    assert [(row["file"], row["reason"].split(":")[0]) for row in told.bad.tolist()] == [
+        ("a.csv", "bad-time"),
+        ("", "far-ahead"),
+    ]
+    assert (told.seen, told.counts) == (42, {"limit_cuts": 3})

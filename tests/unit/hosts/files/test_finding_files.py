@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from headwater.hosts.files import find_files, read_pieces
+from headwater.model import DataError
+from tests.unit.hosts.files.made_files import WEATHER, read, reasons, written
+
+
+def test_a_folder_gives_its_files_in_the_order_they_were_changed(tmp_path):
+    for age, name in enumerate(["c.csv", "a.csv", "b.jsonl"]):
+        path = written(tmp_path, name, "at\n")
+        os.utime(path, ns=(age, age))
+    written(tmp_path, "d.csv", "at\n")
+    os.utime(tmp_path / "d.csv", ns=(1, 1))
+    for left_out in (".hidden.csv", "_SUCCESS", "e.csv.tmp"):
+        written(tmp_path, left_out, "")
+    (tmp_path / "sub").mkdir()
+    assert [Path(path).name for path in find_files(str(tmp_path))] == [
+        "c.csv",
+        "a.csv",
+        "d.csv",
+        "b.jsonl",
+    ]
+    assert find_files(str(tmp_path / "*.jsonl")) == [str(tmp_path / "b.jsonl")]
+    assert find_files(str(tmp_path / "a.csv")) == [str(tmp_path / "a.csv")]
+
+
+def test_a_path_that_is_not_there_is_an_error_with_advice(tmp_path):
+    written(tmp_path, "weather.csv", "")
+    with pytest.raises(DataError) as caught:
+        find_files(str(tmp_path / "wether.csv"))
+    assert str(caught.value).splitlines() == [
+        f"error[missing-input]: there is no file or folder '{tmp_path / 'wether.csv'}'",
+        f"  did you mean '{tmp_path / 'weather.csv'}'?",
+    ]
+
+
+def test_an_unknown_ending_and_a_file_that_cannot_be_opened_are_bad_entries(tmp_path):
+    ((_, reason),) = reasons(read(written(tmp_path, "notes.txt", "hello"))[1])
+    assert reason.startswith("unknown-format: a name ends with one of .csv, .csv.gz, .jsonl")
+    gone = str(tmp_path / "gone.csv")
+    for name in (gone, gone.replace(".csv", ".jsonl"), gone.replace(".csv", ".parquet")):
+        (piece,) = read_pieces(name, WEATHER, ("at",))
+        assert piece.bad["reason"].tolist() == ["unreadable-file: No such file or directory"]

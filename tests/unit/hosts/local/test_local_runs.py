@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from headwater.hosts.files import json_lines
+from headwater.hosts.local import Told, follow_local, run_local
+from headwater.model import Rows
+from headwater.query.plan import compile_text
+
+STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE, wind DOUBLE) LATE 10 SECONDS{};\n"
+QUERIES = """
+CREATE QUERY cold AS SELECT station, temperature FROM weather WHERE temperature < 0;
+CREATE QUERY frost AS SELECT * FROM weather CORRELATE (temperature < 0, wind < 2 WITHIN 30 SECONDS);
+CREATE QUERY colder AS SELECT station FROM cold WHERE temperature < -5;
+"""
+HEADER = "station,at,temperature,wind\n"
+
+
+def written(folder: Path, name: str, lines: list[str]) -> str:
+    path = folder / name
+    path.write_text(HEADER + "".join(line + "\n" for line in lines))
+    return str(path)
+
+
+def plan(more: str = ""):
+    return compile_text(STREAM.format(more) + QUERIES)
+
+
+def answers(telling) -> list[str]:
+    return [line for told in telling for rows in told.answers for line in json_lines(rows).to_pylist()]
+
+
+def total(telling, part) -> int:
+    return sum(part(told) for told in telling)
+
+
+def test_every_query_is_answered_also_one_that_reads_another(tmp_path):
+    path = written(tmp_path, "w.csv", ["b,20,-6,9", "a,10,-1,1", "a,41,5,1", "c,soon,1,1"])
+    told = list(run_local(plan(), {"weather": [path]}))
+    found = [rows for one in told for rows in one.answers]
+    cold = [row for rows in found for row in rows.tolist() if row["query"] == "cold"]
+    assert [(row["event_time"], row["station"], row["temperature"]) for row in cold] == [
+        (10_000_000, "a", -1.0),
+        (20_000_000, "b", -6.0),
+    ]
+    colder = [row for rows in found for row in rows.tolist() if row["query"] == "colder"]
+    assert [(row["event_time"], row["station"]) for row in colder] == [(20_000_000, "b")]
+    frost = [row for rows in found for row in rows.tolist() if row["query"] == "frost"]
+    assert [(row["event_time"], row["temperature_key"], row["wind_key"]) for row in frost] == [
+        (10_000_000, "a", "a"),
+        (20_000_000, "b", "a"),
+        (41_000_000, "b", "a"),
+    ]
+    assert [row["reason"] for one in told for row in one.bad.tolist()] == [
+        "bad-time: 'soon' is not a timestamp (column 'at')"
+    ]
+    assert (total(told, lambda one: one.seen), total(told, lambda one: one.files)) == (4, 1)
+
+
+def test_memory_files_and_order_change_nothing(tmp_path):
+    rng = random.Random(5)
+    lines = [
+        f"s{rng.randrange(5)},{rng.randrange(400)},{rng.uniform(-9, 9):.1f},{rng.randrange(9)}"
+        for _ in range(500)
+    ]
+    whole = written(tmp_path, "all.csv", lines)
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for start in range(0, 500, 90):
+        written(parts, f"{start}.csv", lines[start : start + 90])
+    wanted = sorted(answers(run_local(plan(), {"weather": [whole]})))
+    assert len(wanted) > 300
+    assert sorted(answers(run_local(plan(), {"weather": [str(parts)]}))) == wanted
+    few = run_local(plan(), {"weather": [str(parts)]}, memory_rows=100, chunk_rows=7)
+    assert sorted(answers(few)) == wanted
+
+
+def test_repeats_are_counted_where_the_stream_says_so(tmp_path):
+    path = written(tmp_path, "w.csv", ["a,10,-1,5", "a,10,-1,5", "a,10,-1,6"])
+    told = list(run_local(plan(" DEDUPLICATE"), {"weather": [path, path]}))
+    assert sum(one.counts.get("repeated:weather", 0) for one in told) == 4
+    assert sum(rows.count for one in told for rows in one.answers) == 2
+
+
+def test_a_stream_without_rows_has_no_answers(tmp_path):
+    path = written(tmp_path, "w.csv", [])
+    told = list(run_local(plan(), {"weather": [path]}))
+    assert [one for one in told if one.answers or one.bad.count or one.counts] == []
+    assert total(told, lambda one: one.files) == 1
+
+
+def late(telling: list[Told]) -> list[dict]:
+    return [row for told in telling for rows in told.late.values() for row in rows.tolist()]
+
+
+def test_followed_files_decide_what_is_late(tmp_path):
+    first = written(tmp_path, "1.csv", [f"a,{second},-1,9" for second in (100, 60, 101, 102, 103)])
+    second = written(tmp_path, "2.csv", ["b,92,-1,9", "b,93,-1,9", "b,200,-1,9", "b,110,-1,9"])
+    arrivals = [("weather", first), ("weather", second)]
+    told = list(follow_local(plan(), arrivals))
+    assert [(row["station"], row["at"]) for row in late(told)] == [("b", 92_000_000)]
+    cold = [row for one in told for rows in one.answers for row in rows.tolist() if row["query"] == "cold"]
+    assert [row["event_time"] // 1_000_000 for row in cold] == [60, 93, 100, 101, 102, 103, 110, 200]
+    kept = list(follow_local(plan(), arrivals, end=False))
+    assert [row["event_time"] // 1_000_000 for row in _cold(kept)] == [60, 93, 100, 101, 102, 103, 110]
+
+
+def test_several_inputs_wait_for_the_slowest(tmp_path):
+    north = written(tmp_path, "n.csv", [f"n,{second},-1,9" for second in range(300, 310)])
+    south = written(tmp_path, "s.csv", [f"s,{second},-1,9" for second in range(100, 110)])
+    inputs = {"weather": ["north", "south"]}
+    told = list(follow_local(plan(), [("north", north), ("south", south)], inputs=inputs, end=False))
+    assert late(told) == []
+    assert [row["station"] for row in _cold(told)] == []  # until the south is past, nothing before 99 is sure
+    done = list(follow_local(plan(), [("north", north), ("south", south)], inputs=inputs))
+    assert [row["station"] for row in _cold(done)] == ["s"] * 10 + ["n"] * 10
+
+
+def _cold(telling: list[Told]) -> list[dict]:
+    blocks: list[Rows] = [rows for told in telling for rows in told.answers]
+    return [row for rows in blocks for row in rows.tolist() if row["query"] == "cold"]

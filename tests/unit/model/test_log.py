@@ -1,0 +1,75 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.model import Column, ColumnType, Log, Rows, chunk_tree, decode, encode, log_from, strings
+from headwater.model.log import CHUNK_ROWS
+from tests.unit.model.making import often
+
+
+def rows_at(*times: int) -> Rows:
+    return Rows.of(
+        {"at": Column.of(ColumnType.TIMESTAMP, times), "name": strings([f"s{t % 3}" for t in times])}
+    )
+
+
+def test_an_empty_log_has_no_rows():
+    assert Log().rows() is None
+    assert Log().append(rows_at(), "at") == Log()
+    assert Log().outline()["chunks"].shape == (0, 2)
+
+
+def test_a_small_last_chunk_is_replaced_under_a_new_number():
+    log = Log().append(rows_at(1, 5), "at").append(rows_at(3), "at")
+    assert [(c.number, c.newest, c.rows["at"].tolist()) for c in log.chunks] == [(1, 5, [1, 5, 3])]
+    assert log.next_number == 2
+
+
+def test_a_large_piece_is_cut_into_chunks_and_large_chunks_stay():
+    log = Log().append(rows_at(*range(CHUNK_ROWS + 10)), "at")
+    assert [(c.number, c.rows.count) for c in log.chunks] == [(0, CHUNK_ROWS), (1, 10)]
+    more = log.append(rows_at(*range(CHUNK_ROWS)), "at")
+    assert [(c.number, c.rows.count) for c in more.chunks] == [(0, CHUNK_ROWS), (2, CHUNK_ROWS), (3, 10)]
+    assert more.chunks[0] is log.chunks[0]
+
+
+def test_since_drops_whole_chunks_only():
+    log = (
+        Log()
+        .append(rows_at(*range(CHUNK_ROWS)), "at")
+        .append(rows_at(*range(CHUNK_ROWS, 2 * CHUNK_ROWS)), "at")
+    )
+    assert log.since(CHUNK_ROWS - 1) is log  # the newest row of chunk 0 is at this very instant
+    assert [c.number for c in log.since(CHUNK_ROWS).chunks] == [1]
+    assert log.since(CHUNK_ROWS).next_number == 2
+    assert log.since(10 * CHUNK_ROWS).rows() is None
+
+
+def test_a_log_comes_back_from_its_outline_and_chunks():
+    log = Log().append(rows_at(*range(CHUNK_ROWS)), "at").append(rows_at(7, 8), "at")
+    outline = decode(encode(log.outline()))
+    saved = {c.number: decode(encode(chunk_tree(c))) for c in log.chunks}
+    back = log_from(outline, saved)
+    assert back.next_number == log.next_number
+    assert [(c.number, c.newest) for c in back.chunks] == [(c.number, c.newest) for c in log.chunks]
+    assert back.rows().tolist() == log.rows().tolist()
+    as_rows = {c.number: c.rows for c in log.chunks}
+    assert log_from(outline, as_rows).rows().tolist() == log.rows().tolist()
+
+
+@often
+@given(st.lists(st.lists(st.integers(0, 1000), max_size=5), max_size=12), st.integers(0, 1000))
+def test_a_log_keeps_what_was_appended_and_at_most_one_small_chunk(pieces: list[list[int]], bound: int):
+    log = Log()
+    numbers: list[int] = []
+    for piece in pieces:
+        log = log.append(rows_at(*piece), "at")
+        numbers += [c.number for c in log.chunks if c.number not in numbers]
+    rows = log.rows()
+    assert (rows["at"].tolist() if rows else []) == [t for piece in pieces for t in piece]
+    assert numbers == sorted(set(numbers))
+    assert sum(c.rows.count < CHUNK_ROWS // 2 for c in log.chunks) <= 1
+    assert all(c.newest == np.max(c.rows["at"].values) for c in log.chunks)
+    kept = log.since(bound).rows()
+    later = [t for t in (rows["at"].tolist() if rows else []) if t >= bound]
+    assert set(later) <= set(kept["at"].tolist() if kept else [])
