@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate import Clause, CorrelateKernel, CorrelateState, Emit, Interval, Subscription
+from headwater.kernels.correlate.book import UNLIMITED
 from headwater.kernels.correlate.match import Matches
 from headwater.model import (
     SECOND,
@@ -121,6 +122,12 @@ class CorrelateWorld:
         kernel = CorrelateKernel(self.schema, self.after if after_change else self.before, CONDITIONS)
         if not fast:
             kernel.matcher = _Scan(kernel)  # type: ignore[assignment]
+            kernel.book = kernel.book._replace(  # all matches of all sensors in one list, none left out
+                class_keep=np.full_like(kernel.book.class_keep, UNLIMITED),
+                class_reach=np.zeros_like(kernel.book.class_reach),
+                most=np.full_like(kernel.book.most, UNLIMITED),
+                exchangeable=np.zeros_like(kernel.book.exchangeable),
+            )
         return kernel
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
@@ -205,20 +212,33 @@ def worlds(draw: st.DrawFn) -> CorrelateWorld:
     return CorrelateWorld(schema, rows, [w * SECOND for w in watermarks], before, after, draw(seeds))
 
 
-def make_rows(schema: StreamSchema, seeds: Sequence[int]) -> Rows:
-    """One row a seed, in the order of the stream; some seeds give equal rows."""
-    drawn = [_make_row(schema, Random(seed)) for seed in seeds]
+@st.composite
+def long_worlds(draw: st.DrawFn) -> CorrelateWorld:
+    """Worlds with too many rows for the oracle: windows fill, tables grow, old matches come to their end."""
+    seed = draw(st.integers(0, 1 << 32))
+    random = Random(seed)
+    schema = random.choice(SCHEMAS)
+    before = tuple(make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(4))
+    after = tuple(make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(2)) + before[2:]
+    rows = make_rows(schema, [random.getrandbits(32) for _ in range(draw(st.integers(1, 150)))], seconds=100)
+    watermarks = sorted(random.sample(range(1, 100), draw(st.integers(0, 6))))
+    return CorrelateWorld(schema, rows, [w * SECOND for w in watermarks], before, after, seed)
+
+
+def make_rows(schema: StreamSchema, seeds: Sequence[int], seconds: int = 8) -> Rows:
+    """One row a seed, in the order of the stream; equal seeds give equal rows."""
+    drawn = [_make_row(schema, Random(seed), seconds) for seed in seeds]
     rows = Rows.of({name: Column.of(kind, [row[name] for row in drawn]) for name, kind in schema.columns})
     return rows.take(order_of(rows, schema.order))
 
 
-def _make_row(schema: StreamSchema, random: Random) -> dict[str, Any]:
+def _make_row(schema: StreamSchema, random: Random, seconds: int) -> dict[str, Any]:
     keys: list[Any] = [1, 2, 3] if schema.types["station"] is BIGINT else ["s1", "s2", "s3"]
     places = GLOBE_PLACES if schema.place and schema.place.geographic else PLANE_PLACES
     x, y = (None, None) if random.random() < 0.05 else random.choice(places)
     return {
         "station": None if random.random() < 0.05 else random.choice(keys),
-        "at": random.randrange(8) * SECOND,
+        "at": random.randrange(seconds) * SECOND,
         "x": x,
         "y": y,
         "heat": None if random.random() < 0.1 else random.choice([-0.0, 0.0, 1.0, 2.0]),
@@ -241,7 +261,7 @@ def make_subscription(schema: StreamSchema, name: str, seed: int) -> Subscriptio
         fingerprint="",
         shape=0,
         clauses=clauses,
-        within_us=random.randint(1, 6) * SECOND,
+        within_us=random.choice([1, 2, 3, 4, 5, 6, 6, 20]) * SECOND,
         within_m=random.choice(distances) if schema.place and random.random() < 0.4 else None,
         region=random.choice(regions) if schema.place and area == "region" else None,
         sensors=random.choice(_key_lists(schema)) if schema.key and area == "sensors" else None,

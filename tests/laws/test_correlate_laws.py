@@ -1,21 +1,82 @@
+"""CORRELATE against its oracle and the laws of every kernel.
+
+The chunks of logs are made one row long, so that a log forgets as exactly as the bound is stated.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from headwater.model import log
-from tests.laws.correlate_worlds import CorrelateWorld, worlds
-from tests.laws.kernel_laws import LAWS
+from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.routing import Routing
+from headwater.model import BEGINNING, END, log
+from tests.laws.correlate_worlds import CONDITIONS, CorrelateWorld, long_worlds, worlds
+from tests.laws.kernel_laws import (
+    LAWS,
+    any_split_gives_the_same_answers,
+    inputs_are_not_modified,
+    optimisations_change_nothing,
+    queries_come_and_go_unnoticed,
+    restoring_changes_nothing,
+    state_stays_below_its_bound,
+)
+
+WITHOUT_ORACLE = (
+    any_split_gives_the_same_answers,
+    restoring_changes_nothing,
+    queries_come_and_go_unnoticed,
+    inputs_are_not_modified,
+    state_stays_below_its_bound,
+    optimisations_change_nothing,
+)
+ZONES = 3
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tiny_chunks():
-    """Chunks of one row, so that a log forgets as exactly as the bound is stated."""
-    whole, log.CHUNK_ROWS = log.CHUNK_ROWS, 1
+def bounded(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+
+
+@pytest.fixture(autouse=True)
+def tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(log, "CHUNK_ROWS", 1)
     yield
-    log.CHUNK_ROWS = whole
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@bounded(200)
 @given(world=worlds())
 def test_correlate_keeps_the_law(law, world: CorrelateWorld):
     law(world)
+
+
+@pytest.mark.parametrize("law", WITHOUT_ORACLE, ids=lambda law: law.__name__)
+@bounded(25)
+@given(world=long_worlds())
+def test_correlate_keeps_the_law_over_many_rows(law, world: CorrelateWorld):
+    law(world)
+
+
+@bounded(200)
+@given(world=worlds())
+def test_rows_that_routing_keeps_from_a_zone_change_none_of_its_answers(world: CorrelateWorld):
+    zones = [(world.seed + n) % ZONES for n in range(len(world.before))]
+    wanted = Routing(world.schema, world.before, zones, ZONES, CONDITIONS).wanted(world.rows)
+    assert wanted.shape == (ZONES, world.rows.count)
+    for zone in range(ZONES):
+        subscriptions = [s for s, its in zip(world.before, zones, strict=True) if its == zone]
+        kernel = CorrelateKernel(world.schema, subscriptions, CONDITIONS)
+        whole = kernel.step(kernel.start(BEGINNING), world.rows, END)
+        routed = kernel.step(kernel.start(BEGINNING), world.rows.take(wanted[zone]), END)
+        assert [block.rows.tolist() for block in routed.answers] == [
+            block.rows.tolist() for block in whole.answers
+        ]
+        if not subscriptions:
+            assert not np.any(wanted[zone])

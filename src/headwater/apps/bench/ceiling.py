@@ -6,7 +6,9 @@ faster than one that does nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from headwater.model import Instant, Rows, Saved, Step
@@ -43,9 +45,16 @@ class IdlePlan(Plan):
         return tuple(replace(group, kernel=IdleKernel()) for group in super().groups(zone))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return idle, (Plan(self.text, self.streams, self.queries, self.projections, self.zones),)
+        restore, given = super().__reduce__()
+        return _restored, (restore, *given)
 
 
 def idle(plan: Plan) -> IdlePlan:
     """The plan with kernels that do nothing."""
     return IdlePlan(plan.text, plan.streams, plan.queries, plan.projections, plan.zones)
+
+
+@lru_cache(maxsize=8)
+def _restored(restore: Callable[[bytes], Plan], packed: bytes) -> IdlePlan:
+    """One object in a process however many tasks are sent it, as for any plan."""
+    return idle(restore(packed))

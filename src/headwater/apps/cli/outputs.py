@@ -36,7 +36,12 @@ class Outputs:
     def close(self) -> None:
         """Everything is written."""
         while self.opened:
-            self.opened.pop().close()
+            try:
+                self.opened[-1].close()
+            except BaseException:
+                self.discard()
+                raise
+            self.opened.pop()
 
     def discard(self) -> None:
         """Leave nothing behind."""

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -74,10 +75,8 @@ def open_output(path: str | None, types: Iterable[Mapping[str, ColumnType]]) -> 
     if path is None:
         return _Lines(sys.stdout.buffer)
     check_output(path)
-    try:
+    with _trouble(path):
         return _File(path, united(types))
-    except OSError as fault:
-        raise HostError("cannot-write", f"cannot write '{path}': {fault.strerror or fault}") from fault
 
 
 def united(types: Iterable[Mapping[str, ColumnType]]) -> dict[str, ColumnType]:
@@ -89,6 +88,15 @@ def united(types: Iterable[Mapping[str, ColumnType]]) -> dict[str, ColumnType]:
             if known is not kind:
                 columns[name] = ColumnType.DOUBLE if known.numeric and kind.numeric else ColumnType.STRING
     return columns
+
+
+@contextmanager
+def _trouble(path: str) -> Iterator[None]:
+    """A full disk, a folder that must not be written: said in words."""
+    try:
+        yield
+    except OSError as fault:
+        raise HostError("cannot-write", f"cannot write '{path}': {fault.strerror or fault}") from fault
 
 
 class _Lines:
@@ -128,16 +136,19 @@ class _File:
             self.inner = _Parquet(self.stream, types)
 
     def write(self, blocks: Sequence[Rows]) -> None:
-        self.inner.write(blocks)
+        with _trouble(str(self.path)):
+            self.inner.write(blocks)
 
     def close(self) -> None:
-        self.inner.close()
-        self.stream.close()
-        self.hidden.replace(self.path)
+        with _trouble(str(self.path)):
+            self.inner.close()
+            self.stream.close()
+            self.hidden.replace(self.path)
 
     def discard(self) -> None:
-        self.inner.discard()
-        self.stream.close()
+        with suppress(OSError):
+            self.inner.discard()
+            self.stream.close()
         self.hidden.unlink(missing_ok=True)
 
 

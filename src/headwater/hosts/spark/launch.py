@@ -22,10 +22,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import pyspark
 from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
 from pyspark.serializers import UTF8Deserializer, read_int
 
 from headwater.hosts.spark.java import Java
@@ -53,7 +54,7 @@ class Machine:
 
     def connect(self) -> Any:
         """The gateway through which PySpark commands it."""
-        _silence_py4j()
+        _silence_python_side()
         named = {"PYSPARK_GATEWAY_PORT": str(self.port), "PYSPARK_GATEWAY_SECRET": self.secret}
         os.environ.update(named)
         try:
@@ -74,26 +75,16 @@ def launch(
     java: Java, settings: Mapping[str, str], options: Sequence[str], *, folder: Path, log: Path
 ) -> Machine:
     """Start it with Spark `settings` and further JVM `options`; `folder` is for its temporary files."""
+    begin = log.stat().st_size if log.is_file() else 0
     environment = _environment(java, folder)
-    with log.open("ab") as written:
-        command = _command(java, settings, options, environment, log)
-        # With it, workers would import PySpark from a zip file and compile it every time.
-        del environment["SPARK_HOME"]
-        with tempfile.TemporaryDirectory(dir=folder) as told:
-            environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = f"{told}/gateway"
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=written,
-                stderr=written,
-                env=environment,
-                start_new_session=True,
-            )
-            try:
-                return _when_ready(process, Path(told, "gateway"), log)
-            except BaseException:
-                _end(process, 0.0)
-                raise
+    try:
+        with log.open("ab") as written:
+            command = _command(java, settings, options, environment, written)
+            return _run(command, environment, folder, written)
+    except _NotStartedError as failure:
+        raise HostError(
+            "spark-does-not-start", f"Spark does not start: {failure}", advice=log_end(log, begin)
+        ) from failure
 
 
 def class_path() -> list[Path]:
@@ -109,11 +100,11 @@ def spark_home() -> Path:
     return Path(pyspark.__file__).parent
 
 
-def log_end(log: Path) -> list[str]:
-    """The last lines of a log, as advice in an error."""
+def log_end(log: Path, begin: int = 0) -> list[str]:
+    """The last lines of a log from byte `begin` on, as advice in an error."""
     if not log.is_file():
         return []
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = log.read_bytes()[begin:].decode(errors="replace").splitlines()
     return [*lines[-LOG_LINES_SHOWN:], f"the whole log: {log}"]
 
 
@@ -139,7 +130,11 @@ def _launcher_jar() -> Path:
 
 
 def _command(
-    java: Java, settings: Mapping[str, str], options: Sequence[str], environment: Mapping[str, str], log: Path
+    java: Java,
+    settings: Mapping[str, str],
+    options: Sequence[str],
+    environment: Mapping[str, str],
+    log: IO[bytes],
 ) -> list[str]:
     """The command Spark's launcher gives, with our class path and options."""
     given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
@@ -150,29 +145,47 @@ def _command(
     ]  # fmt: skip
     try:
         asked = subprocess.run(
-            question, capture_output=True, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
+            question,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
         )
     except OSError as cause:
-        raise _does_not_start(f"'{java.program}' cannot be run: {cause.strerror}", log) from cause
-    with log.open("ab") as written:
-        written.write(asked.stderr)
+        raise _NotStartedError(f"'{java.program}' cannot be run: {cause.strerror}") from cause
     # What stands before the first NUL is talk; after it, one argument before each NUL.
     arguments = asked.stdout.decode().partition("\0\n")[2].split("\0")[:-1]
     if asked.returncode or "-cp" not in arguments:
-        raise _does_not_start(f"its launcher ended with code {asked.returncode}", log)
+        raise _NotStartedError(f"its launcher ended with code {asked.returncode}")
     arguments[arguments.index("-cp") + 1] = os.pathsep.join(map(str, class_path()))
     arguments = [word for word in arguments if word != "--add-modules=jdk.incubator.vector"]
     return [arguments[0], *options, *arguments[1:]]
 
 
-def _when_ready(process: subprocess.Popen[bytes], told: Path, log: Path) -> Machine:
+def _run(command: Sequence[str], environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Machine:
+    # With SPARK_HOME, workers would import PySpark from a zip file and compile it every time.
+    given = {name: value for name, value in environment.items() if name != "SPARK_HOME"}
+    with tempfile.TemporaryDirectory(dir=folder) as told:
+        given["_PYSPARK_DRIVER_CONN_INFO_PATH"] = f"{told}/gateway"
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=given, start_new_session=True
+        )
+        try:
+            return _when_ready(process, Path(told, "gateway"))
+        except BaseException:
+            _end(process, 0.0)
+            raise
+
+
+def _when_ready(process: subprocess.Popen[bytes], told: Path) -> Machine:
     patience = time.monotonic() + READY_WITHIN_S
     while not told.exists():
         code = process.poll()
         if code is not None:
-            raise _does_not_start(f"its Java process ended with code {code}", log)
+            raise _NotStartedError(f"its Java process ended with code {code}")
         if time.monotonic() > patience:
-            raise _does_not_start(f"it was not ready after {READY_WITHIN_S:.0f} seconds", log)
+            raise _NotStartedError(f"it was not ready after {READY_WITHIN_S:.0f} seconds")
         time.sleep(0.02)
     with told.open("rb") as written:
         port = read_int(written)
@@ -180,12 +193,14 @@ def _when_ready(process: subprocess.Popen[bytes], told: Path, log: Path) -> Mach
     return Machine(process, port, secret)
 
 
-def _does_not_start(why: str, log: Path) -> HostError:
-    return HostError("spark-does-not-start", f"Spark does not start: {why}", advice=log_end(log))
+class _NotStartedError(Exception):
+    """Why Spark does not start, to be told with the end of its log."""
 
 
-def _silence_py4j() -> None:
-    """What PySpark talks to the JVM with logs tracebacks of its own, some in nobody's name, before it raises."""
+def _silence_python_side() -> None:
+    """PySpark and what it talks to the JVM with print what they raise, too, some of it in nobody's name."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
     logging.getLogger("py4j").propagate = False
     nobody = logging.getLogger()
     nobody.addFilter(_is_not_from_py4j)

@@ -46,6 +46,7 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.python.daemon.module": "headwater.hosts.spark.worker_daemon",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "33554432",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # The same for all stages, so that all of them share one daemon and its workers.
@@ -180,17 +181,16 @@ def _launched(
     (folder / "tmp").mkdir()
     options = [f"-Djava.io.tmpdir={folder / 'tmp'}", "-XX:-UsePerfData"]
     options += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
-    with_archive = archive.is_made
+    quick = [*options, *archive.options(folder / "classes")]
     try:
-        return launch(
-            java, settings, [*options, *archive.options(folder / "classes")], folder=folder, log=log
-        )
+        return launch(java, settings, quick, folder=folder, log=log)
     except HostError:
-        if not with_archive:
+        if not archive.is_made:
             raise
         # A damaged archive must not keep Spark from starting.
+        machine = launch(java, settings, options, folder=folder, log=log)
         archive.path.unlink(missing_ok=True)
-        return launch(java, settings, options, folder=folder, log=log)
+        return machine
 
 
 def _connected(machine: Machine, settings: Mapping[str, str], log: Path) -> SparkSession:

@@ -43,9 +43,11 @@ from headwater.kernels.correlate.engine import Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches, own
 from headwater.kernels.correlate.spots import Spots, no_spots, with_spots
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.correlate.told import log_told, mark_told
 from headwater.kernels.correlate.window import Window
 from headwater.model import (
     BEGINNING,
+    END,
     Column,
     ColumnType,
     Instant,
@@ -55,7 +57,7 @@ from headwater.model import (
     Saved,
     Step,
     StreamSchema,
-    coded,
+    compacted,
 )
 
 Numbers = NDArray[np.int64]
@@ -107,13 +109,14 @@ class CorrelateKernel:
 
     def step(self, state: CorrelateState, rows: Rows, watermark: Instant) -> Step[CorrelateState]:
         """Take rows, answer at each of them, forget what is older than the longest δt."""
+        if not rows.count:
+            return Step(self._forget(state, rows, watermark), (), watermark)
         rows = rows.take(slice(self._first_wanted(state, rows), None))
-        matches = self.matcher.match(rows)
-        kept, matches = _matched_rows(rows, matches, state.window.end)
+        kept, matches = _matched_rows(rows, self.matcher.match(rows), state.window.end)
         state, found = self._advance(state, kept, matches, answering=True)
         answers = self.shapes.answers(found, state.window)
-        counts = {"limit_cuts": int(found.cuts)} if found.cuts else {}
-        return Step(self._forget(state, kept, found, watermark), answers, watermark, counts)
+        counts = {"limit_cuts": found.cuts} if found.cuts else {}
+        return Step(self._forget(self._told(state, found), kept, watermark), answers, watermark, counts)
 
     def save(self, state: CorrelateState) -> Saved:
         """The rows of the window and, for each query, since when it sees rows and what it has told."""
@@ -150,15 +153,15 @@ class CorrelateKernel:
     def _state(
         self, watermark: Instant, since: Numbers, told_until: Numbers, next_row: int
     ) -> CorrelateState:
-        window = Window.empty(self._types, next_row)
+        hashed = self.schema.key if self._searching else None
+        window = Window.empty(self._types, next_row, hashed)
         heads = no_heads(len(self.contents.ranges))
         spots = no_spots(len(self.contents.ranges))
         return CorrelateState(watermark, since, told_until, Log(), Log(), window, heads, no_chains(), spots)
 
     def _first_wanted(self, state: CorrelateState, rows: Rows) -> int:
         """Rows are in order of time, so those before every `since` are at the front."""
-        times = rows[self.schema.time].values
-        return int(np.searchsorted(times, state.since.min(initial=BEGINNING))) if len(times) else 0
+        return int(np.searchsorted(rows[self.schema.time].values, state.since.min(initial=END)))
 
     def _advance(
         self, state: CorrelateState, rows: Rows, matches: Matches, *, answering: bool
@@ -208,39 +211,34 @@ class CorrelateKernel:
             x = y = np.zeros(count) if self._searching else nothing
         return Past(window.first, window.values(self.schema.time), keys, x, y)
 
-    def _forget(self, state: CorrelateState, rows: Rows, found: Found, watermark: Instant) -> CorrelateState:
-        """Drop what no later row can be joined with, and log what stays."""
+    def _told(self, state: CorrelateState, found: Found) -> CorrelateState:
+        """With what was told in the log."""
+        told = found.told.reshape(-1, 4)
+        if not len(told):
+            return state
+        time = state.window.values(self.schema.time)[told[:, 1] - state.window.first]
+        names = [s.name for s in self.subscriptions]
+        log = log_told(state.told_log, self.book, names, self.contents.attributes, told, time)
+        return replace(state, told_log=log)
+
+    def _forget(self, state: CorrelateState, rows: Rows, watermark: Instant) -> CorrelateState:
+        """Log the new rows that stay, and drop what no later row can be joined with."""
         keep_from = watermark - self.contents.longest_us + 1
-        times = state.window.values(self.schema.time)
-        window = state.window.drop_before(state.window.first + int(np.searchsorted(times, keep_from)))
-        stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
-        names = [name for name in self._logged if name in rows]
-        log = state.log.since(keep_from).append(rows.select(names).take(slice(stays, None)), self.schema.time)
+        log = state.log.since(keep_from)
+        if rows.count:
+            stay = rows.take(slice(int(np.searchsorted(rows[self.schema.time].values, keep_from)), None))
+            columns = {name: compacted(stay[name]) for name in self._logged if name in stay}
+            log = log.append(Rows(columns, stay.count), self.schema.time)
+        gone = int(np.searchsorted(state.window.values(self.schema.time), keep_from))
+        window = state.window.drop_before(state.window.first + gone)
         return replace(
             state,
             watermark=watermark,
             log=log,
-            told_log=self._logged_told(state, found).since(keep_from),
+            told_log=state.told_log.since(keep_from),
             window=window,
             chains=dropped(state.chains, window.first),
         )
-
-    def _logged_told(self, state: CorrelateState, found: Found) -> Log:
-        """What searched READINGS subscriptions told, to be remembered while the readings are."""
-        table = found.told.reshape(-1, 4)
-        table = table[self.book.kind[table[:, 0]] == READINGS_SEARCH]
-        if not len(table):
-            return state.told_log
-        used, codes = np.unique(table[:, 0], return_inverse=True)
-        attributes = np.array([*self.contents.attributes, ""], object)[:-1]
-        times = state.window.values(self.schema.time)[table[:, 1] - state.window.first]
-        told = {
-            "time": Column(ColumnType.TIMESTAMP, times),
-            "query": coded(codes.astype(np.int32), self.shapes.names[used]),
-            "row": Column(ColumnType.BIGINT, table[:, 2].copy()),
-            "attribute": coded(table[:, 3].astype(np.int32), attributes),
-        }
-        return state.told_log.append(Rows.of(told), "time")
 
     def _remembered(
         self, state: CorrelateState, log: Log, told_log: Log, same: NDArray[np.bool_]
@@ -255,32 +253,15 @@ class CorrelateKernel:
         state = self._state(state.watermark, state.since, state.told_until, first)
         matches = self.matcher.match(rows, self._asked(same))
         state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
-        return replace(state, log=log, told_log=told_log, chains=self._marked(state.chains, told_log, same))
+        queries = {s.name: number for number, s in enumerate(self.subscriptions) if same[number]}
+        chains = mark_told(state.chains, self.book, told_log, queries, self.contents.attributes)
+        return replace(state, log=log, told_log=told_log, chains=chains)
 
     def _asked(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The conditions that old rows are asked about: those of queries that saw these rows."""
         used = sorted({s.where for s in self.subscriptions if s.where is not None})
         wanted = {s.where for s, kept in zip(self.subscriptions, same.tolist(), strict=True) if kept}
         return np.array([number in wanted for number in used], np.bool_)
-
-    def _marked(self, chains: Chains, told_log: Log, same: NDArray[np.bool_]) -> Chains:
-        """Chains in which what was told is marked as told."""
-        told = told_log.rows()
-        if told is None:
-            return chains
-        numbers = {s.name: n for n, s in enumerate(self.subscriptions) if same[n]}
-        attributes = {name: n for n, name in enumerate(self.contents.attributes)}
-        query = _renumbered(told["query"], numbers)
-        attribute = _renumbered(told["attribute"], attributes)
-        known = (query >= 0) & (attribute >= 0)
-        owner = self.book.class_owner[chains.of_class]
-        mine = self._reading_number(chains.row, owner, self.book.class_attribute[chains.of_class])
-        theirs = self._reading_number(told["row"].values[known], query[known], attribute[known])
-        return chains._replace(told=(owner >= 0) & np.isin(mine, theirs))
-
-    def _reading_number(self, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:
-        """One number for a row, a subscription and an attribute."""
-        return (row * len(self.subscriptions) + subscription) * len(self.contents.attributes) + attribute
 
     def _kept_types(self) -> dict[str, ColumnType]:
         """The columns an answer can need."""
@@ -302,9 +283,3 @@ def _matched_rows(rows: Rows, matches: Matches, end: int) -> tuple[Rows, Matches
     fresh[1:] = matches.row[1:] != matches.row[:-1]
     kept = matches.row[fresh]
     return rows.take(kept), Matches(end - 1 + np.cumsum(fresh), matches.of_class)
-
-
-def _renumbered(column: Column, numbers: dict[str, int]) -> Numbers:
-    assert column.names is not None
-    table = np.array([numbers.get(name, -1) for name in column.names.tolist()], np.int64)
-    return table[column.values]

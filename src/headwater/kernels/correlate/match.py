@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, Scope
 from headwater.kernels.correlate.intervals import Forest, leaf_of, plant
-from headwater.kernels.correlate.ranks import NULL_RANK, Ranks, ranks_of
+from headwater.kernels.correlate.ranks import NULL_RANK, Ranks, numbers_by_name, ranks_of
 from headwater.kernels.correlate.regions import Regions, different_places
 from headwater.model import Column, ColumnType, RowCondition, Rows, StreamSchema
 
@@ -139,8 +139,8 @@ def numbers_of(key: Column, sensors: dict[str | int, int]) -> Numbers:
         assert key.names is not None
         if not len(key.names):
             return np.full(len(key), -1, np.int64)
-        table = np.array([sensors.get(name, -1) for name in key.names.tolist()], np.int64)
-        found = table[key.values]
+        texts = {sensor: number for sensor, number in sensors.items() if isinstance(sensor, str)}
+        found = numbers_by_name(key.names, texts)[key.values]
     else:
         known = np.array(sorted(s for s in sensors if not isinstance(s, str)), np.int64)
         names = np.array([sensors[s] for s in known.tolist()] or [-1], np.int64)

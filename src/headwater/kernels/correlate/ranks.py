@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +70,20 @@ def _whole_range(interval: Interval) -> tuple[int, int]:
     return min(max(low, LEAST), GREATEST), max(min(high, GREATEST), LEAST)
 
 
+def numbers_by_name(names: NDArray[Any], numbers: Mapping[Any, int]) -> Ranks:
+    """For each of some sorted names its number, NO_TEXT for those that have none; looks through the shorter of the two."""
+    if len(names) <= len(numbers):
+        return np.array([numbers.get(name, NO_TEXT) for name in names.tolist()], np.int64)
+    table = np.full(len(names), NO_TEXT, np.int64)
+    wanted = np.array([*numbers, ""], object)[:-1]
+    at = np.minimum(np.searchsorted(names, wanted), max(0, len(names) - 1))
+    there = names[at] == wanted
+    table[at[there]] = np.array(list(numbers.values()), np.int64)[there]
+    return table
+
+
 def _text_ranks(column: Column, texts: Sequence[str]) -> Ranks:
     assert column.names is not None
     if not len(column.names):
         return np.full(len(column), NO_TEXT, np.int64)
-    numbers = {text: number for number, text in enumerate(texts)}
-    table = np.array([numbers.get(name, NO_TEXT) for name in column.names.tolist()], np.int64)
-    return table[column.values]
+    return numbers_by_name(column.names, {text: number for number, text in enumerate(texts)})[column.values]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Column, ColumnType, Rows, text_hash
+from headwater.model import Column, ColumnType, Rows, compacted, text_hash
 
 Numbers = NDArray[np.int64]
 
@@ -90,7 +90,8 @@ class Track:
     def identities(self) -> Numbers:
         """int64[n]: numbers that are equal where the values are; strings by 64 bits of their hash."""
         values = self.values.shown
-        if self.hashes is not None:
+        if self.type is ColumnType.STRING:
+            assert self.hashes is not None, "a column made without hashes"
             identities = self.hashes[values] if len(self.hashes) else np.zeros(len(values), np.int64)
         else:
             identities = (
@@ -110,9 +111,9 @@ class Window:
     tracks: Mapping[str, Track]
 
     @classmethod
-    def empty(cls, types: Mapping[str, ColumnType], first: int = 0) -> Window:
-        """No rows yet, of these columns."""
-        return cls(first, first, {name: _no_track(kind) for name, kind in types.items()})
+    def empty(cls, types: Mapping[str, ColumnType], first: int = 0, hashed: str | None = None) -> Window:
+        """No rows yet, of these columns; `hashed` is the one whose `identities` are wanted."""
+        return cls(first, first, {name: _no_track(kind, name == hashed) for name, kind in types.items()})
 
     def append(self, rows: Rows) -> Window:
         """With rows at the end; a column they lack is NULL."""
@@ -140,20 +141,20 @@ class Window:
         return self.tracks[name].at(rows - self.first)
 
 
-def _no_track(kind: ColumnType) -> Track:
+def _no_track(kind: ColumnType, hashed: bool) -> Track:
     values = Tape.of(np.empty(0, kind.dtype))
     if kind is not ColumnType.STRING:
         return Track(kind, values)
-    return Track(kind, values, None, np.empty(0, object), np.empty(0, np.int64))
+    return Track(kind, values, None, np.empty(0, object), np.empty(0, np.int64) if hashed else None)
 
 
 def _one_dictionary(track: Track, column: Column) -> tuple[Track, NDArray[Any]]:
     """The track and the new codes, both in one dictionary."""
+    if column.names is not None and len(column.names) > 4 * len(column):
+        column = compacted(column)
     names, more = track.names, column.names
     assert names is not None and more is not None
-    if names is more or np.array_equal(names, more):
-        return track, column.values
-    if not len(more):
+    if names is more or not len(more) or np.array_equal(names, more):
         return track, column.values
     if len(names):
         at = np.minimum(np.searchsorted(names, more), len(names) - 1)
@@ -161,7 +162,9 @@ def _one_dictionary(track: Track, column: Column) -> tuple[Track, NDArray[Any]]:
             return track, _coded(column, at)
     used = np.unique(track.values.shown) if len(names) else np.empty(0, np.int32)
     joined = np.unique(np.concatenate([names[used], more]))
-    hashes = np.array([text_hash(name) for name in joined.tolist()], np.uint64).view(np.int64)
+    hashes = None
+    if track.hashes is not None:
+        hashes = np.array([text_hash(name) for name in joined.tolist()], np.uint64).view(np.int64)
     recode = np.zeros(len(names), np.int32)
     recode[used] = np.searchsorted(joined, names[used])
     values = Tape.of(recode[track.values.shown] if len(names) else track.values.shown)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.hosts.files import check_output, json_lines, open_output, rows_from_arrow, rows_to_arrow
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.files.writing import united
-from headwater.model import Column, ColumnType, DataError, Rows, format_instant, strings
+from headwater.model import Column, ColumnType, DataError, HostError, Rows, format_instant, strings
 
 SIX = 1_769_839_200_000_000
 
@@ -110,6 +110,20 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path):
         check_output(str(tmp_path / "answers.xml"))
     with pytest.raises(DataError, match="there is no folder"):
         check_output(str(tmp_path / "none" / "answers.csv"))
+
+
+def test_a_file_that_cannot_be_written_is_told_in_words(tmp_path):
+    (tmp_path / "answers.csv").mkdir()
+    output = open_output(str(tmp_path / "answers.csv"), [FROST.types])
+    output.write([FROST])
+    with pytest.raises(HostError) as caught:
+        output.close()
+    assert (caught.value.code, str(caught.value)) == (
+        "cannot-write",
+        f"error[cannot-write]: cannot write '{tmp_path / 'answers.csv'}': Is a directory",
+    )
+    output.discard()
+    assert [item.name for item in tmp_path.iterdir()] == ["answers.csv"]
 
 
 @settings(deadline=None)

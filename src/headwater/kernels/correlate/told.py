@@ -1,0 +1,72 @@
+"""Which readings a READINGS subscription has told already, kept over a restart.
+
+A plain subscription needs one number for this (`told_until`, see `engine.py`). A searched one may have told a reading and not the
+one before it, so each reading told is logged: when, by whom, which row, which attribute.
+
+Memory  What was told within the longest δt; a log of it, of which each step saves only its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.book import READINGS_SEARCH, Book
+from headwater.kernels.correlate.chains import Chains
+from headwater.model import Column, ColumnType, Log, Rows, coded
+
+TIME = "time"
+
+Numbers = NDArray[np.int64]
+
+
+def log_told(
+    log: Log, book: Book, names: Sequence[str], attributes: Sequence[str], told: Numbers, time: Numbers
+) -> Log:
+    """The log with what searched subscriptions told in a step: `told[n, 4]` as the engine found it, at `time[n]`."""
+    searched = book.kind[told[:, 0]] == READINGS_SEARCH
+    if not searched.any():
+        return log
+    subscription, _, row, attribute = told[searched].T
+    columns = {
+        TIME: Column(ColumnType.TIMESTAMP, time[searched]),
+        "query": _named(subscription, names),
+        "row": Column(ColumnType.BIGINT, row.copy()),
+        "attribute": _named(attribute, attributes),
+    }
+    return log.append(Rows.of(columns), TIME)
+
+
+def mark_told(
+    chains: Chains, book: Book, log: Log, queries: dict[str, int], attributes: Sequence[str]
+) -> Chains:
+    """Chains in which the readings of the log are marked as told, for the `queries` (by number) that are still the same."""
+    rows = log.rows()
+    if rows is None:
+        return chains
+    query = _renumbered(rows["query"], queries)
+    attribute = _renumbered(rows["attribute"], {name: number for number, name in enumerate(attributes)})
+    known = (query >= 0) & (attribute >= 0)
+    owner = book.class_owner[chains.of_class]
+    classes = _number(book, chains.row, owner, book.class_attribute[chains.of_class])
+    logged = _number(book, rows["row"].values[known], query[known], attribute[known])
+    return chains._replace(told=(owner >= 0) & np.isin(classes, logged))
+
+
+def _number(book: Book, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:
+    """One number for a row, a subscription and an attribute."""
+    attributes = int(book.class_attribute.max(initial=0)) + 1
+    return (row * len(book.kind) + subscription) * attributes + attribute
+
+
+def _named(numbers: Numbers, names: Sequence[str]) -> Column:
+    used, codes = np.unique(numbers, return_inverse=True)
+    return coded(codes.astype(np.int32), np.array([*(names[n] for n in used.tolist()), ""], object)[:-1])
+
+
+def _renumbered(column: Column, numbers: dict[str, int]) -> Numbers:
+    assert column.names is not None
+    table = np.array([numbers.get(name, -1) for name in column.names.tolist()], np.int64)
+    return table[column.values]
