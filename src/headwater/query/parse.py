@@ -28,6 +28,10 @@ from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Scrip
 from headwater.query.walk import depth_of
 
 MAX_DEPTH: Final = 100
+"""Levels of expressions in one another."""
+
+MOST_ERRORS: Final = 1000
+"""Errors told about one text; behind so many, reading it stops."""
 
 _STARTS: Final = ("statement", "items", "expression", "clause", "quantity", "area")
 
@@ -38,6 +42,8 @@ def parse(text: str) -> tuple[Script, list[QueryError]]:
     tokens, errors = cut(text, language.kinds)
     statements: list[Statement] = []
     for piece in _pieces(tokens):
+        if len(errors) >= MOST_ERRORS:
+            break
         if piece.tokens and not any(token.type == "UNREADABLE" for token in piece.tokens):
             found = _read(piece.tokens, "statement", piece.end or _end_of(text))
             if isinstance(found, QueryError):
@@ -47,7 +53,7 @@ def parse(text: str) -> tuple[Script, list[QueryError]]:
                 if piece.unfinished:
                     errors.append(_missing_semicolon(piece))
     errors.sort(key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
-    return Script(tuple(statements)), errors
+    return Script(tuple(statements)), errors[:MOST_ERRORS]
 
 
 def parse_expression(text: str) -> Expression:

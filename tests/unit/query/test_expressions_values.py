@@ -152,3 +152,19 @@ def test_identities_pass_through():
     rows = Rows.of({"match_id": Column.of(ColumnType.ID, [b"0" * 32, b"f" * 32])})
     assert evaluate(Name("match_id"), rows).tolist() == ["0" * 32, "f" * 32]
     assert values("match_id = match_id", rows) == [True, True]
+
+
+def test_many_combinations_of_strings_give_what_few_give(monkeypatch):
+    rows = Rows.of(
+        {
+            "s": strings(["b", "a", None, "b", "ä"]),
+            "u": strings(["x", None, "y", "z", "x"]),
+            "n": Column.of(ColumnType.BIGINT, [1, 2, 3, None, -1]),
+        }
+    )
+    texts = ("s || u || s", "SUBSTRING(s || u, n)", "SUBSTRING(s || u, n, 1)", "CONCAT(s, 'm', u)")
+    few = [values(text, rows) for text in texts]
+    assert few[0] == ["bxb", None, None, "bzb", "äxä"]
+    assert few[1] == ["bx", None, None, None, "x"]
+    monkeypatch.setattr("headwater.query.expressions.values.FEW_COMBINATIONS", 0)
+    assert [values(text, rows) for text in texts] == few

@@ -4,6 +4,7 @@ from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, QueryError, Span
 from headwater.query.parse import (
     MAX_DEPTH,
+    MOST_ERRORS,
     is_plain_name,
     parse,
     parse_area,
@@ -452,6 +453,11 @@ def test_what_is_too_deep_is_refused_and_not_a_crash(deep):
     assert error.message == f"an expression here is more than {MAX_DEPTH} levels deep"
     with pytest.raises(QueryError):
         parse_expression(deep)
+
+
+def test_a_text_of_nothing_but_errors_is_given_up_some_time():
+    assert len(parse("CREATE " * 5000)[1]) == MOST_ERRORS
+    assert len(parse("$" * 5000)[1]) == MOST_ERRORS
 
 
 def test_parentheses_alone_are_not_deep():

@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from headwater.hosts.files.arrow import column_to_arrow
 from headwater.model import SECOND, Column, ColumnType
 
-# Within these bounds Arrow writes a number that is not whole as Python does.
+# Within these bounds Arrow writes a number that is not whole as Python does; whole ones are written as integers.
 _SAME_FROM: Final = 1e-4
-_SAME_BELOW: Final = 1e15
+_SAME_BELOW: Final = 1e10
+_WHOLE_BELOW: Final = 1e15
 
 
 def column_texts(column: Column, quote: Callable[[str], str], *, quote_instants: bool) -> pa.StringArray:
@@ -50,13 +51,13 @@ def _doubles(column: Column) -> pa.StringArray:
     finite = np.isfinite(column.values) & column.is_valid
     values = np.where(finite, column.values, 0.0)
     size = np.abs(values)
-    whole = (values == np.floor(values)) & (size < _SAME_BELOW)
+    whole = (values == np.floor(values)) & (size < _WHOLE_BELOW)
     missing = None if finite.all() else ~finite
     texts = pc.cast(pa.array(values, mask=missing), pa.string())
     if whole.any():
         digits = pc.cast(pa.array(np.where(whole, values, 0.0).astype(np.int64), mask=missing), pa.string())
         texts = pc.if_else(pa.array(whole), pc.binary_join_element_wise(digits, ".0", ""), texts)
-    other = (size < _SAME_FROM) & ((size > 0) | np.signbit(values)) | (size >= _SAME_BELOW)
+    other = np.where(whole, (size == 0) & np.signbit(values), (size < _SAME_FROM) | (size >= _SAME_BELOW))
     if other.any():
         written = json.dumps(values[other].tolist())[1:-1].split(", ")
         texts = pc.replace_with_mask(texts, pa.array(other), pa.array(written, pa.string()))

@@ -49,7 +49,7 @@ def run_local(
             for name, queue in program.queues.items():
                 rows, repeated = queue.in_order(join_rows([queue.empty, *slices.get(name, ())]), END)
                 ordered[name] = rows, border
-                counts[f"repeated:{name}"] = repeated
+                counts[f"repeated:{name}"] = repeated.count
             groups, answers, told = program.advance(groups, ordered)
             yield Told(answers, counts={name: n for name, n in {**counts, **told}.items() if n})
 

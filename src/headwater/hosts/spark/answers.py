@@ -84,7 +84,8 @@ class Answers:
     """What the queries answer: `answers["frost"]`, `answers.late`, `answers.bad`, `answers.all()`."""
 
     def __init__(self, table: DataFrame, plan: Plan) -> None:
-        self.table = table
+        dropped = [stream.name for stream in plan.streams if stream.drop_late]
+        self.table = table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
         self.plan = plan
 
     @property

@@ -133,7 +133,7 @@ class _ZoneRun:
         for name, queue in self.program.queues.items():
             rows, repeated = queue.in_order(join_rows([queue.empty, *self.parts.get(name, [])]), END)
             ordered[name] = rows, watermark
-            counts[f"repeated:{name}"] = repeated
+            counts[f"repeated:{name}"] = self.program.ours(name, repeated).count
         self.groups, answers, told = self.program.advance(self.groups, ordered)
         self.parts, self.rows = {}, 0
         yield from output_batches(Output(answers, counts={**counts, **told}), None, 0)

@@ -80,15 +80,13 @@ class Program:
             units = arrivals.units.get(name, ())
             queues[name], release = queue.step(state.queues[name], units, now=arrivals.now, end=arrivals.end)
             ordered[name] = release.rows, release.watermark
-            if release.late.count:
-                late[name] = release.late
-            if release.given_up.count:
-                given_up[name] = release.given_up
-            counts[f"repeated:{name}"] += release.repeated
-            counts[f"held:{name}"] += release.held
+            late[name] = self.ours(name, release.late)
+            given_up[name] = self.ours(name, release.given_up)
+            counts[f"repeated:{name}"] += self.ours(name, release.repeated).count
+            counts[f"held:{name}"] += self.ours(name, release.held).count
         groups, answers, told = self.advance(state.groups, ordered)
         counts.update(told)
-        return ZoneState(queues, groups), Output(answers, late, given_up, +counts)
+        return ZoneState(queues, groups), Output(answers, _filled(late), _filled(given_up), +counts)
 
     def advance(
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
@@ -108,6 +106,13 @@ class Program:
             for name in self._answered_by(group):
                 sources[name] = self._as_stream(name, projected), step.complete_until
         return following, tuple(blocks), counts
+
+    def ours(self, stream: str, rows: Rows) -> Rows:
+        """Of rows that came to this zone, those it is to tell about: a row may come to several, the first one tells."""
+        if self.zone == 0 or not rows.count:
+            return rows
+        elsewhere = np.logical_or.reduce(self.plan.routing(stream)(rows)[: self.zone])
+        return rows.take(np.flatnonzero(~elsewhere))
 
     def since(self, state: ZoneState, group: Group) -> Instant:
         """From when on a query added now sees rows: just after the greatest time its stream has reached."""
@@ -137,3 +142,7 @@ class Program:
                 parts.append(block.take(queries.values == code).select(columns))
         rows = join_rows(parts)
         return rows.take(order_of(rows, schema.order))
+
+
+def _filled(by_stream: Mapping[str, Rows]) -> dict[str, Rows]:
+    return {name: rows for name, rows in by_stream.items() if rows.count}

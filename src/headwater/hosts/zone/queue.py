@@ -67,14 +67,17 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What one step of a queue gives: rows in order, the watermark, and the rows that nobody will see."""
+    """What one step of a queue gives: rows in order, the watermark, and the rows that deserve a word.
+
+    `held` wait because they are far ahead; `repeated` were left out because the stream says DEDUPLICATE.
+    """
 
     rows: Rows
     watermark: Instant
     late: Rows
     given_up: Rows
-    held: int
-    repeated: int
+    held: Rows
+    repeated: Rows
 
 
 class Queue:
@@ -112,7 +115,8 @@ class Queue:
         kept, given_up = self._keep(
             arrived.take(arrived[time].values >= watermark), border, MOST_HELD - ahead
         )
-        held = ahead + int((kept[time].values > border).sum())
+        waits = join_rows([waiting, kept])
+        held = waits.take(waits[time].values > border)
         following = QueueState(clocks, watermark, state.waiting.since(watermark).append(kept, time))
         return following, Release(
             handed, watermark, self._conform(join_rows([self.empty, *late])), given_up, held, repeated
@@ -130,16 +134,16 @@ class Queue:
         }
         return Rows(columns, rows.count)
 
-    def in_order(self, rows: Rows, watermark: Instant) -> tuple[Rows, int]:
-        """The rows before the watermark, in order; and how many were repeats."""
+    def in_order(self, rows: Rows, watermark: Instant) -> tuple[Rows, Rows]:
+        """The rows before the watermark, in order; and those that were repeats."""
         times = rows[self.schema.time].values
         ready = times < watermark
         chosen = rows if ready.all() else rows.take(ready)
         handed = chosen.take(order_of(chosen, self.order))
         if not self.schema.deduplicate:
-            return handed, 0
+            return handed, handed.take(slice(0, 0))
         again = same_as_previous(handed, self.order)
-        return handed.take(~again), int(again.sum())
+        return handed.take(~again), handed.take(again)
 
     def _admit(
         self, state: QueueState, units: Sequence[Unit], now: Instant | None

@@ -6,9 +6,10 @@ anything: only the mask counts until `to_column` puts zeros there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from headwater.query.expressions.kinds import ExprType, of_column
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
+
+FEW_COMBINATIONS: Final = 4096
+"""Up to so many combinations of names and numbers all are worked out; of more, those that occur."""
 
 _DTYPES: dict[ExprType, np.dtype[Any]] = {
     ExprType.STRING: np.dtype(np.int32),
@@ -141,19 +145,15 @@ def measure(value: Value, change: Callable[[str], int]) -> Value:
 
 
 def combine(values: Sequence[Value], change: Callable[..., str]) -> Value:
-    """A string function of strings and whole numbers, worked out once for every combination that occurs."""
+    """A string function of strings and whole numbers, worked out once for every combination."""
     valid = both_valid(*(value.valid for value in values))
     tables, codes = zip(*(_table(value) for value in values), strict=True)
     if not all(len(table) for table in tables):
         return nulls(ExprType.STRING)
-    spread = np.broadcast_arrays(*codes, *([] if valid is None else [valid]))
-    keys = np.zeros(len(spread[0]), np.int64)
-    first = keys
-    for table, code in zip(tables, spread, strict=False):
-        # Numbering the combinations anew at every step keeps the keys small.
-        _, first, keys = np.unique(keys * len(table) + code, return_index=True, return_inverse=True)
-    occurring = [table[code[first]].tolist() for table, code in zip(tables, spread, strict=False)]
-    made = [change(*items) for items in zip(*occurring, strict=True)]
+    spread = np.broadcast_arrays(*codes, *([] if valid is None else [valid]))[: len(tables)]
+    keys, chosen = _combinations([len(table) for table in tables], spread)
+    columns = [table[code].tolist() for table, code in zip(tables, chosen, strict=True)]
+    made = [change(*items) for items in zip(*columns, strict=True)]
     names, back = np.unique(_dictionary(made), return_inverse=True)
     return Value(ExprType.STRING, back.astype(np.int32)[keys], valid, names)
 
@@ -173,6 +173,18 @@ def choose(conditions: Sequence[Mask], values: Sequence[Value], otherwise: Value
         found = np.where(condition, array, found)
         valid = np.where(condition, is_valid(value), valid)
     return Value(kind, found, valid, names)
+
+
+def _combinations(sizes: Sequence[int], codes: Sequence[Array]) -> tuple[Array, Sequence[Array]]:
+    """For every row the number of its combination of codes, and the codes of every combination."""
+    if math.prod(sizes) <= FEW_COMBINATIONS:
+        return np.ravel_multi_index(tuple(codes), sizes), np.unravel_index(np.arange(math.prod(sizes)), sizes)
+    keys = np.zeros(len(codes[0]), np.int64)
+    first = keys
+    for size, code in zip(sizes, codes, strict=True):
+        # Numbering the combinations that occur anew at every step keeps the keys small.
+        _, first, keys = np.unique(keys * size + code, return_index=True, return_inverse=True)
+    return keys, [code[first] for code in codes]
 
 
 def _table(value: Value) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwater.hosts.files import check_output, json_lines, open_output, rows_from_arrow, rows_to_arrow
@@ -126,6 +126,7 @@ def test_a_file_that_cannot_be_written_is_told_in_words(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["answers.csv"]
 
 
+@example([0.0, -0.0, 1e10, 10000000000.5, 9999999999.5, 1e15, 1e16, 1e-4, 9.999e-5, 1e22])
 @settings(deadline=None)
 @given(st.lists(st.floats() | st.integers(-(10**17), 10**17).map(float) | st.none(), min_size=1))
 def test_numbers_are_written_as_python_writes_them(values):
