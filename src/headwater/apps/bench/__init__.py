@@ -5,7 +5,8 @@ stations    rows of a thousand stations, in files            questions   the sub
 ceiling     a kernel that does nothing, in the same stages   native      the same question as Spark's own join
 flink       the same question to Flink, if there is one      streaming   one timed run on Spark
 truth       what the answers must be, worked out otherwise   memory      the peak of every Python worker
-figures     wanted beside reached                            correlate   the benchmark itself
+checks      answers before figures                           figures     wanted beside reached
+correlate   the benchmark itself
 ```
 """
 

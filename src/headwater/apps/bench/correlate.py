@@ -10,21 +10,21 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from headwater.apps.bench.ceiling import idle
-from headwater.apps.bench.figures import Figure, spoken
+from headwater.apps.bench.checks import Report, check_answers
+from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.flink import FlinkError, run_flink_join
 from headwater.apps.bench.native import run_native_join
 from headwater.apps.bench.questions import Question, everywhere, on_regions, script
 from headwater.apps.bench.stations import Reports, make_reports, write_reports
-from headwater.apps.bench.streaming import Taken, Timing, run_timed
-from headwater.apps.bench.truth import count_pairs, expected, identity_digest, share_matched, told
-from headwater.hosts.local.follow import follow_local
+from headwater.apps.bench.streaming import Timing, run_timed
+from headwater.apps.bench.truth import count_pairs, share_matched
 from headwater.hosts.spark.answers import default_zones
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.query.plan import compile_text
@@ -76,24 +76,6 @@ class Wanted:
     flink: str | None = None
 
 
-@dataclass(slots=True)
-class Report:
-    """What came out: figures, notes for people, and the checks that failed."""
-
-    figures: list[Figure] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def judge(self, name: str, value: float, unit: str, comparison: str, bound: float) -> None:
-        """Add a figure."""
-        self.figures.append(Figure(name, value, unit, comparison, bound))
-
-    def check(self, holds: bool, otherwise: str) -> None:
-        """Note a failed check."""
-        if not holds:
-            self.failures.append(otherwise)
-
-
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """What all cases share."""
@@ -138,8 +120,8 @@ def _measure(bench: _Bench) -> None:
         ceiling, _ = run_timed(bench.spark, idle(plan), bench.files)
         bench.say(f"({letter}) the answers")
         timing, taken = run_timed(bench.spark, plan, bench.files)
-        bench.say(f"({letter}) checking {sum(len(names) for names in taken.names):,} answers")
-        _check_answers(bench, letter, questions, taken)
+        bench.say(f"({letter}) checking {taken.count:,} answers")
+        check_answers(bench.report, letter, questions, bench.reports, bench.files, taken)
         rates[letter] = timing.rate
         peaks += [ceiling.worker_peak_mib, timing.worker_peak_mib]
         _judge_case(bench.report, letter, ceiling, timing)
@@ -160,31 +142,6 @@ def _judge_case(report: Report, letter: str, ceiling: Timing, timing: Timing) ->
         report.judge("b: rate over ceiling", timing.rate / ceiling.rate, "ratio", ">=", 0.25)
     else:
         report.judge("c: rate", timing.rate, "rows/s", ">=", 20_000.0)
-
-
-def _check_answers(bench: _Bench, letter: str, questions: Sequence[Question], taken: Taken) -> None:
-    """Spark's answers against the plain loop's, those against the rows themselves."""
-    report = bench.report
-    must = expected(bench.reports, questions)
-    plain = compile_text(script(questions), zones=1)
-    arrivals = [(plain.streams[0].name, str(file)) for file in bench.files]
-    blocks = [rows for step in follow_local(plain, arrivals) for rows in step.answers]
-    local = told(questions, blocks)
-    same = bool((local.counts == must.counts).all() and (local.sums == must.sums).all())
-    report.check(same, f"({letter}) the plain loop does not answer what follows from the rows")
-    counts = taken.counts([question.name for question in questions])
-    report.check(
-        bool((counts == local.counts).all()),
-        f"({letter}) Spark gave {int(counts.sum()):,} answers, the plain loop {local.answers:,}",
-    )
-    report.check(
-        identity_digest(taken.identity_arrays())
-        == identity_digest(rows["match_id"].values for rows in blocks),
-        f"({letter}) the answers of Spark and of the plain loop have different identities",
-    )
-    report.check(int(counts.sum()) > 0, f"({letter}) there are no answers at all")
-    report.judge(f"{letter}: answers a row", int(counts.sum()) / len(bench.reports), "ratio", ">=", 0.01)
-    report.judge(f"{letter}: subscriptions without an answer", int((counts == 0).sum()), "", "=", 0.0)
 
 
 def _note_case(

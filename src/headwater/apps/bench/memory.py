@@ -67,10 +67,12 @@ def descendants(process: int) -> list[int]:
 
 def python_peak_kib(process: int) -> int:
     """The greatest resident size of a Python process; 0 for other processes and for those that are gone."""
-    status = _status(Path("/proc") / str(process))
-    if not status.get("Name", "").startswith("python"):
+    entry = Path("/proc") / str(process)
+    try:
+        runs_python = (entry / "exe").readlink().name.startswith("python")
+    except OSError:
         return 0
-    return int(status.get("VmHWM", "0 kB").split()[0])
+    return int(_status(entry).get("VmHWM", "0 kB").split()[0]) if runs_python else 0
 
 
 def _status(entry: Path) -> dict[str, str]:

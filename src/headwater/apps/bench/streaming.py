@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from headwater.apps.bench.checks import Taken
 from headwater.apps.bench.memory import WorkerMemory
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
@@ -27,30 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FILES_PER_BATCH: Final = 2
-
-
-@dataclass(slots=True)
-class Taken:
-    """The answers of a run as they come: names and identities of every micro-batch."""
-
-    names: list[pa.ChunkedArray] = field(default_factory=list)
-    identities: list[pa.ChunkedArray] = field(default_factory=list)
-
-    def each(self, table: pa.Table, number: int) -> None:
-        """Take the answers of one micro-batch."""
-        answers = table.filter(pc.equal(table["kind"], "answer"))
-        self.names.append(answers["name"])
-        self.identities.append(answers["match_id"])
-
-    def counts(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """How many answers each of the named queries had."""
-        found = pa.chunked_array([chunk for part in self.names for chunk in part.chunks], pa.string())
-        table = {item["values"]: item["counts"] for item in pc.value_counts(found).to_pylist()}
-        return np.array([table.get(name, 0) for name in names], np.int64)
-
-    def identity_arrays(self) -> list[NDArray[np.bytes_]]:
-        """The identities of all answers."""
-        return [np.array(part.to_pylist(), "S32") for part in self.identities]
 
 
 @dataclass(frozen=True, slots=True)

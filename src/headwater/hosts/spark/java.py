@@ -44,7 +44,7 @@ class Java:
 def find_java() -> Java:
     """The Java to use; a HostError if there is none."""
     for home in (_chosen_home(), _packaged_home(), _home_on_path()):
-        found = _look_into(home) if home else None
+        found = look_into(home) if home else None
         if found and found.is_new_enough:
             return found
     raise HostError(
@@ -55,6 +55,18 @@ def find_java() -> Java:
             f"or set JAVA_HOME to a Java {LEAST_VERSION} or newer; '--engine local' needs no Java at all",
         ],
     )
+
+
+def look_into(home: Path) -> Java | None:
+    """The Java in a folder, if there is one."""
+    if not os.access(home / "bin" / "java", os.X_OK):
+        return None
+    try:
+        said = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        said = _ask_for_version(home / "bin" / "java")
+    version = re.search(r'(?:JAVA_VERSION=|version )"([^"]+)"', said)
+    return Java(home, version.group(1)) if version else None
 
 
 def _chosen_home() -> Path | None:
@@ -69,17 +81,6 @@ def _packaged_home() -> Path | None:
 def _home_on_path() -> Path | None:
     program = shutil.which("java")
     return Path(program).resolve().parents[1] if program else None
-
-
-def _look_into(home: Path) -> Java | None:
-    if not os.access(home / "bin" / "java", os.X_OK):
-        return None
-    try:
-        said = (home / "release").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        said = _ask_for_version(home / "bin" / "java")
-    version = re.search(r'(?:JAVA_VERSION=|version )"([^"]+)"', said)
-    return Java(home, version.group(1)) if version else None
 
 
 def _ask_for_version(program: Path) -> str:

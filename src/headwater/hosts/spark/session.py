@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from headwater.model import HostError
 
 MOST_LOGS: Final = 10
 
+_CLASSES = "classes"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _ATOMIC_RENAME = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 
@@ -71,14 +73,11 @@ class _Running:
     folder: TemporaryFolder
     log: Path
     archive: Archive
-    maker: subprocess.Popen[bytes] | None = None
-
-    @property
-    def classes(self) -> Path:
-        return self.folder.path / "classes"
+    prepared: bool = False
 
 
 _running: list[_Running] = []
+_makers: list[subprocess.Popen[bytes]] = []
 
 
 def start_spark(
@@ -119,20 +118,14 @@ def start_spark(
     return spark
 
 
-def stop_spark(spark: SparkSession, *, patience_s: float = 0.0) -> None:
-    """Stop a session and, if it is ours, its JVM, and remove its temporary files.
-
-    If there was no class archive yet, one is made in the background; `patience_s` is how long to wait for it.
-    """
+def stop_spark(spark: SparkSession) -> None:
+    """Stop a session and, if it is ours, its JVM, and remove its temporary files."""
     running = _ours(spark)
     if running is None:
         spark.stop()
         return
     prepare_next_start(spark)
     _stop(running)
-    if running.maker is not None and patience_s > 0:
-        with suppress(subprocess.TimeoutExpired):
-            running.maker.wait(patience_s)
 
 
 @contextmanager
@@ -150,12 +143,23 @@ def embedded_spark(*, debug: bool = False, **options: Any) -> Iterator[SparkSess
 def prepare_next_start(spark: SparkSession) -> None:
     """Make a class archive in the background, of the classes loaded so far, if there is none yet.
 
-    A run that goes on for a while does it as soon as it has answered: at its end, the archive is there.
+    `stop_spark` does it too. A run that goes on for a while does it as soon as it has answered: the archive is there at
+    its end, or nearly (`finish_preparing`).
     """
     running = _ours(spark)
-    if running is not None and running.maker is None:
+    if running is not None and not running.prepared:
+        running.prepared = True
         with suppress(OSError):
-            running.maker = running.archive.make(running.classes)
+            maker = running.archive.make(running.folder.path / _CLASSES)
+            _makers.extend([maker] if maker else [])
+
+
+def finish_preparing(*, within_s: float) -> None:
+    """Wait for the archives begun here; what is not done in time goes on without us."""
+    patience = time.monotonic() + within_s
+    for maker in _makers:
+        with suppress(subprocess.TimeoutExpired):
+            maker.wait(max(0.0, patience - time.monotonic()))
 
 
 def log_file(spark: SparkSession) -> Path | None:
@@ -181,7 +185,7 @@ def _launched(
     (folder / "tmp").mkdir()
     options = [f"-Djava.io.tmpdir={folder / 'tmp'}", "-XX:-UsePerfData"]
     options += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
-    quick = [*options, *archive.options(folder / "classes")]
+    quick = [*options, *archive.options(folder / _CLASSES)]
     try:
         return launch(java, settings, quick, folder=folder, log=log)
     except HostError:
