@@ -17,7 +17,7 @@ say = @printf '%s\n' 'headwater: $(1)'
 
 # Certificates of the system, so that it also works behind a company's proxy; words only where somebody watches.
 # No build isolation: what builds packages is pinned too (requirements-build.txt).
-UV_INSTALL = VIRTUAL_ENV=.venv $(BIN)/uv pip install --system-certs --no-build-isolation $(shell test -t 2 || echo --quiet)
+UV_INSTALL = VIRTUAL_ENV=.venv $(BIN)/uv pip install --system-certs --no-build-isolation --compile-bytecode $(shell test -t 2 || echo --quiet)
 
 help:
 	@echo 'make demo    generated stations, standing queries, live answers on an embedded Spark'

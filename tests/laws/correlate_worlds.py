@@ -123,11 +123,12 @@ class CorrelateWorld:
         if not fast:
             kernel.matcher = _Scan(kernel)  # type: ignore[assignment]
             kernel.book = kernel.book._replace(  # all matches of all sensors in one list, none left out
-                class_keep=np.full_like(kernel.book.class_keep, UNLIMITED),
+                class_keep=np.full_like(kernel.book.class_keep, self.rows.count),
                 class_reach=np.zeros_like(kernel.book.class_reach),
                 most=np.full_like(kernel.book.most, UNLIMITED),
-                exchangeable=np.zeros_like(kernel.book.exchangeable),
             )
+            if self.rows.count < 20:  # without this the search may take as long as it is feared to
+                kernel.book = kernel.book._replace(exchangeable=np.zeros_like(kernel.book.exchangeable))
         return kernel
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
@@ -218,11 +219,20 @@ def long_worlds(draw: st.DrawFn) -> CorrelateWorld:
     seed = draw(st.integers(0, 1 << 32))
     random = Random(seed)
     schema = random.choice(SCHEMAS)
-    before = tuple(make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(4))
-    after = tuple(make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(2)) + before[2:]
+    before = tuple(_bounded(make_subscription(schema, f"q{n}", random.getrandbits(32))) for n in range(4))
+    after = tuple(_bounded(make_subscription(schema, f"q{n}", random.getrandbits(32))) for n in range(2))
     rows = make_rows(schema, [random.getrandbits(32) for _ in range(draw(st.integers(1, 150)))], seconds=100)
     watermarks = sorted(random.sample(range(1, 100), draw(st.integers(0, 6))))
-    return CorrelateWorld(schema, rows, [w * SECOND for w in watermarks], before, after, seed)
+    return CorrelateWorld(schema, rows, [w * SECOND for w in watermarks], before, after + before[2:], seed)
+
+
+def _bounded(subscription: Subscription) -> Subscription:
+    """With a LIMIT, if it is ALL: over many rows there is no end to it otherwise."""
+    return (
+        subscription
+        if subscription.emit is not Emit.ALL
+        else replace(subscription, limit=subscription.limit or 3)
+    )
 
 
 def make_rows(schema: StreamSchema, seeds: Sequence[int], seconds: int = 8) -> Rows:

@@ -11,6 +11,8 @@ from zlib import crc32
 
 from headwater.query.catalogue import Catalogue, CheckedQuery
 
+MOST_ZONES = 64
+
 
 def zone_keys(catalogue: Catalogue) -> dict[str, str]:
     """The zone key of every query."""
@@ -32,3 +34,8 @@ def _own_key(query: CheckedQuery) -> str:
     if correlation and correlation.sensors:
         return f"sensors {sorted(correlation.sensors, key=str)!r}"
     return f"query {query.name}"
+
+
+def default_zones(cores: int) -> int:
+    """Two zones a core: enough to share the work out, few enough that the cost of a call does not count."""
+    return max(2, min(MOST_ZONES, 2 * cores))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from headwater.apps.cli.usage import add_file, read_queries
-from headwater.apps.cli.zones import add_zones, default_zones
+from headwater.apps.cli.zones import add_zones, zones_here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,6 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.query.plan import compile_text
 
     text = read_queries(arguments.file)
-    plan = compile_text(text, zones=arguments.zones or default_zones(), file=arguments.file)
+    plan = compile_text(text, zones=arguments.zones or zones_here(), file=arguments.file)
     print(explain(plan), end="")
     return 0

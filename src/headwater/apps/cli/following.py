@@ -24,7 +24,7 @@ from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import spark_trouble, told_by_table
 from headwater.apps.cli.summary import Summary
 from headwater.apps.cli.usage import UsageError
-from headwater.apps.cli.zones import default_zones
+from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, zones_of
@@ -38,7 +38,7 @@ POLL_SECONDS = 0.5
 def follow(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
-    plan = compile_text(text, zones=zones_of(folder, arguments.zones or default_zones()), file=arguments.file)
+    plan = compile_text(text, zones=zones_of(folder, arguments.zones or zones_here()), file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():
         for path in paths:

@@ -15,7 +15,7 @@ from typing import Final
 
 from headwater.apps.cli.main import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
-from headwater.apps.cli.zones import add_zones, default_zones
+from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
 from headwater.model import DataError
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         from headwater.apps.cli.following import follow
 
         return follow(arguments, text)
-    zones = 1 if arguments.engine == "local" else arguments.zones or default_zones()
+    zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
     plan = compile_text(text, zones=zones, file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
     files = sum(len(_files(path)) for paths in inputs.values() for path in paths)

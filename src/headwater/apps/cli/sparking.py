@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.apps.cli.outputs import answer_types
-from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
 from headwater.hosts.local.follow import given_up_rows
 from headwater.model import ColumnType, HostError, Rows, join_rows
 from headwater.query.plan import Plan
+
+SMALL_BYTES: Final = 32 << 20  # a run over less is over before it pays to compile well
 
 
 def run_on_spark(plan: Plan, inputs: Mapping[str, Sequence[str]], *, debug: bool) -> Iterator[Told]:
@@ -22,9 +26,14 @@ def run_on_spark(plan: Plan, inputs: Mapping[str, Sequence[str]], *, debug: bool
     from headwater.hosts.spark.runs import run_batch
     from headwater.hosts.spark.session import embedded_spark
 
-    with embedded_spark(debug=debug) as spark, spark_trouble():
+    with embedded_spark(debug=debug, small=_size(inputs) < SMALL_BYTES) as spark, spark_trouble():
         for batch in run_batch(spark, plan, inputs):
             yield told_by_table(plan, batch)
+
+
+def _size(inputs: Mapping[str, Sequence[str]]) -> int:
+    files = [file for paths in inputs.values() for path in paths for file in find_files(path)]
+    return sum(Path(file).stat().st_size for file in files)
 
 
 @contextmanager
@@ -35,7 +44,7 @@ def spark_trouble() -> Iterator[None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as fault:
+    except (PySparkException, Py4JError, ConnectionError) as fault:  # the last: its JVM is gone
         words = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
         raise HostError(
             "spark-failed",

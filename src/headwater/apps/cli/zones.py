@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Final
 
-MOST_ZONES: Final = 64
+from headwater.query.zones import MOST_ZONES, default_zones
 
 
 def add_zones(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +18,11 @@ def add_zones(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def default_zones() -> int:
-    """Two a core: enough to share the work out, few enough that the cost of a call does not count."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(2, min(MOST_ZONES, 2 * cores))
+def zones_here() -> int:
+    """So many as suit the cores of this machine."""
+    return default_zones(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
 
 
 def _zones(text: str) -> int:

@@ -26,8 +26,7 @@ from headwater.hosts.spark.sink import FolderSink
 from headwater.model import ColumnType, DataError, HostError
 from headwater.query.plan import Plan, compile_script, compile_text
 from headwater.query.tree import Script, Statement
-
-MOST_ZONES = 64
+from headwater.query.zones import default_zones
 
 _SPARK_TYPES: dict[ColumnType, T.DataType] = {
     ColumnType.STRING: T.StringType(),
@@ -75,17 +74,14 @@ def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) 
     return compile_script(queries if isinstance(queries, Script) else Script(tuple(queries)), zones=zones)
 
 
-def default_zones(cores: int) -> int:
-    """Two zones a core: enough to share the work out, few enough that the cost of a call does not count."""
-    return max(2, min(MOST_ZONES, 2 * cores))
-
-
 class Answers:
     """What the queries answer: `answers["frost"]`, `answers.late`, `answers.bad`, `answers.all()`."""
 
     def __init__(self, table: DataFrame, plan: Plan) -> None:
         dropped = [stream.name for stream in plan.streams if stream.drop_late]
-        self.table = table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
+        self.table = (
+            table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
+        )
         self.plan = plan
 
     @property

@@ -94,9 +94,10 @@ def list_match(
     alike = spots.table[slot]
     spots.table[slot] = match
     chains.alike[m] = alike
-    for _ in range(book.class_keep[of_class] - 1):
-        if alike >= chains.first:
-            alike = chains.alike[alike - chains.first]
+    left = book.class_keep[of_class] - 1
+    while left > 0 and alike >= chains.first:
+        alike = chains.alike[alike - chains.first]
+        left -= 1
     if alike >= chains.first:
         _unlink(chains, spots, node, alike)
     next_one = spots.useful[node]
