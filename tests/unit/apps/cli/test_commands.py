@@ -8,7 +8,7 @@ import pytest
 
 from headwater import __version__
 from headwater.apps.cli import main
-from headwater.apps.cli.zones import default_zones
+from headwater.apps.cli.zones import zones_here
 
 STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);\n"
 COLD = "CREATE QUERY cold AS SELECT station FROM weather WHERE temperature < 0;\n"
@@ -49,7 +49,7 @@ def test_explain_tells_the_plan(tmp_path, capsys):
     assert out.startswith("1 stream, 1 query, 3 zones\n")
     assert "query cold" in out
     assert main(["explain", str(file)]) == 0
-    assert capsys.readouterr().out.startswith(f"1 stream, 1 query, {default_zones()} zones\n")
+    assert capsys.readouterr().out.startswith(f"1 stream, 1 query, {zones_here()} zones\n")
 
 
 @pytest.mark.parametrize("zones", ["0", "65", "two", "²"])
