@@ -140,3 +140,47 @@ def test_a_frame_with_a_column_missing_or_of_another_type_is_refused(spark, tmp_
     with pytest.raises(hw.HeadwaterError) as other:
         hw.run(TEXT, {"weather": frame(spark, folder).withColumn("wind", F.col("wind").cast("string"))})
     assert other.value.code == "column-type"
+
+
+def test_the_time_zone_of_the_session_changes_nothing(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=2, each=150, seed=3)
+    utc = {(r.match_id, r.event_us) for r in _event_times(hw.run(TEXT, {"weather": frame(spark, folder)}))}
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    elsewhere = hw.run(TEXT, {"weather": frame(session, folder)})
+    assert {(r.match_id, r.event_us) for r in _event_times(elsewhere)} == utc
+    stream = session.readStream.schema(COLUMNS).json(str(folder))
+    told: set = set()
+    hw.run(TEXT, {"weather": stream}).write(
+        lambda batch, _: told.update((r.match_id, r.event_us) for r in _event_times(batch)),
+        checkpoint=tmp_path / "c",
+        trigger={"availableNow": True},
+    ).awaitTermination()
+    assert told
+    assert told <= utc
+
+
+def _event_times(answers: hw.Answers) -> list:
+    return answers.all().select("match_id", F.unix_micros("event_time").alias("event_us")).collect()
+
+
+def test_a_time_without_a_zone_is_utc(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=100, seed=3)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    lines = session.read.schema(COLUMNS.replace("at timestamp", "at string")).json(str(folder))
+    naive = lines.withColumn("at", F.expr("cast(replace(at, 'Z', '') as timestamp_ntz)"))
+    assert _event_times(hw.run(TEXT, {"weather": naive})) == _event_times(
+        hw.run(TEXT, {"weather": frame(spark, folder)})
+    )
+
+
+def test_a_checkpoint_is_held_while_the_query_runs(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=50, seed=3)
+    stream = spark.readStream.schema(COLUMNS).json(str(folder))
+    answers = hw.run(STREAM + FROST, {"weather": stream})
+    query = answers.write(tmp_path / "out", checkpoint=tmp_path / "c")
+    with pytest.raises(hw.HeadwaterError) as refused:
+        answers.write(tmp_path / "out", checkpoint=tmp_path / "c")
+    assert refused.value.code == "checkpoint-in-use"
+    query.stop()

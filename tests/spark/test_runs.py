@@ -14,6 +14,7 @@ from headwater.model import HostError
 from headwater.query.plan import compile_text
 from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, readings, write_files, write_jsonl
 
+COLD = "CREATE QUERY cold AS SELECT station, at, temperature FROM weather WHERE temperature < -8;"
 EVERYTHING = STREAM + FROST + MUGGY + COLD_AGAIN
 
 
@@ -104,6 +105,51 @@ def _at(row: tuple) -> str:
     import json
 
     return json.loads(row[3])["at"]
+
+
+def test_a_query_added_to_an_empty_zone_knows_what_time_it_is(spark, tmp_path) -> None:
+    zones = 7
+    folder = write_files(tmp_path / "in", files=2, each=150, seed=19)
+    inputs = {"weather": [str(folder)]}
+    first = compile_text(STREAM + FROST, zones=zones)
+    names = [f"later{n}" for n in range(40)]
+    added = next(n for n in names if _zone_of(n, zones) != first.zone_of("frost"))
+    late = STREAM + FROST + f"CREATE QUERY {added} AS SELECT station, at FROM weather;"
+    followed(spark, STREAM + FROST, inputs, tmp_path / "c", zones=zones, once=True)
+    seen_before = max(r["at"] for i in range(2) for r in readings(150, 19 + i, first=i * 150))
+    behind = readings(150, 19, first=0)[:6]
+    ahead = readings(150, 21, first=300)
+    write_jsonl(folder / "zz.jsonl", [*behind, *ahead])
+    told = followed(spark, late, inputs, tmp_path / "c", zones=zones, ends=True)
+    answered = [json.loads(row[3])["at"] for row in told if row[0] == "answer" and row[1] == added]
+    assert answered
+    assert min(answered) > seen_before
+    lost = [json.loads(row[3])["at"] for row in told if row[0] == "late"]
+    assert sorted(lost) == sorted(row["at"] for row in behind)
+
+
+def _zone_of(query: str, zones: int) -> int:
+    return compile_text(
+        STREAM + f"CREATE QUERY {query} AS SELECT station FROM weather;", zones=zones
+    ).zone_of(query)
+
+
+def test_a_restart_that_spells_the_folder_otherwise_reads_nothing_twice(spark, tmp_path, monkeypatch) -> None:
+    folder = write_files(tmp_path / "in", files=2, each=100, seed=23)
+    first = followed(spark, STREAM + COLD, {"weather": [str(folder)]}, tmp_path / "c", once=True)
+    monkeypatch.chdir(tmp_path)
+    second = followed(spark, STREAM + COLD, {"weather": ["./in"]}, tmp_path / "c", ends=True)
+    whole = followed(spark, STREAM + COLD, {"weather": [str(folder)]}, tmp_path / "d", ends=True)
+    assert sorted(first + second) == whole
+
+
+def test_a_stream_may_be_called_anything(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=50, seed=23)
+    text = (STREAM + COLD).replace("weather", '"../../we/ather"')
+    told = followed(spark, text, {"../../we/ather": [str(folder)]}, tmp_path / "a" / "b" / "c", ends=True)
+    assert told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "in"]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["b"]
 
 
 def test_late_rows_are_told_and_lateness_goes_by_file(spark, tmp_path) -> None:

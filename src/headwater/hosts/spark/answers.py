@@ -7,7 +7,9 @@ micro-batch once, whole.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from pyspark.sql.streaming import StreamingQuery
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
-from headwater.hosts.spark.frames import check_columns, sliced_frame
+from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import ColumnType, DataError, HostError
@@ -169,13 +171,15 @@ class Answers:
             self._write_batch(batch, number, to, sinks)
 
         partitions = tasks_for(self.plan, self.table.sparkSession)
-        return follow.start(
+        query = follow.start(
             self.table,
             each,
             checkpoint=held.spark,
             partitions=partitions,
             trigger=trigger or {"processingTime": "0 seconds"},
         )
+        threading.Thread(target=_release_after, args=(query, held), daemon=True).start()
+        return query
 
     def _write_batch(
         self, batch: DataFrame, number: int, to: str | Path | BatchWriter, sinks: Sequence[FolderSink]
@@ -193,6 +197,13 @@ class Answers:
                 kept.unpersist()
 
 
+def _release_after(query: StreamingQuery, held: checkpoints.Checkpoint) -> None:
+    """The checkpoint is ours for as long as the query runs, and no longer."""
+    with suppress(Exception):  # whoever waits for the query is told
+        query.awaitTermination()
+    held.release()
+
+
 def _sinks(
     to: str | Path | BatchWriter, late: str | Path | None, bad: str | Path | None, run_id: str
 ) -> list[FolderSink]:
@@ -207,7 +218,7 @@ def _sinks(
 def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
     rows, first, last = 0, None, None
     for name, frame in inputs.items():
-        at = F.unix_micros(F.col(f"`{plan.stream(name).time}`").cast("timestamp"))
+        at = F.unix_micros(typed_column(frame, plan.stream(name).time, ColumnType.TIMESTAMP))
         count, earliest, latest = frame.agg(F.count(F.lit(1)), F.min(at), F.max(at)).first() or (
             0,
             None,

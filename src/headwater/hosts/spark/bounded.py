@@ -22,7 +22,7 @@ from headwater.hosts.files import find_files, read_pieces
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, Input, name_inputs, options_for
-from headwater.hosts.spark.table import TABLE, output_batches
+from headwater.hosts.spark.table import TABLE, output_batches, timed
 from headwater.hosts.zone import Output, Program
 from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
 from headwater.query.plan import Plan
@@ -48,7 +48,7 @@ def run_slices(sliced: DataFrame, plan: Plan, width_us: int) -> DataFrame:
     together = sliced.repartition(tasks_for(plan, sliced.sparkSession), "seat").sortWithinPartitions(
         "zone", "slice"
     )
-    return together.mapInArrow(ZoneRunner(plan, width_us), TABLE)
+    return timed(together.mapInArrow(ZoneRunner(plan, width_us), TABLE))
 
 
 def tasks_for(plan: Plan, spark: SparkSession) -> int:

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 from headwater.hosts.files import find_files
 
 
 class FileLog:
-    """The numbered files of one input, kept in `folder/NAME.jsonl`."""
+    """The numbered files of one input, kept in a file of `folder` named by a digest: a stream may be called anything."""
 
-    def __init__(self, folder: Path, name: str, paths: Sequence[str]) -> None:
-        self.paths = tuple(paths)
-        self.file = folder / f"{name}.jsonl"
+    def __init__(self, folder: Path, name: str, path: str) -> None:
+        self.path = path
+        self.file = folder / f"{blake2b(name.encode(), digest_size=12).hexdigest()}.jsonl"
         folder.mkdir(parents=True, exist_ok=True)
         self.entries = self._read()
         self.known = set(self.entries)
 
     def refresh(self) -> int:
         """Number what is new; how many files there are."""
-        found = [path for given in self.paths for path in find_files(given)]
+        found = [str(Path(path).resolve()) for path in find_files(self.path)]
         new = [path for path in found if path not in self.known]
         if new:
             with self.file.open("ab") as log:

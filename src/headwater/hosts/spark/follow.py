@@ -21,7 +21,7 @@ from headwater.hosts.spark.frames import packed_frame
 from headwater.hosts.spark.operate import Operate
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, inputs_by_stream, name_inputs, options_for
-from headwater.hosts.spark.table import TABLE
+from headwater.hosts.spark.table import TABLE, timed
 from headwater.query.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
@@ -67,7 +67,8 @@ def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
 
 def operated(packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
     """The stateful stage over packed rows."""
-    return packed.groupBy("seat").transformWithStateInPandas(Operate(plan, inputs), TABLE, "Append", "None")
+    zones = packed.groupBy("seat")
+    return timed(zones.transformWithStateInPandas(Operate(plan, inputs), TABLE, "Append", "None"))
 
 
 def start(

@@ -60,7 +60,7 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
     """`time`, why the row is `bad` (or NULL), its `text` when it is, and its `row` when it is of use."""
     schema = plan.stream(stream)
     check_columns(frame, schema, plan.kept(stream))
-    typed = frame.select(*(F.col(f"`{n}`").cast(_SQL[schema.types[n]]).alias(n) for n in plan.kept(stream)))
+    typed = frame.select(*(typed_column(frame, n, schema.types[n]).alias(n) for n in plan.kept(stream)))
     useful = plan.useful(stream)
     wanted = (
         F.lit(True)
@@ -80,6 +80,14 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
         F.when(bad.isNotNull(), F.to_json(F.struct("*"))).alias("text"),
         F.when(bad.isNull() & wanted, F.struct(*columns)).alias("row"),
     )
+
+
+def typed_column(frame: DataFrame, name: str, kind: ColumnType) -> F.Column:
+    """A column in its declared type. Dates, and times without a zone, are UTC, whatever the session's zone is."""
+    column = F.col(f"`{name}`")
+    if isinstance(frame.schema[name].dataType, T.TimestampNTZType | T.DateType):
+        column = F.convert_timezone(F.lit("UTC"), F.current_timezone(), column.cast("timestamp_ntz"))
+    return column.cast(_SQL[kind])
 
 
 def check_columns(frame: DataFrame, schema: StreamSchema, kept: Sequence[str]) -> None:

@@ -16,12 +16,10 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
-from headwater.hosts.spark.table import TABLE, output_table
+from headwater.hosts.spark.table import output_frames
 from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, chunk_rows, load_zone, save_zone
 from headwater.model import Rows, chunk_tree, encode, join_rows
 from headwater.query.plan import Plan
-
-__all__ = ["TABLE", "Operate"]
 
 
 @dataclass(slots=True)
@@ -60,7 +58,7 @@ class Operate(StatefulProcessor):
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
         self._save(program, version, state, chunks)
-        yield from output_table(output, bad, seen)
+        yield from output_frames(output, bad, seen)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -35,7 +35,7 @@ MOST_BATCH_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One `--input`: its name (the stream's, numbered from the second on), the stream and the file or folder."""
+    """One `--input`: its name, the stream and the file or folder."""
 
     name: str
     stream: str
@@ -43,11 +43,11 @@ class Input:
 
 
 def name_inputs(paths: Mapping[str, Sequence[str]]) -> tuple[Input, ...]:
-    """The inputs of a run, named so that a restart finds them again."""
+    """The inputs of a run, named by what they read: a restart finds them again, however they are spelled or ordered."""
     return tuple(
-        Input(stream if i == 0 else f"{stream}#{i + 1}", stream, path)
+        Input(f"{stream}={path}", stream, path)
         for stream, listed in paths.items()
-        for i, path in enumerate(listed)
+        for path in dict.fromkeys(str(Path(path).resolve()) for path in listed)
     )
 
 
@@ -221,7 +221,7 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _log(self, given: Input) -> FileLog:
         if given.name not in self.logs:
-            self.logs[given.name] = FileLog(Path(self.options["log"]), given.name, [given.path])
+            self.logs[given.name] = FileLog(Path(self.options["log"]), given.name, given.path)
         return self.logs[given.name]
 
     def _advance(self, name: str, start: int, stop: int) -> int:

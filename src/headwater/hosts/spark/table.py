@@ -1,7 +1,7 @@
 """Everything a run tells, as one table: answers, late rows, bad rows and counts, so that one pass writes them all.
 
 `kind` is `answer`, `late`, `bad` or `count`; `name` the query, the stream or what was counted; `body` the whole row as one
-JSON object. Two writers on two tables would run every stage twice.
+JSON object. `held:STREAM` tells how many rows wait now, also when none does; other counts are added up. Two writers on two tables would run every stage twice.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.zone import Output
 from headwater.model import ColumnType, Rows
 
-TABLE = "kind string, name string, event_time timestamp, match_id string, body string, amount long"
+TABLE = "kind string, name string, event_time long, match_id string, body string, amount long"
 TABLE_ARROW = pa.schema(
     [
         ("kind", pa.string()),
         ("name", pa.string()),
-        ("event_time", pa.timestamp("us", "UTC")),
+        ("event_time", pa.int64()),
         ("match_id", pa.string()),
         ("body", pa.string()),
         ("amount", pa.int64()),
@@ -40,7 +42,7 @@ def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.R
             name=pa.DictionaryArray.from_arrays(
                 pa.array(names.values), pa.array(names.names, pa.string())
             ).cast(pa.string()),
-            event_time=pa.array(rows["event_time"].values, pa.timestamp("us", "UTC")),
+            event_time=pa.array(rows["event_time"].values, pa.int64()),
             match_id=pa.array(ids.values.astype("S32"), pa.binary()).cast(pa.string()),
             body=json_lines(rows),
         )
@@ -53,17 +55,20 @@ def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.R
     yield count_batch({"rows": seen, **output.counts})
 
 
-def output_table(output: Output, bad: Rows | None, seen: int) -> Iterator[pd.DataFrame]:
+def output_frames(output: Output, bad: Rows | None, seen: int) -> Iterator[pd.DataFrame]:
     """The same as pandas frames, which is what the stateful stage gives to Spark."""
     for batch in output_batches(output, bad, seen):
-        frame = batch.to_pandas()
-        frame["event_time"] = frame["event_time"].dt.tz_localize(None) if len(frame) else frame["event_time"]
-        yield frame
+        yield batch.to_pandas(integer_object_nulls=True)
+
+
+def timed(table: DataFrame) -> DataFrame:
+    """The table with `event_time` as a timestamp. It travels as a number: no session's time zone can change that."""
+    return table.withColumn("event_time", F.timestamp_micros("event_time"))
 
 
 def count_batch(counts: Mapping[str, int]) -> pa.RecordBatch:
     """Counts as rows of the table."""
-    told = {name: amount for name, amount in counts.items() if amount}
+    told = {name: amount for name, amount in counts.items() if amount or name.startswith("held:")}
     return _batch(
         len(told),
         kind="count",

@@ -54,11 +54,10 @@ class Program:
         self.zone = zone
         self.inputs = dict(inputs or {})
         self.groups: tuple[Group, ...] = plan.groups(zone)
-        named = {stream.name for stream in plan.streams} & {group.reads for group in self.groups}
+        # Every stream has a queue in every zone, read there or not: a query added later finds the time already known.
         self.queues = {
             stream.name: Queue(stream, plan.kept(stream.name), self.inputs.get(stream.name, (stream.name,)))
             for stream in plan.streams
-            if stream.name in named
         }
         self.chained = {query.reads for query in plan.queries} & {query.name for query in plan.queries}
 
@@ -86,7 +85,7 @@ class Program:
             counts[f"held:{name}"] += self.ours(name, release.held).count
         groups, answers, told = self.advance(state.groups, ordered)
         counts.update(told)
-        return ZoneState(queues, groups), Output(answers, _filled(late), _filled(given_up), +counts)
+        return ZoneState(queues, groups), Output(answers, _filled(late), _filled(given_up), counts)
 
     def advance(
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
