@@ -197,14 +197,19 @@ def _tell_found(
 ) -> tuple[Numbers, int]:
     """Tell every untold reading for which an event with ρ is found."""
     choice = candidates(book, heads, chains, spots, past, s, newest, after, False)
+    if not next_event(choice):
+        return told, telling
+    told, telling = _tell(book, chains, choice, s, told, telling)
     nodes = np.empty(MOST_CELLS_AROUND, np.int64)
     base = book.first_clause[s]
     for one in range(len(choice.chosen)):
         c = choice.first[one]
-        if c == choice.first[one + 1] or choice.row[c] != newest:
+        if choice.row[c] != newest or _is_repeated(choice, one, NONE):
             continue
         # With `one` bound to ρ, is there an event with this match of `other`? `one` itself: with ρ alone.
         for other in range(len(choice.chosen)):
+            if _is_repeated(choice, other, one):
+                continue
             of_class = book.clause_class[base + other]
             for n in range(nodes_around(book, spots, past, of_class, newest, nodes)):
                 match, last = spots.untold[nodes[n]], NONE
@@ -212,7 +217,7 @@ def _tell_found(
                     match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after
                 ):
                     m = match - chains.first
-                    if chains.told[m]:  # somebody told it since: leave it out from now on
+                    if chains.told[m]:  # leave it out from now on
                         if last == NONE:
                             spots.untold[nodes[n]] = chains.earlier[m]
                         else:
@@ -227,6 +232,15 @@ def _tell_found(
                                 told, telling = _tell(book, chains, bound, s, told, telling)
                     match = chains.earlier[m]
     return told, telling
+
+
+@numba.njit(cache=True)
+def _is_repeated(choice: Choice, clause: int, but: int) -> bool:
+    """Whether an earlier clause, `but` left out, is of the same `n OF`: what holds for that one holds for this."""
+    repeated = False
+    for i in range(clause):
+        repeated = repeated or (i != but and clause != but and choice.group[i] == choice.group[clause])
+    return repeated
 
 
 @numba.njit(cache=True)

@@ -7,7 +7,7 @@ the order of the language and the first one found is the LATEST answer.
 Rule 1  Every event found contains a reading of the newest row ρ; nothing in it is after ρ, since nothing after is known yet.
 Rule 2  Whoever is chosen strikes out what it excludes from the clauses still open; a clause without candidates, or no way
         left to use ρ, ends the branch at once.
-Rule 3  After the first dead end it is also asked whether the open clauses can all be served at once (a matching in a
+Rule 3  From the first dead end on it is also asked whether the open clauses can all be served at once (a matching in a
         bipartite graph), so that scarce sensors cannot make the search long. Distances are beyond that test; there the
         number of clauses is bounded by the language.
 Memory  The candidates of one subscription at one row.
@@ -171,7 +171,8 @@ def next_event(choice: Choice) -> bool:
     for i in range(clauses):
         if choice.first[i] == choice.first[i + 1]:
             return False
-    level = clauses - 1 if choice.chosen[clauses - 1] >= 0 else 0
+    fresh = choice.chosen[clauses - 1] < 0
+    level = 0 if fresh else clauses - 1
     dead_ends = 0
     while level >= 0:
         _release(choice, level)
@@ -182,13 +183,20 @@ def next_event(choice: Choice) -> bool:
         fits = _strike_out(choice, level)
         if fits and dead_ends > 0 and level < clauses - 1:
             fits = completes(choice, level)
-        if not fits:
-            dead_ends += 1
-        elif level == clauses - 1:
+        if fits and level == clauses - 1:
             return True
-        else:
+        if fits:
             level += 1
             choice.chosen[level] = -1
+        elif fresh and dead_ends == 0:
+            # The first dead end: is there any event at all? Then begin again, looking ahead at every choice.
+            while level >= 0:
+                _release(choice, level)
+                choice.chosen[level] = -1
+                level -= 1
+            if completes(choice, -1):
+                level = 0
+        dead_ends += not fits
     return False
 
 
@@ -300,6 +308,15 @@ def _rivals(choice: Choice, one: int, c: int, other: int, d: int) -> bool:
 
 
 @numba.njit(cache=True)
+def _is_alike(choice: Choice, clause: int, c: int, d: int) -> bool:
+    """Whether two candidates of one clause exclude the same candidates of others."""
+    by_sensor = choice.distinct
+    for other in range(len(choice.group)):
+        by_sensor = by_sensor or (other != clause and choice.group[other] == choice.group[clause])
+    return choice.key[c] == choice.key[d] if by_sensor else choice.row[c] == choice.row[d]
+
+
+@numba.njit(cache=True)
 def _serve_all(choice: Choice, level: int, holds: Numbers, bound: int) -> bool:
     """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps what it holds."""
     for i in range(level + 1, len(choice.chosen)):
@@ -323,7 +340,7 @@ def _serve(choice: Choice, level: int, holds: Numbers, bound: int, clause: int) 
         i = queue[head]
         head += 1
         for c in range(choice.first[i], choice.first[i + 1]):
-            if choice.struck[c] != 0:
+            if choice.struck[c] != 0 or (holds[i] >= 0 and _is_alike(choice, i, c, holds[i])):
                 continue
             holder = -1
             for j in range(level + 1, clauses):
