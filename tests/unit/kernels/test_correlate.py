@@ -361,7 +361,7 @@ def test_state_does_not_grow_with_time():
         state = kernel.step(state, rows, (start + 1000) * SECOND).state
         assert state.window.end - state.window.first == 29
     assert sum(chunk.rows.count for chunk in state.log.chunks) == 29
-    assert len(state.chains.row) == 15
+    assert len(state.chains.row) == 14
     assert len(state.spots.table) <= 8192
 
 

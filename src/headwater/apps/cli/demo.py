@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How long, and which valley."""
     parser.add_argument(
-        "--seconds", type=float, default=20.0, metavar="S", help="how long to watch (default: 20)"
+        "--seconds", type=_seconds, default=20.0, metavar="S", help="how long to watch (default: 20)"
     )
     parser.add_argument(
-        "--seed", type=int, default=7, metavar="N", help="which valley: the same seed, the same readings"
+        "--seed", type=_seed, default=7, metavar="N", help="which valley: the same seed, the same readings"
     )
 
 
@@ -20,3 +21,19 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.apps.demo import run_demo
 
     return run_demo(seconds=arguments.seconds, seed=arguments.seed, debug=arguments.debug)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise argparse.ArgumentTypeError(f"a number of seconds above 0 is wanted, not '{text}'")
+    return seconds
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"a whole number from 0 on is wanted, not '{text}'")
+    return int(text)

@@ -7,6 +7,7 @@ file. Without it they go to standard output, where a crash may repeat the last b
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -38,7 +39,7 @@ POLL_SECONDS = 0.5
 def follow(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
-    plan = compile_text(text, zones=zones_of(folder, arguments.zones or zones_here()), file=arguments.file)
+    plan = compile_text(text, zones=arguments.zones or zones_of(folder, zones_here()), file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():
         for path in paths:
@@ -87,7 +88,7 @@ _Writer = Callable[[Told, pa.Table, int], None]
 def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Writer]:
     """What is done with every batch, in this order."""
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
-        if path and (Path(path).is_file() or path.lower().endswith(OUTPUT_NAMES)):
+        if path and (path.lower().endswith(OUTPUT_NAMES) or os.path.isfile(path)):  # noqa: PTH113 - never raises
             raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
     writers: list[_Writer] = []
     if arguments.late_output:

@@ -12,9 +12,10 @@ from headwater.apps.cli.summary import Summary
 class Progress:
     """Files and rows read, answers found; nothing at all unless standard error is a terminal."""
 
-    def __init__(self, summary: Summary, *, files: int, shown: bool = True) -> None:
+    def __init__(self, summary: Summary, *, files: int, shown: bool = True, begins: str = "starting") -> None:
         self.summary = summary
         self.files = files
+        self.begins = begins
         self.shown = shown and sys.stderr.isatty()
         self.bar: Any = None
         self.task: Any = None
@@ -27,7 +28,7 @@ class Progress:
 
             columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
             self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self.task = self.bar.add_task("starting", total=self.files if self.files > 1 else None)
+            self.task = self.bar.add_task(self.begins, total=self.files if self.files > 1 else None)
             self.bar.start()
         return self
 

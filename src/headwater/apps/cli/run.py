@@ -7,13 +7,17 @@ watched for as long as it goes, on Spark.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from difflib import get_close_matches
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Final
 
 from headwater.apps.cli.main import DONE, INTERRUPTED, REFUSED
+from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
@@ -143,6 +147,7 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
     if arguments.follow and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
+    refuse_overlaps(arguments)
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
         if path and not arguments.follow:
             check_output(path)
@@ -161,16 +166,36 @@ def _files(path: str) -> list[str]:
     return found
 
 
+@contextmanager
+def _ended_alike() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does; signals are only the main thread's to handle."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@_ended_alike()
 def _run_to_the_end(arguments: argparse.Namespace, plan: Plan, telling: Iterator[Told], *, files: int) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary
 
     summary = Summary(query.name for query in plan.queries)
+    begins = "running on Spark" if arguments.engine == "spark" else "starting"
+    progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
     interrupted = False
     try:
-        with Progress(summary, files=files, shown=not arguments.quiet) as progress, closing(telling):  # type: ignore[type-var]
+        with progress, closing(telling):  # type: ignore[type-var]
             for told in telling:
                 outputs.take(told)
                 summary.take(told)
@@ -180,7 +205,10 @@ def _run_to_the_end(arguments: argparse.Namespace, plan: Plan, telling: Iterator
     except BaseException:
         outputs.discard()
         raise
-    outputs.close()
+    if interrupted and not summary.answers:
+        outputs.discard()  # a complete output of an earlier run is worth more than an empty one
+    else:
+        outputs.close()
     if not arguments.quiet:
         print("\n".join(summary.lines(interrupted=interrupted)), file=sys.stderr)
     if interrupted:

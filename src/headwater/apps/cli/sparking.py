@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.apps.cli.faults import told_by_fault
 from headwater.apps.cli.outputs import answer_types
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
 from headwater.hosts.local.follow import given_up_rows
-from headwater.model import ColumnType, HostError, Rows, join_rows
+from headwater.model import ColumnType, Rows, join_rows
 from headwater.query.plan import Plan
 
 SMALL_BYTES: Final = 32 << 20  # a run over less is over before it pays to compile well
@@ -32,8 +34,11 @@ def run_on_spark(plan: Plan, inputs: Mapping[str, Sequence[str]], *, debug: bool
 
 
 def _size(inputs: Mapping[str, Sequence[str]]) -> int:
-    files = [file for paths in inputs.values() for path in paths for file in find_files(path)]
-    return sum(Path(file).stat().st_size for file in files)
+    total = 0
+    for file in (file for paths in inputs.values() for path in paths for file in find_files(path)):
+        with suppress(OSError):  # gone since
+            total += Path(file).stat().st_size
+    return total
 
 
 @contextmanager
@@ -45,12 +50,8 @@ def spark_trouble() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as fault:  # the last: its JVM is gone
-        words = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
-        raise HostError(
-            "spark-failed",
-            f"the run on Spark failed: {words}",
-            advice=["--debug shows what Spark says about it"],
-        ) from fault
+        # The message of a Java exception seldom holds its causes; its stack trace does.
+        raise told_by_fault(f"{fault}\n{getattr(fault, '_stackTrace', '')}") from fault
 
 
 def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
@@ -59,7 +60,7 @@ def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
         rows_from_json(bodies, answer_types(plan, query)) for query, bodies in _bodies(table, "answer")
     ]
     late = {stream: rows_from_json(bodies, _kept(plan, stream)) for stream, bodies in _bodies(table, "late")}
-    bad = [rows_from_json(bodies, BAD_TYPES) for _, bodies in _bodies(table, "bad")]
+    bad = [_in_file_order(rows_from_json(bodies, BAD_TYPES)) for _, bodies in _bodies(table, "bad")]
     bad += [
         given_up_rows(plan.stream(stream), bodies.to_pylist())
         for stream, bodies in _bodies(table, "given_up")
@@ -67,6 +68,14 @@ def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
     counts = _counts(table)
     seen = counts.pop("rows", 0)
     return Told(tuple(answers), late, join_rows([Rows.empty(BAD_TYPES), *bad]), counts, seen)
+
+
+def _in_file_order(bad: Rows) -> Rows:
+    """Bad rows as they stand in their files."""
+    names, codes = bad["file"].names, bad["file"].values
+    assert names is not None
+    ranks = np.unique(names, return_inverse=True)[1]
+    return bad.take(np.lexsort([bad["line"].values, ranks[codes]]))
 
 
 def _bodies(table: pa.RecordBatch | pa.Table, kind: str) -> Iterator[tuple[str, pa.StringArray]]:

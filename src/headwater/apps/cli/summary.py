@@ -58,7 +58,8 @@ class Summary:
         seconds = time.monotonic() - self.began
         files = f" in {self.files:,} file{'s' * (self.files != 1)}" if self.files else ""
         rate = f", {self.seen / seconds:,.0f} rows/s" if self.seen and seconds > 0 else ""
-        told = ["interrupted: this is what came of it so far"] if interrupted else []
+        so_far = "this is what came of it so far" if self.answers else "no answer yet, no file written"
+        told = [f"interrupted: {so_far}"] if interrupted else []
         told.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
         told.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
         if self.late:

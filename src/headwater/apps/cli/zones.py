@@ -14,7 +14,7 @@ def add_zones(parser: argparse.ArgumentParser) -> None:
         "--zones",
         type=_zones,
         metavar="N",
-        help="over how many zones to spread the queries (default: two a core; a checkpoint keeps what it began with)",
+        help="over how many zones to spread the queries (default: two a core; a checkpoint keeps what it began with, and refuses another)",
     )
 
 

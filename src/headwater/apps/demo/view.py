@@ -78,18 +78,22 @@ class Lines:
 
     def __init__(self) -> None:
         self.shown = 0.0
+        self.last = ""
 
     def say(self, words: str) -> None:
         """One line."""
         print(words, flush=True)
 
     def show(self, figures: Figures) -> None:
-        """The figures and the latest answer, at most every second."""
+        """The figures and the latest answer, at most every second, and only when there is something new."""
         if not figures.readings or time.monotonic() - self.shown < 1.0:
             return
         self.shown = time.monotonic()
         latest = f"  {figures.latest[-1]}" if figures.latest else ""
-        print(f"readings {figures.readings:>8,}  answers {figures.answers.total():>7,}{latest}", flush=True)
+        line = f"readings {figures.readings:>8,}  answers {figures.answers.total():>7,}{latest}"
+        if line != self.last:
+            self.last = line
+            print(line, flush=True)
 
     def close(self) -> None:
         """Nothing to put back."""

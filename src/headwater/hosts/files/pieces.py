@@ -7,6 +7,7 @@ Rule 3  Trouble with a file as a whole is one bad entry: line 0, or 1 if it is a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,13 +63,18 @@ class Wanted:
         return Rows(
             {
                 "stream": _repeated(self.schema.name, count),
-                "file": _repeated(self.path, count),
+                "file": _repeated(shown_path(self.path), count),
                 "line": Column(ColumnType.BIGINT, np.array([line for line, _, _ in entries], np.int64)),
                 "reason": strings([reason for _, reason, _ in entries]),
                 "text": strings([text for _, _, text in entries]),
             },
             count,
         )
+
+
+def shown_path(path: str) -> str:
+    """A path as text: bytes of a name that are no UTF-8 are told as `\\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def typed_rows(wanted: Wanted, arrays: Sequence[pa.Array]) -> tuple[Rows, Faults]:

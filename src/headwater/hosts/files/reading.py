@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import stat
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from headwater.hosts.files.pieces import Piece, Wanted
+from headwater.hosts.files.pieces import Piece, Wanted, shown_path
 from headwater.model import DataError, StreamSchema
 
 CSV_NAMES = (".csv", ".csv.gz")
@@ -15,6 +17,7 @@ JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz
 PARQUET_NAMES = (".parquet",)
 
 _LEFT_OUT = (".", "_")
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # also a link that leads nowhere
 
 
 def find_files(path: str) -> list[str]:
@@ -22,7 +25,17 @@ def find_files(path: str) -> list[str]:
 
     Hidden ones, those that begin with `_` and those that end with `.tmp` are left out; subfolders are not looked into.
     """
-    place = Path(path)
+    try:
+        return _found(Path(path), path)
+    except OSError as fault:
+        raise DataError(
+            "unreadable-input",
+            f"cannot look into '{shown_path(path)}': {fault.strerror or fault}",
+            advice=["give a file, a folder or a pattern that this user may read"],
+        ) from fault
+
+
+def _found(place: Path, path: str) -> list[str]:
     if place.is_dir():
         found = list(place.iterdir())
     elif place.exists():
@@ -31,7 +44,7 @@ def find_files(path: str) -> list[str]:
         found = [Path(name) for name in glob.glob(path)]  # noqa: PTH207 - a pattern may be absolute
     else:
         raise _missing(place)
-    kept = [(item.stat().st_mtime_ns, item.name, str(item)) for item in found if _is_input(item)]
+    kept = [(changed, item.name, str(item)) for item in found if (changed := _changed(item)) is not None]
     return [name for _, _, name in sorted(kept)]
 
 
@@ -62,8 +75,17 @@ def read_pieces(
     return iter([wanted.refused(f"unknown-format: a name ends with one of {known}")])
 
 
-def _is_input(item: Path) -> bool:
-    return not item.name.startswith(_LEFT_OUT) and not item.name.endswith(".tmp") and item.is_file()
+def _changed(item: Path) -> int | None:
+    """When an input was last changed; None if it is no input, or is gone since the folder was listed."""
+    if item.name.startswith(_LEFT_OUT) or item.name.endswith(".tmp"):
+        return None
+    try:
+        told = item.stat()
+    except OSError as fault:
+        if fault.errno in _GONE:
+            return None
+        raise
+    return told.st_mtime_ns if stat.S_ISREG(told.st_mode) else None
 
 
 def _missing(place: Path) -> DataError:

@@ -64,7 +64,9 @@ def check_output(path: str) -> None:
             f"cannot tell how to write '{path}'",
             advice=[f"a name ends with {', '.join(OUTPUT_NAMES[:-1])} or {OUTPUT_NAMES[-1]}"],
         )
-    if not Path(path).parent.is_dir():
+    with _trouble(path):
+        there = Path(path).parent.is_dir()
+    if not there:
         raise DataError(
             "missing-folder", f"there is no folder '{Path(path).parent}' to write '{Path(path).name}' to"
         )
@@ -126,14 +128,12 @@ class _File:
         self.path = Path(path)
         self.hidden = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         self.stream = self.hidden.open("wb")
-        kind = self.path.suffix.lower()
-        self.inner: Output
-        if kind == ".jsonl":
-            self.inner = _Lines(self.stream)
-        elif kind == ".csv":
-            self.inner = _Csv(self.stream, types)
-        else:
-            self.inner = _Parquet(self.stream, types)
+        try:
+            self.inner = _inner(self.stream, self.path.suffix.lower(), types)
+        except BaseException:
+            self.stream.close()
+            self.hidden.unlink(missing_ok=True)
+            raise
 
     def write(self, blocks: Sequence[Rows]) -> None:
         with _trouble(str(self.path)):
@@ -150,6 +150,12 @@ class _File:
             self.inner.discard()
             self.stream.close()
         self.hidden.unlink(missing_ok=True)
+
+
+def _inner(stream: BinaryIO, ending: str, types: Mapping[str, ColumnType]) -> Output:
+    if ending == ".jsonl":
+        return _Lines(stream)
+    return _Csv(stream, types) if ending == ".csv" else _Parquet(stream, types)
 
 
 class _Csv:

@@ -112,12 +112,29 @@ def _notes(folder: Path) -> Mapping[str, Any] | None:
         return None
     try:
         notes = json.loads(path.read_text())
-        known = int(notes["format"])
-    except (ValueError, KeyError, TypeError, OSError) as cause:
+        known = notes["format"]
+    except (ValueError, LookupError, TypeError, RecursionError, OSError) as cause:
         raise _unreadable(folder, "its notes are damaged") from cause
+    if type(known) is not int:
+        raise _unreadable(folder, "its notes are damaged")
     if known != FORMAT:
         raise _unreadable(folder, f"it has format {known}, this version reads {FORMAT}")
+    if not _whole(notes):
+        raise _unreadable(folder, "its notes are damaged")
     return notes
+
+
+def _whole(notes: Mapping[str, Any]) -> bool:
+    """Whether notes of our format hold all that is used of them."""
+    zones, streams = notes.get("zones"), notes.get("streams")
+    return (
+        isinstance(notes.get("run"), str)
+        and type(zones) is int
+        and zones >= 1
+        and isinstance(streams, dict)
+        and all(isinstance(definition, str) for definition in streams.values())
+        and isinstance(notes.get("queries"), dict)
+    )
 
 
 def _unreadable(folder: Path, why: str) -> HostError:

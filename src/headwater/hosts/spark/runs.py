@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.spark import follow
@@ -27,7 +28,9 @@ def run_batch(
     """
     table = bounded_files(spark, plan, paths)
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
-        ordered = table.repartition(1).sortWithinPartitions("kind", "event_time", "name", "match_id", "body")
+        ordered = table.repartition(1).sortWithinPartitions(
+            "kind", "event_time", "name", "match_id", _of_bad("file"), _of_bad("line").cast("long"), "body"
+        )
         ordered.write.mode("overwrite").parquet(f"{folder}/table")
         for file in sorted(Path(f"{folder}/table").glob("*.parquet")):
             yield from pq.ParquetFile(file).iter_batches()
@@ -60,3 +63,8 @@ def run_follow(
     return follow.start(
         table, take, checkpoint=checkpoint.spark, partitions=tasks_for(plan, spark), trigger=trigger
     )
+
+
+def _of_bad(field: str) -> Column:
+    """Where a bad row stands, so that bad rows come as they do in their files; NULL for all else."""
+    return F.when(F.col("kind") == "bad", F.get_json_object("body", f"$.{field}"))

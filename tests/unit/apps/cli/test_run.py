@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +13,7 @@ import pytest
 
 import headwater.hosts.local
 from headwater.apps.cli import main
+from headwater.hosts.local import Told
 
 QUERIES = """
 CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);
@@ -189,6 +192,23 @@ def test_an_interrupted_run_keeps_what_it_has_and_says_so(place, capfd, monkeypa
         .startswith("query,event_time,match_id,station,temperature\ncold,2026-01-31T06:00:00Z,")
     )
     assert capfd.readouterr().err.startswith("interrupted: this is what came of it so far\nread      6 rows")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_ended_before_its_first_answer_keeps_the_older_output(place, capfd, monkeypatch, number):
+    def ended(plan, inputs):
+        yield Told(seen=6)
+        signal.raise_signal(number)
+        time.sleep(10)
+
+    monkeypatch.setattr(headwater.hosts.local, "run_local", ended)
+    Path("answers.csv").write_text("complete\n")
+    before = signal.getsignal(signal.SIGTERM)
+    assert run("--input", "weather=readings.csv", "--output", "answers.csv", "--bad-output", "b.csv") == 130
+    assert Path("answers.csv").read_text() == "complete\n"
+    assert sorted(item.name for item in place.iterdir()) == ["alerts.hw", "answers.csv", "readings.csv"]
+    assert capfd.readouterr().err.startswith("interrupted: no answer yet, no file written\nread      6 rows")
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_run_that_fails_leaves_no_half_a_file(place, monkeypatch):

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import errno
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from headwater.hosts.files import find_files, read_pieces
+from headwater.hosts.files import find_files, json_lines, read_pieces
 from headwater.model import DataError
 from tests.unit.hosts.files.made_files import WEATHER, read, reasons, written
 
@@ -46,3 +48,40 @@ def test_an_unknown_ending_and_a_file_that_cannot_be_opened_are_bad_entries(tmp_
     for name in (gone, gone.replace(".csv", ".jsonl"), gone.replace(".csv", ".parquet")):
         (piece,) = read_pieces(name, WEATHER, ("at",))
         assert piece.bad["reason"].tolist() == ["unreadable-file: No such file or directory"]
+
+
+def test_a_file_that_vanishes_and_a_link_that_leads_nowhere_are_left_out(tmp_path):
+    kept = written(tmp_path, "a.csv", "at\n")
+    (tmp_path / "b.csv").symlink_to("gone.csv")
+    (tmp_path / "c.csv").symlink_to("c.csv")
+    assert find_files(str(tmp_path)) == [str(kept)]
+
+
+def test_a_path_that_cannot_be_looked_at_is_an_error_with_advice(tmp_path, monkeypatch):
+    long = "x" * 300
+    with pytest.raises(DataError) as caught:
+        find_files(long)
+    assert str(caught.value).splitlines() == [
+        f"error[unreadable-input]: cannot look into '{long}': File name too long",
+        "  give a file, a folder or a pattern that this user may read",
+    ]
+
+    def closed(path: Path) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    with pytest.raises(DataError) as caught:
+        find_files(str(tmp_path))
+    assert caught.value.message == f"cannot look into '{tmp_path}': Permission denied"
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_name_that_is_not_utf8_is_shown_with_its_bytes(tmp_path, ending):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/a\xff." + ending.encode())
+    Path(path).write_text("x\n")
+    assert find_files(str(tmp_path)) == [path]
+    (piece,) = read_pieces(path, WEATHER, ("at",))
+    shown = f"{tmp_path}/a\\xff.{ending}"
+    assert piece.bad["file"].tolist() == [shown]
+    (line,) = json_lines(piece.bad).to_pylist()
+    assert json.loads(line)["file"] == shown

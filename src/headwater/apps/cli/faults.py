@@ -1,0 +1,64 @@
+"""What a long text of Spark's says went wrong, in the words that help.
+
+Rule 1  An error of our own, told somewhere in the text, is that error: its code, its message and its advice.
+Rule 2  Trouble with Spark's saved state is `state-unreadable`, unless the disk or the system is to blame.
+Rule 3  Of anything else the deepest cause is told, which stands last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from headwater.model import HostError
+
+_OURS: Final = re.compile(r"error\[([a-z]+(?:-[a-z]+)*)\]: (.+)")
+_CAUSE: Final = re.compile(r"(?:Caused by: )?((?:\w+[.$])*\w*(?:Error|Exception)(?:: .+|$))")
+_STATE: Final = re.compile(
+    r"RocksDBException|CANNOT_LOAD_STATE_STORE|STATE_STORE_|checksum|\bCorruption\b|\.sst\b|\.changelog\b",
+    re.IGNORECASE,
+)
+_SYSTEM: Final = re.compile(r"No space left|Too many open files|Disk quota|Permission denied|OutOfMemory")
+_FRAME: Final = re.compile(r"\s+at \S|\s+\.\.\. \d+ more|\s+File \"")
+_NO_CAUSE: Final = "Traceback (most recent call last):"
+
+
+def told_by_fault(text: str) -> HostError:
+    """The error that a fault's text tells."""
+    lines = [line for line in text.splitlines() if not _FRAME.match(line)]
+    for number, line in enumerate(lines):
+        if ours := _OURS.search(line):
+            return HostError(ours[1], ours[2], advice=_advice(lines[number + 1 :]))
+    cause = _last_cause(lines)
+    told = "\n".join(line for line in lines if not line[:1].isspace())  # without the code of a traceback
+    if _STATE.search(told) and not _SYSTEM.search(told):
+        return HostError(
+            "state-unreadable",
+            f"saved state cannot be read: {cause}",
+            advice=[
+                "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
+            ],
+        )
+    return HostError(
+        "spark-failed",
+        f"the run on Spark failed: {cause}",
+        advice=["--debug shows what Spark says about it"],
+    )
+
+
+def _advice(lines: Sequence[str]) -> list[str]:
+    """The lines that belong to the error above them: they are indented by two spaces."""
+    advice = []
+    for line in lines:
+        if not line.startswith("  "):
+            break
+        advice.append(line[2:].rstrip())
+    return advice
+
+
+def _last_cause(lines: Sequence[str]) -> str:
+    causes = [found[1] for line in lines if (found := _CAUSE.match(line)) and not line.endswith(_NO_CAUSE)]
+    if causes:
+        return causes[-1].strip()
+    return next((line.strip() for line in lines if line.strip()), "it gave no reason")

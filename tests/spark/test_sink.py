@@ -1,0 +1,105 @@
+"""The folder of answers and the notes of a checkpoint, when the disk does not hold what it should. No Spark is started."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from headwater.apps.cli import main
+from headwater.hosts.spark.checkpoint import hold, zones_of
+from headwater.hosts.spark.sink import FolderSink
+from headwater.model import HostError
+from headwater.query.plan import compile_text
+
+QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
+NOTES = {"format": 1, "run": "r", "zones": 2, "streams": {"weather": "at"}, "queries": {"q": "f"}}
+
+
+def table(*bodies: str) -> pa.Table:
+    count = len(bodies)
+    return pa.table(
+        {
+            "kind": pa.array(["answer"] * count, pa.string()),
+            "name": pa.array(["q"] * count, pa.string()),
+            "event_time": pa.array([None] * count, pa.timestamp("us", "UTC")),
+            "match_id": pa.array([None] * count, pa.string()),
+            "body": pa.array(bodies, pa.string()),
+        }
+    )
+
+
+def test_a_batch_that_runs_again_replaces_its_own_file(tmp_path):
+    for _ in range(2):
+        sink = FolderSink(tmp_path / "out", "answers", ("answer",), "r")
+        sink.write(table("1", "2"), 7)
+    assert (tmp_path / "out" / "answers-00000007.jsonl").read_text() == "1\n2\n"
+    sink.write(table(), 7)
+    assert [item.name for item in (tmp_path / "out").iterdir()] == [".headwater.json"]
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HostError) as caught:
+        FolderSink(tmp_path / "file" / "out", "answers", ("answer",), "r")
+    assert caught.value.code == "cannot-write"
+    assert caught.value.message == f"cannot write to '{tmp_path / 'file' / 'out'}': Not a directory"
+    sink = FolderSink(tmp_path / "out", "answers", ("answer",), "r")
+    (tmp_path / "out" / "answers-00000001.jsonl").mkdir()
+    with pytest.raises(HostError) as caught:
+        sink.write(table("1"), 1)
+    assert caught.value.message == f"cannot write to '{tmp_path / 'out'}': Is a directory"
+
+
+@pytest.mark.parametrize("note", [b"", b"{", b"\xff", b"[]", b"{}", b'{"run": 7}', b"null"])
+def test_a_folder_whose_note_is_damaged_is_refused(tmp_path, note):
+    (tmp_path / ".headwater.json").write_bytes(note)
+    with pytest.raises(HostError) as caught:
+        FolderSink(tmp_path, "answers", ("answer",), "r")
+    assert str(caught.value).splitlines() == [
+        f"error[output-of-another-run]: cannot tell which run the folder '{tmp_path}' belongs to: "
+        "'.headwater.json' in it is damaged",
+        "  give a new --output folder",
+    ]
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path):
+    FolderSink(tmp_path, "answers", ("answer",), "r")
+    with pytest.raises(HostError) as caught:
+        FolderSink(tmp_path, "answers", ("answer",), "s")
+    assert (
+        caught.value.message == f"the folder '{tmp_path}' holds the output of a run with another checkpoint"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"format": "1"}, {"format": True}, {"run": 5}, {"zones": "2"}, {"zones": 0}, {"zones": True},
+        {"streams": []}, {"streams": {"weather": 1}}, {"queries": None},
+    ],
+)  # fmt: skip
+def test_damaged_notes_of_a_checkpoint_are_unreadable_state(tmp_path, wrong):
+    (tmp_path / "headwater").mkdir()
+    notes = tmp_path / "headwater" / "run.json"
+    notes.write_text(json.dumps(NOTES))
+    assert zones_of(tmp_path, 5) == 2
+    notes.write_text(json.dumps({**NOTES, **wrong}))
+    with pytest.raises(HostError) as caught:
+        zones_of(tmp_path, 5)
+    assert caught.value.code == "state-unreadable"
+    assert caught.value.message == f"the checkpoint '{tmp_path}' cannot be used: its notes are damaged"
+
+
+def test_another_number_of_zones_than_the_checkpoint_has_is_refused(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.hw").write_text(QUERIES)
+    (tmp_path / "in").mkdir()
+    hold(tmp_path / "state", compile_text(QUERIES, zones=2)).release()
+    command = ["run", "q.hw", "--input", "weather=in", "--follow", "--checkpoint", "state"]
+    assert main([*command, "--zones", "3"]) == 1
+    assert capfd.readouterr().err.splitlines() == [
+        "error[checkpoint-other-zones]: the checkpoint 'state' has 2 zones, this run wants 3",
+        "  the number of zones is fixed when a checkpoint is made",
+    ]

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater.apps.cli import main
+from headwater.apps.demo.view import Figures, Lines
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--seed", "-1"], "argument --seed: a whole number from 0 on is wanted, not '-1'"),
+        (["--seed", "1.5"], "argument --seed: a whole number from 0 on is wanted, not '1.5'"),
+        (["--seconds", "0"], "argument --seconds: a number of seconds above 0 is wanted, not '0'"),
+        (["--seconds", "-2"], "argument --seconds: a number of seconds above 0 is wanted, not '-2'"),
+        (["--seconds", "nan"], "argument --seconds: a number of seconds above 0 is wanted, not 'nan'"),
+        (["--seconds", "inf"], "argument --seconds: a number of seconds above 0 is wanted, not 'inf'"),
+        (["--seconds", "soon"], "argument --seconds: a number of seconds above 0 is wanted, not 'soon'"),
+    ],
+)
+def test_a_demo_that_makes_no_sense_is_refused(capfd, flags, message):
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", *flags])
+    assert ended.value.code == 2
+    assert capfd.readouterr().err.splitlines()[-1] == f"headwater demo: error: {message}"
+
+
+def test_without_a_terminal_a_line_comes_only_when_the_figures_changed(capfd):
+    lines, figures = Lines(), Figures()
+    for readings in (3, 0, 4):
+        figures.take(readings, {}, [])
+        lines.shown = 0.0  # as if a second had gone by
+        lines.show(figures)
+    assert capfd.readouterr().out.splitlines() == [
+        "readings        3  answers       0",
+        "readings        7  answers       0",
+    ]

@@ -1,0 +1,66 @@
+import numpy as np
+
+from headwater.kernels.correlate.window import Tape, Window
+from headwater.model import Column, ColumnType, Rows, strings, text_hash
+
+STRING, BIGINT = ColumnType.STRING, ColumnType.BIGINT
+
+
+def rows(*items: tuple[str | None, int | None]) -> Rows:
+    return Rows.of(
+        {"who": strings([who for who, _ in items]), "n": Column.of(BIGINT, [number for _, number in items])}
+    )
+
+
+def test_what_is_appended_to_an_old_tape_does_not_show_on_a_newer_one():
+    start = Tape.of(np.array([1, 2]))
+    one = start.append(np.array([3]))
+    other = start.append(np.array([4, 5]))
+    assert start.shown.tolist() == [1, 2]
+    assert one.shown.tolist() == [1, 2, 3]
+    assert other.shown.tolist() == [1, 2, 4, 5]
+    assert one.append(np.array([6])).shown.tolist() == [1, 2, 3, 6]
+
+
+def test_a_tape_that_is_appended_to_again_and_again_is_not_copied_each_time():
+    tape = Tape.of(np.empty(0, np.int64))
+    buffers = set()
+    for n in range(5000):
+        tape = tape.append(np.array([n])).drop(1 if n > 10 else 0)
+        buffers.add(id(tape.buffer))
+    assert tape.shown.tolist() == list(range(4989, 5000))
+    assert len(buffers) <= 6
+
+
+def test_a_window_numbers_its_rows_on_and_on():
+    window = Window.empty({"who": STRING, "n": BIGINT}, first=100)
+    window = window.append(rows(("b", 1), ("a", 2))).append(rows(("c", None), (None, 4)))
+    assert (window.first, window.end) == (100, 104)
+    later = window.drop_before(101)
+    assert (later.first, later.end) == (101, 104)
+    assert later.take("who", np.array([103, 101, 102])).tolist() == [None, "a", "c"]
+    assert later.take("n", np.array([103, 101, 102])).tolist() == [4, 2, None]
+    assert window.take("who", np.array([100])).tolist() == ["b"]
+
+
+def test_names_that_no_row_uses_are_left_out_when_new_ones_come():
+    window = Window.empty({"who": STRING, "n": BIGINT}).append(rows(("a", 1), ("b", 2))).drop_before(1)
+    window = window.append(rows(("c", 3)))
+    names = window.tracks["who"].names
+    assert names is not None and names.tolist() == ["b", "c"]
+    assert window.take("who", np.array([1, 2])).tolist() == ["b", "c"]
+
+
+def test_a_column_that_rows_lack_is_null():
+    window = Window.empty({"who": STRING, "n": BIGINT}).append(rows(("a", 1)).select(["n"]))
+    assert window.take("who", np.array([0])).tolist() == [None]
+
+
+def test_identities_are_equal_where_values_are():
+    window = Window.empty({"who": STRING, "n": BIGINT}, hashed="who").append(
+        rows(("a", 7), ("b", 7), (None, None))
+    )
+    window = window.append(rows(("a", 8)))
+    identities = window.tracks["who"].identities
+    assert identities.view(np.uint64).tolist() == [text_hash("a"), text_hash("b"), 0, text_hash("a")]
+    assert window.tracks["n"].identities.tolist() == [7, 7, 0, 8]
