@@ -45,9 +45,9 @@ class Input:
 def name_inputs(paths: Mapping[str, Sequence[str]]) -> tuple[Input, ...]:
     """The inputs of a run, named by what they read: a restart finds them again, however they are spelled or ordered."""
     return tuple(
-        Input(f"{stream}={Path(path).resolve()}", stream, path)
+        Input(f"{stream}={path}", stream, path)
         for stream, listed in paths.items()
-        for path in dict.fromkeys(listed)
+        for path in dict.fromkeys(str(Path(path).resolve()) for path in listed)
     )
 
 
