@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.apps.cli.main import run_command
+from headwater.apps.cli.commands import run_command
 from headwater.model import QueriesRefused
 from headwater.query.plan import compile_text
 from tests.docs.pages import assert_alike

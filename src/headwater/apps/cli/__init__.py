@@ -13,6 +13,6 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of a command line; without one, that of this process."""
-    from headwater.apps.cli.main import run_command
+    from headwater.apps.cli.commands import run_command
 
     return run_command(argv)

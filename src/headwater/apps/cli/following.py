@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.apps.cli.main import DONE
+from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs

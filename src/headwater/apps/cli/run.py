@@ -16,7 +16,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final
 
-from headwater.apps.cli.main import DONE, INTERRUPTED, REFUSED
+from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
