@@ -51,20 +51,20 @@ def tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@bounded(200)
+@bounded(300)
 @given(world=worlds())
 def test_correlate_keeps_the_law(law, world: CorrelateWorld):
     law(world)
 
 
 @pytest.mark.parametrize("law", WITHOUT_ORACLE, ids=lambda law: law.__name__)
-@bounded(25)
+@bounded(40)
 @given(world=long_worlds())
 def test_correlate_keeps_the_law_over_many_rows(law, world: CorrelateWorld):
     law(world)
 
 
-@bounded(200)
+@bounded(300)
 @given(world=worlds())
 def test_rows_that_routing_keeps_from_a_zone_change_none_of_its_answers(world: CorrelateWorld):
     zones = [(world.seed + n) % ZONES for n in range(len(world.before))]

@@ -63,12 +63,14 @@ class SelectKernel:
 
     def step(self, state: SelectState, rows: Rows, watermark: Instant) -> Step[SelectState]:
         """Answer every row that a query asks for."""
+        if not rows.count:
+            return Step(SelectState(watermark, state.since), (), watermark)
         shapes: dict[int, list[tuple[str, NDArray[np.int64]]]] = {}
         time = rows[self.schema.time].values
-        asked = {query.where for query in self.queries} if rows.count else set()
-        holds = {where: np.flatnonzero(self.conditions[where](rows)) for where in asked if where is not None}
+        asked = {query.where for query in self.queries if query.where is not None}
+        holds = {where: np.flatnonzero(self.conditions[where](rows)) for where in asked}
         for query, since in zip(self.queries, state.since.tolist(), strict=True):
-            found = np.arange(rows.count) if query.where is None or not rows.count else holds[query.where]
+            found = np.arange(rows.count) if query.where is None else holds[query.where]
             found = found[np.searchsorted(time[found], since) :]
             if len(found):
                 shapes.setdefault(query.shape, []).append((query.name, found))

@@ -26,6 +26,7 @@ from headwater.kernels.correlate.book import (
     Book,
 )
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
+from headwater.kernels.correlate.match import Matches
 from headwater.kernels.correlate.search import Choice, candidates, gathered, next_event
 from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, list_match, nodes_around
 
@@ -33,21 +34,67 @@ Numbers = NDArray[np.int64]
 
 
 class Found(NamedTuple):
-    """What a step found.
+    """What a step found, in arrays with room to grow.
 
     Complex events: subscription, row ρ and, one after the other, the rows of its clauses. Readings to tell: subscription,
-    row ρ, the reading's row and attribute, four numbers each. `cuts`: rows at which a LIMIT cut.
+    row ρ, the reading's row and attribute, four numbers each. `counts`: events, rows of events, numbers of readings to tell,
+    and rows at which a LIMIT cut.
     """
 
     subscription: Numbers
     newest: Numbers
     rows: Numbers
     told: Numbers
-    cuts: int
+    counts: Numbers
+
+
+EVENTS, ROWS, TOLD, CUTS = range(4)
+
+
+def advance(
+    book: Book,
+    since: Numbers,
+    told_until: Numbers,
+    heads: Heads,
+    chains: Chains,
+    spots: Spots,
+    past: Past,
+    matches: Matches,
+    *,
+    next_match: int,
+    answering: bool,
+) -> Found:
+    """Take matches in the order of their rows. Changes `told_until`, `heads`, `chains` and `spots`, the caller's own."""
+    # None where nothing is searched, or told after a search: then that part of the loop is not even compiled.
+    searching = bool((book.kind >= LATEST_SEARCH).any()) or None
+    telling = bool((book.kind == READINGS_SEARCH).any()) or None
+    found = _advance(
+        book,
+        since,
+        told_until,
+        heads,
+        chains,
+        spots,
+        past,
+        matches.row,
+        matches.of_class,
+        next_match,
+        answering,
+        searching,
+        telling,
+    )
+    counts = found.counts.tolist()
+    return Found(
+        found.subscription[: counts[EVENTS]],
+        found.newest[: counts[EVENTS]],
+        found.rows[: counts[ROWS]],
+        found.told[: counts[TOLD]],
+        found.counts,
+    )
 
 
 @numba.njit(cache=True)
-def advance(
+def _advance(
     book: Book,
     since: Numbers,
     told_until: Numbers,
@@ -62,14 +109,13 @@ def advance(
     searching: bool | None,
     telling: bool | None,
 ) -> Found:
-    """Take matches in the order of their rows. Changes `told_until`, `heads`, `chains` and `spots`, the caller's own.
-
-    `searching` is None where no subscription is searched, `telling` where none of those is READINGS: what is then not needed
-    is not compiled either.
-    """
-    subscription, newest = np.empty(256, np.int64), np.empty(256, np.int64)
-    rows, told = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    events, filled, tellings, cuts = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    found = Found(
+        np.empty(256, np.int64),
+        np.empty(256, np.int64),
+        np.empty(1024, np.int64),
+        np.empty(1024, np.int64),
+        np.zeros(4, np.int64),
+    )
     asked = np.full(len(since), -1, np.int64)
     start = 0
     while start < len(match_row):
@@ -86,11 +132,8 @@ def advance(
                     list_match(book, chains, spots, past, next_match, of_class, row)
                 next_match += 1
             stop += 1
-        entry = start if answering else stop
-        start = stop
-        while entry < stop:
+        for entry in range(start, stop if answering else start):
             of_class = match_class[entry]
-            entry += 1
             for a in range(book.first_asker[of_class], book.first_asker[of_class + 1]):
                 s = book.asker[a]
                 if asked[s] == row or time < since[s]:
@@ -101,41 +144,17 @@ def advance(
                     continue
                 kind = book.kind[s]
                 if kind == LATEST_PLAIN:
-                    subscription, newest = _room(subscription, events, 1), _room(newest, events, 1)
-                    subscription[events], newest[events] = s, row
-                    events += 1
-                    for clause in range(book.first_clause[s], book.first_clause[s + 1]):
-                        rows = _room(rows, filled, 1)
-                        rows[filled] = heads.row[book.clause_class[clause]]
-                        filled += 1
+                    found = _note_heads(book, heads, found, s, row)
                 elif kind == READINGS_PLAIN:
-                    told, tellings = _tell_rest(
-                        book, heads, chains, past, s, row, after, told_until[s], told, tellings
-                    )
+                    found = _tell_rest(book, heads, chains, past, found, s, row, after, told_until[s])
                     told_until[s] = row
                 elif kind == READINGS_SEARCH:
                     if telling is not None:
-                        told, tellings = _tell_found(
-                            book, heads, chains, spots, past, s, row, after, told, tellings
-                        )
+                        found = _tell_found(book, heads, chains, spots, past, found, s, row, after)
                 elif searching is not None:
-                    choice = candidates(book, heads, chains, spots, past, s, row, after, True)
-                    left = book.limit[s]
-                    while next_event(choice):
-                        if left == 0:
-                            cuts += 1
-                            break
-                        left -= 1
-                        subscription, newest = _room(subscription, events, 1), _room(newest, events, 1)
-                        subscription[events], newest[events] = s, row
-                        events += 1
-                        for clause in range(len(choice.chosen)):
-                            rows = _room(rows, filled, 1)
-                            rows[filled] = choice.row[choice.chosen[clause]]
-                            filled += 1
-                        if kind == LATEST_SEARCH:
-                            break
-    return Found(subscription[:events], newest[:events], rows[:filled], told[:tellings], int(cuts))
+                    found = _note_events(book, heads, chains, spots, past, found, s, row, after)
+        start = stop
+    return found
 
 
 @numba.njit(cache=True, inline="always")
@@ -147,11 +166,79 @@ def _complete(book: Book, heads: Heads, s: int, after: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, inline="always")
-def _room(array: Numbers, used: int, more: int) -> Numbers:
-    if used + more <= len(array):
-        return array
-    return np.concatenate((array, np.empty(len(array) + more, np.int64)))
+@numba.njit(cache=True)
+def _with_room(found: Found, rows: int) -> Found:
+    """Room for one more event of so many rows."""
+    if found.counts[EVENTS] < len(found.newest) and found.counts[ROWS] + rows <= len(found.rows):
+        return found
+    return Found(
+        np.concatenate((found.subscription, np.empty_like(found.subscription))),
+        np.concatenate((found.newest, np.empty_like(found.newest))),
+        np.concatenate((found.rows, np.empty(len(found.rows) + rows, np.int64))),
+        found.told,
+        found.counts,
+    )
+
+
+@numba.njit(cache=True)
+def _note(found: Found, s: int, newest: int) -> None:
+    """Note an event of which the rows have been noted."""
+    found.subscription[found.counts[EVENTS]], found.newest[found.counts[EVENTS]] = s, newest
+    found.counts[EVENTS] += 1
+
+
+@numba.njit(cache=True)
+def _note_heads(book: Book, heads: Heads, found: Found, s: int, newest: int) -> Found:
+    """The latest match of each clause: the latest event of a plain subscription."""
+    start, stop = book.first_clause[s], book.first_clause[s + 1]
+    found = _with_room(found, stop - start)
+    for clause in range(start, stop):
+        found.rows[found.counts[ROWS]] = heads.row[book.clause_class[clause]]
+        found.counts[ROWS] += 1
+    _note(found, s, newest)
+    return found
+
+
+@numba.njit(cache=True)
+def _note_events(
+    book: Book,
+    heads: Heads,
+    chains: Chains,
+    spots: Spots,
+    past: Past,
+    found: Found,
+    s: int,
+    newest: int,
+    after: int,
+) -> Found:
+    """The latest event of a searched subscription, or as many as its LIMIT allows."""
+    choice = candidates(book, heads, chains, spots, past, s, newest, after)
+    latest = book.kind[s] == LATEST_SEARCH
+    left = 1 if latest else book.limit[s]
+    while next_event(choice):
+        if left == 0:
+            found.counts[CUTS] += 1
+            break
+        found = _with_room(found, len(choice.chosen))
+        for clause in range(len(choice.chosen)):
+            found.rows[found.counts[ROWS]] = choice.row[choice.chosen[clause]]
+            found.counts[ROWS] += 1
+        _note(found, s, newest)
+        left -= 1
+        if latest:
+            break
+    return found
+
+
+@numba.njit(cache=True)
+def _tell_one(found: Found, s: int, newest: int, row: int, attribute: int) -> Found:
+    at = found.counts[TOLD]
+    if at + 4 > len(found.told):
+        told = np.concatenate((found.told, np.empty_like(found.told)))
+        found = Found(found.subscription, found.newest, found.rows, told, found.counts)
+    found.told[at], found.told[at + 1], found.told[at + 2], found.told[at + 3] = s, newest, row, attribute
+    found.counts[TOLD] = at + 4
+    return found
 
 
 @numba.njit(cache=True)
@@ -160,13 +247,12 @@ def _tell_rest(
     heads: Heads,
     chains: Chains,
     past: Past,
+    found: Found,
     s: int,
     newest: int,
     after: int,
     told_until: int,
-    told: Numbers,
-    telling: int,
-) -> tuple[Numbers, int]:
+) -> Found:
     """Tell every reading in the window of a complete plain subscription that has not been told."""
     for clause in range(book.first_clause[s], book.first_clause[s + 1]):
         match = heads.latest[book.clause_class[clause]]
@@ -174,12 +260,9 @@ def _tell_rest(
             row = chains.row[match - chains.first]
             if row <= told_until or past.time[row - past.first] <= after:
                 break
-            told = _room(told, telling, 4)
-            told[telling], told[telling + 1] = s, newest
-            told[telling + 2], told[telling + 3] = row, book.clause_attribute[clause]
-            telling += 4
+            found = _tell_one(found, s, newest, row, book.clause_attribute[clause])
             match = chains.earlier[match - chains.first]
-    return told, telling
+    return found
 
 
 @numba.njit(cache=True)
@@ -189,49 +272,57 @@ def _tell_found(
     chains: Chains,
     spots: Spots,
     past: Past,
+    found: Found,
     s: int,
     newest: int,
     after: int,
-    told: Numbers,
-    telling: int,
-) -> tuple[Numbers, int]:
+) -> Found:
     """Tell every untold reading for which an event with ρ is found."""
-    choice = candidates(book, heads, chains, spots, past, s, newest, after, False)
+    choice = candidates(book, heads, chains, spots, past, s, newest, after)
     if not next_event(choice):
-        return told, telling
-    told, telling = _tell(book, chains, choice, s, told, telling)
-    nodes = np.empty(MOST_CELLS_AROUND, np.int64)
-    base = book.first_clause[s]
+        return found
+    found = _tell_event(book, chains, found, choice, s)
     for one in range(len(choice.chosen)):
-        c = choice.first[one]
-        if choice.row[c] != newest or _is_repeated(choice, one, NONE):
-            continue
-        # With `one` bound to ρ, is there an event with this match of `other`? `one` itself: with ρ alone.
-        for other in range(len(choice.chosen)):
-            if _is_repeated(choice, other, one):
-                continue
-            of_class = book.clause_class[base + other]
-            for n in range(nodes_around(book, spots, past, of_class, newest, nodes)):
-                match, last = spots.untold[nodes[n]], NONE
-                while (
-                    match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after
-                ):
-                    m = match - chains.first
-                    if chains.told[m]:  # leave it out from now on
-                        if last == NONE:
-                            spots.untold[nodes[n]] = chains.earlier[m]
-                        else:
-                            chains.earlier[last - chains.first] = chains.earlier[m]
-                    else:
-                        last = match
-                        if other != one or chains.row[m] == newest:
-                            bound = _narrowed(
-                                book, chains, past, choice, s, one, choice.match[c], other, match
-                            )
-                            if next_event(bound):
-                                told, telling = _tell(book, chains, bound, s, told, telling)
-                    match = chains.earlier[m]
-    return told, telling
+        if choice.row[choice.first[one]] == newest and not _is_repeated(choice, one, one):
+            for other in range(len(choice.chosen)):
+                if not _is_repeated(choice, other, one):
+                    found = _tell_with(book, chains, spots, past, found, choice, s, one, other, after)
+    return found
+
+
+@numba.njit(cache=True)
+def _tell_with(
+    book: Book,
+    chains: Chains,
+    spots: Spots,
+    past: Past,
+    found: Found,
+    choice: Choice,
+    s: int,
+    one: int,
+    other: int,
+    after: int,
+) -> Found:
+    """With clause `one` bound to ρ, tell every match of `other` that has an event; `one` itself: ρ alone."""
+    nodes = np.empty(MOST_CELLS_AROUND, np.int64)
+    of_class = book.clause_class[book.first_clause[s] + other]
+    for n in range(nodes_around(book, spots, past, of_class, choice.newest, nodes)):
+        match, last = spots.untold[nodes[n]], NONE
+        while match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after:
+            m = match - chains.first
+            if chains.told[m]:  # leave it out from now on
+                if last == NONE:
+                    spots.untold[nodes[n]] = chains.earlier[m]
+                else:
+                    chains.earlier[last - chains.first] = chains.earlier[m]
+            else:
+                last = match
+                if other != one or chains.row[m] == choice.newest:
+                    bound = _narrowed(book, chains, past, choice, s, one, other, match)
+                    if next_event(bound):
+                        found = _tell_event(book, chains, found, bound, s)
+            match = chains.earlier[m]
+    return found
 
 
 @numba.njit(cache=True)
@@ -239,53 +330,39 @@ def _is_repeated(choice: Choice, clause: int, but: int) -> bool:
     """Whether an earlier clause, `but` left out, is of the same `n OF`: what holds for that one holds for this."""
     repeated = False
     for i in range(clause):
-        repeated = repeated or (i != but and clause != but and choice.group[i] == choice.group[clause])
+        repeated = repeated or (i != but and choice.group[i] == choice.group[clause])
     return repeated
 
 
 @numba.njit(cache=True)
 def _narrowed(
-    book: Book,
-    chains: Chains,
-    past: Past,
-    choice: Choice,
-    s: int,
-    one: int,
-    its: int,
-    other: int,
-    others: int,
+    book: Book, chains: Chains, past: Past, choice: Choice, s: int, one: int, other: int, others: int
 ) -> Choice:
-    """The same search with clause `one` bound to match `its` and clause `other` to match `others`."""
+    """The same search with clause `one` bound to its latest match, which is ρ's, and clause `other` to match `others`."""
     first = np.zeros_like(choice.first)
     match = np.empty(len(choice.match) + 2, np.int64)
     count = 0
     for i in range(len(choice.chosen)):
         if i in (one, other):
-            match[count] = its if i == one else others
+            match[count] = choice.match[choice.first[one]] if i == one else others
             count += 1
         else:
             for c in range(choice.first[i], choice.first[i + 1]):
                 match[count] = choice.match[c]
                 count += 1
         first[i + 1] = count
-    return gathered(book, chains, past, s, choice.newest, choice.ordered, first, match[:count])
+    return gathered(book, chains, past, s, choice.newest, first, match[:count])
 
 
 @numba.njit(cache=True)
-def _tell(
-    book: Book, chains: Chains, found: Choice, s: int, told: Numbers, telling: int
-) -> tuple[Numbers, int]:
+def _tell_event(book: Book, chains: Chains, found: Found, event: Choice, s: int) -> Found:
     """Tell those readings of an event that have not been told."""
-    for i in range(len(found.chosen)):
-        match = found.match[found.chosen[i]]
-        if chains.told[match - chains.first]:
-            continue
-        _mark(book, chains, s, match - chains.first, found.attribute[i])
-        told = _room(told, telling, 4)
-        told[telling], told[telling + 1] = s, found.newest
-        told[telling + 2], told[telling + 3] = found.row[found.chosen[i]], found.attribute[i]
-        telling += 4
-    return told, telling
+    for i in range(len(event.chosen)):
+        m = event.match[event.chosen[i]] - chains.first
+        if not chains.told[m]:
+            _mark(book, chains, s, m, event.attribute[i])
+            found = _tell_one(found, s, event.newest, event.row[event.chosen[i]], event.attribute[i])
+    return found
 
 
 @numba.njit(cache=True)

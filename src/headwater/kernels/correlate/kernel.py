@@ -26,7 +26,6 @@ from headwater.kernels.correlate.book import (
     BY_SENSOR,
     HEAD,
     LATEST_SEARCH,
-    READINGS_SEARCH,
     write_book,
 )
 from headwater.kernels.correlate.chains import (
@@ -39,7 +38,7 @@ from headwater.kernels.correlate.chains import (
     no_heads,
     with_room,
 )
-from headwater.kernels.correlate.engine import Found, advance
+from headwater.kernels.correlate.engine import CUTS, Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches, own
 from headwater.kernels.correlate.spots import Spots, no_spots, with_spots
 from headwater.kernels.correlate.subscription import Subscription
@@ -99,8 +98,7 @@ class CorrelateKernel:
         self.shapes = Shapes(schema, self.subscriptions, self.book, self.contents.attributes)
         self._types = self._kept_types()
         self._logged = tuple(schema.types) if self.matcher.conditions else tuple(self._types)
-        self._searching = bool((self.book.kind >= LATEST_SEARCH).any()) or None
-        self._telling = bool((self.book.kind == READINGS_SEARCH).any()) or None
+        self._searching = bool((self.book.kind >= LATEST_SEARCH).any())
 
     def start(self, since: Instant) -> CorrelateState:
         """Nothing known; rows before `since` are not for these queries."""
@@ -115,7 +113,8 @@ class CorrelateKernel:
         kept, matches = _matched_rows(rows, self.matcher.match(rows), state.window.end)
         state, found = self._advance(state, kept, matches, answering=True)
         answers = self.shapes.answers(found, state.window)
-        counts = {"limit_cuts": found.cuts} if found.cuts else {}
+        cuts = int(found.counts[CUTS])
+        counts = {"limit_cuts": cuts} if cuts else {}
         return Step(self._forget(self._told(state, found), kept, watermark), answers, watermark, counts)
 
     def save(self, state: CorrelateState) -> Saved:
@@ -185,12 +184,9 @@ class CorrelateKernel:
             chains,
             spots,
             past,
-            matches.row,
-            matches.of_class,
-            next_match,
-            answering,
-            self._searching,
-            self._telling,
+            matches,
+            next_match=next_match,
+            answering=answering,
         )
         advanced = replace(
             state, told_until=told_until, window=window, heads=heads, chains=chains, spots=spots

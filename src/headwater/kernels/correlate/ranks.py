@@ -67,7 +67,9 @@ def _whole_range(interval: Interval) -> tuple[int, int]:
         high = math.ceil(interval.high) - 1 if interval.high_open else math.floor(interval.high)
     elif interval.high < 0:
         return 1, 0
-    return min(max(low, LEAST), GREATEST), max(min(high, GREATEST), LEAST)
+    if low > GREATEST or high < LEAST:
+        return 1, 0
+    return max(low, LEAST), min(high, GREATEST)
 
 
 def numbers_by_name(names: NDArray[Any], numbers: Mapping[Any, int]) -> Ranks:

@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import Book
+from headwater.kernels.correlate.book import READINGS_SEARCH, Book
 from headwater.kernels.correlate.chains import Chains, Heads, Past
 from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, nodes_around
 from headwater.model.place import EARTH_RADIUS_M, distance_m
@@ -67,7 +67,6 @@ def candidates(
     subscription: int,
     newest: int,
     after: int,
-    ordered: bool,
 ) -> Choice:
     """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
     start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
@@ -108,7 +107,7 @@ def candidates(
                 found[count] = match
                 count += 1
         first[i + 1] = count
-    return gathered(book, chains, past, subscription, newest, ordered, first, found[:count])
+    return gathered(book, chains, past, subscription, newest, first, found[:count])
 
 
 @numba.njit(cache=True)
@@ -128,7 +127,6 @@ def gathered(
     past: Past,
     subscription: int,
     newest: int,
-    ordered: bool,
     first: Numbers,
     match: Numbers,
 ) -> Choice:
@@ -145,7 +143,7 @@ def gathered(
         )
     return Choice(
         newest,
-        ordered,
+        book.kind[subscription] != READINGS_SEARCH,
         book.distinct[subscription],
         book.exchangeable[subscription],
         book.within_m[subscription],
@@ -194,7 +192,7 @@ def next_event(choice: Choice) -> bool:
                 _release(choice, level)
                 choice.chosen[level] = -1
                 level -= 1
-            if completes(choice, -1):
+            if completes(choice, level):
                 level = 0
         dead_ends += not fits
     return False

@@ -84,7 +84,9 @@ class Track:
     def at(self, places: Numbers) -> Column:
         """The values at some places."""
         valid = None if self.valid is None else self.valid.shown[places]
-        return Column(self.type, self.values.shown[places], valid, self.names)
+        column = Column(self.type, self.values.shown[places], valid, self.names)
+        # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
+        return compacted(column) if self.names is not None and len(self.names) > len(places) else column
 
     @property
     def identities(self) -> Numbers:
