@@ -107,11 +107,11 @@ def measure(name: str, asked: list[Subscription], rows: list[Rows]) -> None:
         state = step.state
         for block in step.answers:
             answers += block.rows.count
-            heard.update(np.unique(block.rows["query"].values).tolist())
+            heard.update(block.rows["query"].names.tolist())
     seconds = time.process_time() - began
     total = sum(piece.count for piece in rows)
     print(
-        f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   answers {answers / total:7.2%} of rows, "
+        f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   answers {answers / total:7.2%} of rows by {len(heard)} of {len(asked)} queries, "
         f"{state.window.end - state.window.first} rows kept, built in {built:.2f} s"
     )
 
