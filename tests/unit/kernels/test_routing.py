@@ -59,6 +59,13 @@ def test_a_row_goes_where_its_place_and_its_value_are_asked_for():
     assert zones(routing, ("s", None, 5.0), ("s", 0.0, None)) == [[], []]
 
 
+def test_a_row_just_outside_a_region_goes_nowhere():
+    routing = Routing(
+        SCHEMA, [asking(0, 10, region=WEST), asking(0, 10, region=Circle(19.5, 0.0, 9.0))], [0, 1], 2
+    )
+    assert zones(routing, ("s", 10.0, 5.0), ("s", 10.25, 5.0), ("s", 10.5, 5.0)) == [[0], [], [1]]
+
+
 def test_what_needs_no_region_is_wanted_everywhere():
     routing = Routing(SCHEMA, [asking(0, 10, region=WEST), asking(5, 6)], [0, 1], 3)
     assert zones(routing, ("s", 0.0, 5.0), ("s", 500.0, 5.0), ("s", None, 6.0)) == [[0, 1], [1], [1]]

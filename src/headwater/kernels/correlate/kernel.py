@@ -39,7 +39,8 @@ from headwater.kernels.correlate.chains import (
     with_room,
 )
 from headwater.kernels.correlate.engine import CUTS, Found, advance
-from headwater.kernels.correlate.match import Matcher, Matches, own
+from headwater.kernels.correlate.match import Matcher, Matches
+from headwater.kernels.correlate.regions import own
 from headwater.kernels.correlate.spots import Spots, no_spots, with_spots
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.correlate.told import log_told, mark_told

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, Scope
 from headwater.kernels.correlate.intervals import Forest, leaf_of, plant
 from headwater.kernels.correlate.ranks import NULL_RANK, Ranks, numbers_by_name, ranks_of
-from headwater.kernels.correlate.regions import Regions, different_places
+from headwater.kernels.correlate.regions import Regions
 from headwater.model import Column, ColumnType, RowCondition, Rows, StreamSchema
 
 MASK_CELLS = 1 << 24
@@ -84,7 +84,7 @@ class Matcher:
         ranks = np.empty((len(self.contents.attributes), rows.count), np.int64)
         for number, name in enumerate(self.contents.attributes):
             ranks[number] = self._ranks(rows, number, name)
-        held_place, first_held, held = self._areas(rows)
+        held_place, first_held, held = self.regions.of_rows(self.schema, rows)
         row, of_class = _find(
             ranks,
             held_place,
@@ -101,19 +101,6 @@ class Matcher:
     def _ranks(self, rows: Rows, number: int, name: str) -> Ranks | int:
         return ranks_of(rows[name], self.contents.texts[number]) if name in rows else NULL_RANK
 
-    def _areas(self, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-        """Each row's place (-1: none), and for each place the regions that hold it."""
-        place = self.schema.place
-        if place is None or place.x not in rows or place.y not in rows:
-            return np.full(rows.count, -1, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64)
-        x, y = rows[place.x], rows[place.y]
-        known = x.is_valid & y.is_valid
-        if not self.contents.regions:
-            return known.astype(np.int64) - 1, np.zeros(2, np.int64), np.empty(0, np.int64)
-        places = different_places(own(x.values), own(y.values), known)
-        first, held = self.regions.holding(places)
-        return places.number, first, held
-
     def _sensor_numbers(self, rows: Rows) -> Numbers:
         """For each row the number of its key among the sensors that scopes name; -1: none of them."""
         if not self.sensors or self.schema.key is None:
@@ -126,11 +113,6 @@ class Matcher:
             if useful is None or useful[number]:
                 marks[number] = condition(rows)
         return marks
-
-
-def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same numbers in memory that compiled loops take as it is: contiguous and writeable."""
-    return np.require(values, np.float64, ["C", "W"])
 
 
 def numbers_of(key: Column, sensors: dict[str | int, int]) -> Numbers:

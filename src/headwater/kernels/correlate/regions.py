@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Box, Circle, Polygon, Region, distance_m
+from headwater.model import Box, Circle, Polygon, Region, Rows, StreamSchema, distance_m
 
 MOST_CELLS = 1 << 16
 _CELLS_A_REGION = 16  # cells are a few times finer than regions, so that few wrong regions are proposed
@@ -71,6 +71,23 @@ class Regions:
             place, region = place[kept], region[kept]
         first = np.searchsorted(place, np.arange(len(places.x) + 1)).astype(np.int64)
         return first, region
+
+    def of_rows(self, schema: StreamSchema, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+        """Each row's place (-1: none), and for each place the regions that hold it, as `place, first, held`."""
+        place = schema.place
+        if place is None or place.x not in rows or place.y not in rows:
+            return np.full(rows.count, -1, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64)
+        x, y = rows[place.x], rows[place.y]
+        known = x.is_valid & y.is_valid
+        if not self.regions:
+            return known.astype(np.int64) - 1, np.zeros(2, np.int64), np.empty(0, np.int64)
+        places = different_places(own(x.values), own(y.values), known)
+        return places.number, *self.holding(places)
+
+
+def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers in memory that compiled loops take as it is: contiguous and writeable."""
+    return np.require(values, np.float64, ["C", "W"])
 
 
 def lay_grid(regions: Sequence[Region]) -> Grid:

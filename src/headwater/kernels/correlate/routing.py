@@ -4,11 +4,11 @@ A zone runs some of the subscriptions. A row is wanted in a zone if some subscri
 readings. That is asked separately of place, sensor, value and WHERE, and the answers are combined: each is a set of
 zones as bits, found by one look-up.
 
-Rule 1  Place: the zones of all regions that reach into the row's cell of a grid, and of clauses that need no region.
+Rule 1  Place: the zones of all regions that hold it, exactly, and of clauses that need no region.
 Rule 2  Value: for every attribute the zones of all ranges that hold the value, exactly; any attribute will do.
 Rule 3  A zone wants a row if place or sensor, and value, and WHERE all say so. A row that matches a clause passes all of
         them, so dropping the others changes no answer.
-Memory  The grid, and one set of zones for every stretch of values between two ends of ranges.
+Memory  The regions' grid, and one set of zones for every stretch of values between two ends of ranges.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, write_book
 from headwater.kernels.correlate.intervals import count_up_to
-from headwater.kernels.correlate.match import numbers_of, own
+from headwater.kernels.correlate.match import numbers_of
 from headwater.kernels.correlate.ranks import GREATEST, NULL_RANK, Ranks, ranks_of
-from headwater.kernels.correlate.regions import Grid, cell_of, lay_grid
+from headwater.kernels.correlate.regions import Numbers, Regions
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.model import RowCondition, Rows, StreamSchema
 
@@ -100,10 +100,9 @@ class Routing:
                 by_area[scope.area] |= wanted[number]
             for sensor in scope.sensors or ():
                 self.by_sensor[self.sensors[sensor]] |= wanted[number]
-        self.grid = lay_grid(contents.regions)
-        self.anywhere, placed = by_area[0], by_area[0] | by_area[PLACED]
-        self.by_cell = np.repeat(placed[None, :], len(self.grid.first), axis=0)  # the last: outside the grid
-        _spread(self.grid, by_area[FIRST_REGION:], self.by_cell)
+        self.regions = Regions(contents.regions)
+        self.anywhere, self.placed = by_area[0], by_area[0] | by_area[PLACED]
+        self.by_region = by_area[FIRST_REGION:]
 
     def _by_value(self, rows: Rows) -> Bits:
         bits = np.zeros((rows.count, len(self.anywhere)), np.uint64)
@@ -115,14 +114,9 @@ class Routing:
         return bits
 
     def _by_place_or_sensor(self, rows: Rows) -> Bits:
-        place, key = self.schema.place, self.schema.key
-        if place is None or place.x not in rows or place.y not in rows:
-            bits = np.repeat(self.anywhere[None, :], rows.count, axis=0)
-        else:
-            x, y = rows[place.x], rows[place.y]
-            bits = _zones_at(own(x.values), own(y.values), self.grid, self.by_cell)
-            if x.valid is not None or y.valid is not None:
-                bits = np.where((x.is_valid & y.is_valid)[:, None], bits, self.anywhere)
+        key = self.schema.key
+        place, first, held = self.regions.of_rows(self.schema, rows)
+        bits = _zones_at(place, first, held, self.by_region, self.placed, self.anywhere)
         if self.sensors and key is not None and key in rows:
             bits |= self.by_sensor[numbers_of(rows[key], self.sensors)]
         return bits
@@ -172,21 +166,19 @@ def _bit(zone: int, words: int) -> Bits:
 
 
 @numba.njit(cache=True)
-def _spread(grid: Grid, by_region: Bits, by_cell: Bits) -> None:
-    """Add the zones of regions to the cells they reach into."""
-    for cell in range(len(grid.first) - 1):
-        for entry in range(grid.first[cell], grid.first[cell + 1]):
-            by_cell[cell] |= by_region[grid.regions[entry]]
-
-
-@numba.njit(cache=True)
-def _zones_at(x: NDArray[np.float64], y: NDArray[np.float64], grid: Grid, by_cell: Bits) -> Bits:
-    """uint64[n, words]: the zones of each place's cell."""
-    bits = np.empty((len(x), by_cell.shape[1]), np.uint64)
-    for i in range(len(x)):
-        cell = cell_of(grid, x[i], y[i])
-        for word in range(bits.shape[1]):
-            bits[i, word] = by_cell[cell, word]
+def _zones_at(
+    place: Numbers, first: Numbers, held: Numbers, by_region: Bits, placed: Bits, anywhere: Bits
+) -> Bits:
+    """uint64[n, words]: the zones of each row's place (-1: none), which the regions `held[first[p]:first[p + 1]]` hold."""
+    by_place = np.empty((len(first) - 1, len(placed)), np.uint64)
+    for p in range(len(by_place)):
+        by_place[p] = placed
+        for entry in range(first[p], first[p + 1]):
+            by_place[p] |= by_region[held[entry]]
+    bits = np.empty((len(place), len(placed)), np.uint64)
+    for i in range(len(place)):
+        for word in range(len(placed)):
+            bits[i, word] = by_place[place[i], word] if place[i] >= 0 else anywhere[word]
     return bits
 
 
