@@ -120,13 +120,14 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
     from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.told import ZoneTold, table_of
 
     together = Together(cases, folder / "in")
     plan = together.plan()
     lines: list[tuple[str, str, str]] = []
 
-    def each(table: pa.Table, _: int) -> None:
-        lines.extend(_lines(table))
+    def each(zones: Sequence[ZoneTold], _: int) -> None:
+        lines.extend(_lines(table_of(zones)))
 
     with hold(folder / "checkpoint", plan) as held:
         query = run_follow(spark, plan, together.paths, each, checkpoint=held, files_per_batch=1, ends=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from headwater.hosts.spark.checkpoint import hold
+from headwater.hosts.spark.checkpoint import FORMAT, hold
 from headwater.hosts.spark.runs import run_batch, run_follow
+from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import HostError
 from headwater.query.plan import compile_text
 from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, readings, write_files, write_jsonl
@@ -24,7 +25,8 @@ def followed(
     """(kind, name, body) of everything a followed run tells, counts left out."""
     told: list[tuple] = []
 
-    def each(table: pa.Table, _: int) -> None:
+    def each(zones: Sequence[ZoneTold], _: int) -> None:
+        table = table_of(zones)
         told.extend(
             zip(*(table[name].to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True)
         )
@@ -228,7 +230,7 @@ def test_a_checkpoint_of_another_format_or_in_use_is_refused(tmp_path) -> None:
     assert in_use.value.code == "checkpoint-in-use"
     held.release()
     notes = tmp_path / "c" / "headwater" / "run.json"
-    notes.write_text(notes.read_text().replace('"format": 1', '"format": 99'))
+    notes.write_text(notes.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
     with pytest.raises(HostError) as unreadable:
         hold(tmp_path / "c", plan)
     assert unreadable.value.code == "state-unreadable"

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from headwater.apps.cli import main
-from headwater.hosts.spark.checkpoint import hold, zones_of
+from headwater.hosts.spark.checkpoint import FORMAT, hold, zones_of
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HostError
 from headwater.query.plan import compile_text
 
 QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
-NOTES = {"format": 1, "run": "r", "zones": 2, "streams": {"weather": "at"}, "queries": {"q": "f"}}
+NOTES = {"format": FORMAT, "run": "r", "zones": 2, "streams": {"weather": "at"}, "queries": {"q": "f"}}
 
 
 def table(*bodies: str) -> pa.Table:

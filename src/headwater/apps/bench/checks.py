@@ -6,13 +6,12 @@ those of the plain loop must be what is worked out from the rows without any ker
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from headwater.apps.bench.figures import Figure
@@ -20,6 +19,7 @@ from headwater.apps.bench.questions import Question, script
 from headwater.apps.bench.stations import Reports
 from headwater.apps.bench.truth import expected, identity_digest, told
 from headwater.hosts.local.follow import follow_local
+from headwater.hosts.spark.told import ZoneTold
 from headwater.model import Rows
 from headwater.query.plan import compile_text
 
@@ -44,31 +44,32 @@ class Report:
 
 @dataclass(slots=True)
 class Taken:
-    """The answers of a run as they come: names and identities of every micro-batch."""
+    """The answers of a run as they come: how many each query had, and the identities of all."""
 
-    names: list[pa.ChunkedArray] = field(default_factory=list)
-    identities: list[pa.ChunkedArray] = field(default_factory=list)
+    by_query: Counter[str] = field(default_factory=Counter)
+    identities: list[NDArray[np.bytes_]] = field(default_factory=list)
 
-    def each(self, table: pa.Table, number: int) -> None:
+    def each(self, zones: Sequence[ZoneTold], number: int) -> None:
         """Take the answers of one micro-batch."""
-        answers = table.filter(pc.equal(table["kind"], "answer"))
-        self.names.append(answers["name"])
-        self.identities.append(answers["match_id"])
+        for answers in (answers for zone in zones for answers in zone.output.answers):
+            names = answers["query"]
+            assert names.names is not None
+            amounts = np.bincount(names.values, minlength=len(names.names)).tolist()
+            self.by_query.update(dict(zip(names.names.tolist(), amounts, strict=True)))
+            self.identities.append(answers["match_id"].values.astype("S32"))
 
     @property
     def count(self) -> int:
         """How many answers there are."""
-        return sum(len(names) for names in self.names)
+        return self.by_query.total()
 
     def counts(self, names: Sequence[str]) -> NDArray[np.int64]:
         """How many answers each of the named queries had."""
-        found = pa.chunked_array([chunk for part in self.names for chunk in part.chunks], pa.string())
-        table = {item["values"]: item["counts"] for item in pc.value_counts(found).to_pylist()}
-        return np.array([table.get(name, 0) for name in names], np.int64)
+        return np.array([self.by_query[name] for name in names], np.int64)
 
     def digest(self) -> str:
         """One digest of all identities."""
-        return identity_digest(np.array(part.to_pylist(), "S32") for part in self.identities)
+        return identity_digest(self.identities)
 
 
 def check_answers(

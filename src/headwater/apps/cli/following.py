@@ -10,7 +10,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -22,14 +22,16 @@ from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
-from headwater.apps.cli.sparking import spark_trouble, told_by_table
+from headwater.apps.cli.sparking import spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, zones_of
+from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.sink import FolderSink
+from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
 from headwater.query.plan import Plan, compile_text
 
@@ -49,10 +51,10 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
         writers = _writers(arguments, plan, checkpoint.run_id)
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
-            def each(table: pa.Table, batch: int) -> None:
-                told = told_by_table(plan, table)
+            def each(zones: Sequence[ZoneTold], batch: int) -> None:
+                told = told_by_zones(plan, zones)
                 for write in writers:
-                    write(told, table, batch)
+                    write(told, zones, batch)
                 summary.take(told)
                 progress.update()
 
@@ -63,7 +65,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
 
 
 def _run(
-    arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachTable, checkpoint: Checkpoint
+    arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachTold, checkpoint: Checkpoint
 ) -> None:
     from headwater.hosts.spark.runs import run_follow
     from headwater.hosts.spark.session import embedded_spark
@@ -81,8 +83,7 @@ def _run(
         _wait(query)
 
 
-EachTable = Callable[[pa.Table, int], None]
-_Writer = Callable[[Told, pa.Table, int], None]
+_Writer = Callable[[Told, Sequence[ZoneTold], int], None]
 
 
 def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Writer]:
@@ -93,16 +94,16 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
     writers: list[_Writer] = []
     if arguments.late_output:
         late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id)
-        writers.append(lambda told, table, batch: late.write(_late_table(plan, told), batch))
+        writers.append(lambda told, zones, batch: late.write(_late_table(plan, told), batch))
     if arguments.bad_output:
         bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id)
-        writers.append(lambda told, table, batch: bad.write(_table("bad", [told.bad]), batch))
+        writers.append(lambda told, zones, batch: bad.write(_table("bad", [told.bad]), batch))
     if arguments.output:
         answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id)
-        writers.append(lambda told, table, batch: answers.write(table, batch))
+        writers.append(lambda told, zones, batch: answers.write(table_of(zones), batch))
     else:
         lines = open_output(None, [])
-        writers.append(lambda told, table, batch: lines.write(told.answers))
+        writers.append(lambda told, zones, batch: lines.write(told.answers))
     return writers
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +14,15 @@ import pyarrow.compute as pc
 
 from headwater.apps.cli.faults import told_by_fault
 from headwater.apps.cli.outputs import answer_types
-from headwater.hosts.files import BAD_TYPES, find_files
+from headwater.hosts.files import BAD_TYPES, find_files, json_lines
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
 from headwater.hosts.local.follow import given_up_rows
 from headwater.model import ColumnType, Rows, join_rows
 from headwater.query.plan import Plan
+
+if TYPE_CHECKING:
+    from headwater.hosts.spark.told import ZoneTold
 
 SMALL_BYTES: Final = 32 << 20  # a run over less is over before it pays to compile well
 
@@ -68,6 +72,28 @@ def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
     counts = _counts(table)
     seen = counts.pop("rows", 0)
     return Told(tuple(answers), late, join_rows([Rows.empty(BAD_TYPES), *bad]), counts, seen)
+
+
+def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
+    """What all zones told in one micro-batch."""
+    bad = [_in_file_order(zone.bad) for zone in zones if zone.bad is not None]
+    late: dict[str, list[Rows]] = {}
+    counts: Counter[str] = Counter()
+    for zone in zones:
+        for stream, rows in zone.output.late.items():
+            late.setdefault(stream, []).append(rows)
+        bad += [
+            given_up_rows(plan.stream(stream), json_lines(rows).to_pylist())
+            for stream, rows in zone.output.given_up.items()
+        ]
+        counts.update(zone.output.counts)
+    return Told(
+        tuple(rows for zone in zones for rows in zone.output.answers),
+        {stream: join_rows(parts) for stream, parts in late.items()},
+        join_rows([Rows.empty(BAD_TYPES), *bad]),
+        counts,
+        sum(zone.seen for zone in zones),
+    )
 
 
 def _in_file_order(bad: Rows) -> Rows:

@@ -6,16 +6,19 @@ import json
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING
 
 from headwater.apps.demo.feed import Feed
 from headwater.apps.demo.view import Figures, View, open_view
+from headwater.hosts.files import json_lines
 from headwater.query.plan import compile_text
+
+if TYPE_CHECKING:
+    from headwater.hosts.spark.told import ZoneTold
 
 ANSWERS_SHOWN = 3
 PREPARING_S = 30.0
@@ -60,11 +63,17 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
     with embedded_spark(debug=debug, small=True) as spark, hold(folder / "checkpoint", plan) as checkpoint:
         view.say("Spark is there; the first readings are on their way …")
 
-        def each(table: pa.Table, batch: int) -> None:
-            answers = table.filter(pc.equal(table["kind"], "answer"))
-            counted = table.filter(pc.and_(pc.equal(table["kind"], "count"), pc.equal(table["name"], "rows")))
-            last = [json.loads(body) for body in answers["body"][-ANSWERS_SHOWN:].to_pylist()]
-            figures.take(pc.sum(counted["amount"]).as_py() or 0, Counter(answers["name"].to_pylist()), last)
+        def each(zones: Sequence[ZoneTold], batch: int) -> None:
+            answers = [
+                line
+                for zone in zones
+                for rows in zone.output.answers
+                for line in json_lines(rows).to_pylist()
+            ]
+            told = [json.loads(line) for line in answers]
+            named = Counter(answer["query"] for answer in told)
+            last = sorted(told, key=lambda answer: answer["event_time"])[-ANSWERS_SHOWN:]
+            figures.take(sum(zone.seen for zone in zones), named, last)
 
         query = run_follow(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
         try:

@@ -5,8 +5,8 @@ NULL is `null`, and so is a number that JSON cannot say (NaN, infinity); see `te
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,4 +57,4 @@ _READ: Mapping[ColumnType, pa.DataType] = {
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return encode_basestring(text)

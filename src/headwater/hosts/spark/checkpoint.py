@@ -23,7 +23,7 @@ from typing import Any, Self
 from headwater.model import HostError, StreamSchema
 from headwater.query.plan import Plan
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""A run that goes on: packed rows into the stateful stage, and the table it gives, batch by batch.
+"""A run that goes on: packed rows into the stateful stage, and what it tells, batch by batch.
 
 Exactly once: Spark runs a batch again after a crash, with the same rows and so with the same answers; a sink that replaces
 what an earlier try of the same batch wrote (see `sink`) has every answer once.
@@ -12,7 +12,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -22,10 +21,11 @@ from headwater.hosts.spark.operate import Operate
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, inputs_by_stream, name_inputs, options_for
 from headwater.hosts.spark.table import TABLE, timed
+from headwater.hosts.spark.told import TOLD, ZoneTold, as_table
 from headwater.query.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
-EachTable = Callable[[pa.Table, int], None]
+EachTold = Callable[[Sequence[ZoneTold], int], None]
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -39,7 +39,7 @@ def followed_files(
     files_per_batch: int = 64,
     ends: bool = False,
 ) -> DataFrame:
-    """The streaming table of followed files and folders; `ends`: what is there now is all, and it flushes."""
+    """What followed files and folders give, packed (see `told`); `ends`: what is there now is all, and it flushes."""
     spark.dataSource.register(HeadwaterFiles)
     inputs = name_inputs(paths)
     idles = [stream.idle_us for stream in plan.streams if stream.idle_us]
@@ -62,30 +62,29 @@ def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
     spark = next(iter(frames.values())).sparkSession
     placed = seats(plan.zones, tasks_for(plan, spark))
     packed = [packed_frame(frame, plan, name, placed) for name, frame in frames.items()]
-    return operated(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
+    told = operated(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
+    return timed(told.mapInArrow(as_table, TABLE))
 
 
 def operated(packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
-    """The stateful stage over packed rows."""
+    """The stateful stage over packed rows: what every zone tells, packed."""
     zones = packed.groupBy("seat")
-    return timed(zones.transformWithStateInPandas(Operate(plan, inputs), TABLE, "Append", "None"))
+    return zones.transformWithStateInPandas(Operate(plan, inputs), TOLD, "Append", "None")
 
 
 def start(
-    table: DataFrame,
+    told: DataFrame,
     each: EachBatch,
     *,
     checkpoint: Path,
     partitions: int,
     trigger: Mapping[str, Any],
 ) -> StreamingQuery:
-    """Run the table; `each` gets every micro-batch once (again, if a crash came in between) with its number."""
+    """Run it; `each` gets every micro-batch once (again, if a crash came in between) with its number."""
     writer = (
-        table.writeStream.foreachBatch(each)
-        .outputMode("append")
-        .option("checkpointLocation", str(checkpoint))
+        told.writeStream.foreachBatch(each).outputMode("append").option("checkpointLocation", str(checkpoint))
     )
-    with stateful_settings(table.sparkSession, partitions):
+    with stateful_settings(told.sparkSession, partitions):
         return writer.trigger(**trigger).start()
 
 

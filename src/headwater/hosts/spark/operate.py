@@ -1,8 +1,9 @@
 """The stateful stage: each zone's program, stepped once a micro-batch, its state in Spark's state store.
 
-State is a version, a head and chunks (see `hosts.zone.store`): a step writes its new chunks, deletes the dropped ones and
-writes the head. What was decoded stays in the worker process; the version tells whether it is still the present one. Tasks
-move between workers, so a stale copy is normal: it costs a read of the head and of the chunks this worker lacks.
+State is a version, a head and chunks (see `hosts.zone.store`), all cells of one map: opening a state variable costs as much
+as a few reads, every micro-batch again. A step writes its new chunks, deletes the dropped ones and writes the head. What was
+decoded stays in the worker process; the version tells whether it is still the present one. Tasks move between workers, so a
+stale copy is normal: it costs a read of the head and of the chunks this worker lacks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
-from headwater.hosts.spark.table import output_frames
+from headwater.hosts.spark.told import ZoneTold
 from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, chunk_rows, load_zone, save_zone
 from headwater.model import Rows, chunk_tree, encode, join_rows
 from headwater.query.plan import Plan
@@ -31,6 +32,9 @@ class _Kept:
     chunks: dict[str, Rows]
 
 
+# The cells of a zone's state: two, and one a chunk.
+_VERSION, _HEAD, _CHUNK = "version", "head", "chunk "
+
 _KEPT: dict[tuple[str, int], _Kept] = {}
 _PROGRAMS: dict[int, Program] = {}
 _RUN: list[str] = [""]
@@ -44,10 +48,8 @@ class Operate(StatefulProcessor):
         self.inputs = {name: tuple(inputs[name]) for name in inputs}
 
     def init(self, handle: Any) -> None:
-        """Open the state variables."""
-        self.version = handle.getValueState("version", "version long")
-        self.head = handle.getValueState("head", "data binary")
-        self.chunks = handle.getMapState("chunks", "key string", "data binary")
+        """Open the state."""
+        self.cells = handle.getMapState("cells", "name string", "data binary")
 
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
@@ -58,15 +60,16 @@ class Operate(StatefulProcessor):
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
         self._save(program, version, state, chunks)
-        yield from output_frames(output, bad, seen)
+        yield pd.DataFrame({"told": [ZoneTold(output, bad, seen).packed()]})
 
     def close(self) -> None:
         """Nothing to release."""
 
     def _load(self, program: Program) -> tuple[int, ZoneState, dict[str, Rows]]:
-        if not self.version.exists():
+        written = self.cells.getValue((_VERSION,))
+        if written is None:
             return 0, program.start(), {}
-        version = int(self.version.get()[0])
+        version = int.from_bytes(written[0])
         kept = _KEPT.get((_run_id(), program.zone))
         if kept is not None and kept.version == version:
             return version, kept.state, kept.chunks
@@ -74,26 +77,32 @@ class Operate(StatefulProcessor):
         chunks: dict[str, Rows] = {}
 
         def chunk(key: str) -> Rows:
-            chunks[key] = known[key] if key in known else chunk_rows(bytes(self.chunks.getValue((key,))[0]))
+            chunks[key] = known[key] if key in known else chunk_rows(self._read(_CHUNK + key))
             return chunks[key]
 
-        state = load_zone(program, bytes(self.head.get()[0]), chunk)
-        stored = {key for (key,) in self.chunks.keys()}  # noqa: SIM118 - not a dictionary
-        for key in stored - chunks.keys():  # left by queries that are gone
-            self.chunks.removeKey((key,))
+        state = load_zone(program, self._read(_HEAD), chunk)
+        stored = {name for (name,) in self.cells.keys()}  # noqa: SIM118 - not a dictionary
+        for name in stored - {_VERSION, _HEAD, *(_CHUNK + key for key in chunks)}:
+            self.cells.removeKey((name,))  # left by queries that are gone
         return version, state, chunks
 
     def _save(self, program: Program, version: int, state: ZoneState, before: Mapping[str, Rows]) -> None:
         saved = save_zone(program, state)
         for key, chunk in saved.chunks.items():
             if key not in before:
-                self.chunks.updateValue((key,), (encode(chunk_tree(chunk)),))
+                self._write(_CHUNK + key, encode(chunk_tree(chunk)))
         for key in before.keys() - saved.chunks.keys():
-            self.chunks.removeKey((key,))
-        self.head.update((saved.head,))
-        self.version.update((version + 1,))
+            self.cells.removeKey((_CHUNK + key,))
+        self._write(_HEAD, saved.head)
+        self._write(_VERSION, (version + 1).to_bytes(8))
         rows = {key: chunk.rows for key, chunk in saved.chunks.items()}
         _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, rows)
+
+    def _read(self, name: str) -> bytes:
+        return bytes(self.cells.getValue((name,))[0])
+
+    def _write(self, name: str, data: bytes) -> None:
+        self.cells.updateValue((name,), (data,))
 
 
 def _program(plan: Plan, zone: int, inputs: Mapping[str, tuple[str, ...]]) -> Program:

@@ -15,7 +15,8 @@ from pyspark.sql.streaming import StreamingQuery
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import bounded_files, tasks_for
 from headwater.hosts.spark.checkpoint import Checkpoint
-from headwater.hosts.spark.follow import EachTable
+from headwater.hosts.spark.follow import EachTold
+from headwater.hosts.spark.told import unpacked
 from headwater.query.plan import Plan
 
 
@@ -40,28 +41,28 @@ def run_follow(
     spark: SparkSession,
     plan: Plan,
     paths: Mapping[str, Sequence[str]],
-    each: EachTable,
+    each: EachTold,
     *,
     checkpoint: Checkpoint,
     files_per_batch: int = 64,
     once: bool = False,
     ends: bool = False,
 ) -> StreamingQuery:
-    """Follow files and folders; `each` gets the table of every micro-batch and its number.
+    """Follow files and folders; `each` gets what the zones told in every micro-batch, and its number.
 
     `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
     ever be, so everything that waits is answered too.
     """
-    table = follow.followed_files(
+    told = follow.followed_files(
         spark, plan, paths, log=checkpoint.files, files_per_batch=files_per_batch, ends=ends
     )
     trigger = {"availableNow": True} if once or ends else {"processingTime": "0 seconds"}
 
     def take(batch: DataFrame, number: int) -> None:
-        each(batch.toArrow(), number)
+        each([unpacked(cell.as_py()) for cell in batch.toArrow()["told"]], number)
 
     return follow.start(
-        table, take, checkpoint=checkpoint.spark, partitions=tasks_for(plan, spark), trigger=trigger
+        told, take, checkpoint=checkpoint.spark, partitions=tasks_for(plan, spark), trigger=trigger
     )
 
 

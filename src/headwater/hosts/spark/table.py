@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,6 +16,8 @@ from pyspark.sql import functions as F
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.zone import Output
 from headwater.model import ColumnType, Rows
+
+BATCH_ROWS = 65_536  # answers made into text at a time
 
 TABLE = "kind string, name string, event_time long, match_id string, body string, amount long"
 TABLE_ARROW = pa.schema(
@@ -33,19 +34,9 @@ TABLE_ARROW = pa.schema(
 
 def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.RecordBatch]:
     """A step's output as record batches of the table."""
-    for rows in output.answers:
-        names, ids = rows["query"], rows["match_id"]
-        assert names.names is not None
-        yield _batch(
-            rows.count,
-            kind="answer",
-            name=pa.DictionaryArray.from_arrays(
-                pa.array(names.values), pa.array(names.names, pa.string())
-            ).cast(pa.string()),
-            event_time=pa.array(rows["event_time"].values, pa.int64()),
-            match_id=pa.array(ids.values.astype("S32"), pa.binary()).cast(pa.string()),
-            body=json_lines(rows),
-        )
+    for block in output.answers:
+        for start in range(0, block.count, BATCH_ROWS):
+            yield _answers(block.take(slice(start, start + BATCH_ROWS)))
     for stream, rows in output.late.items():
         yield _batch(rows.count, kind="late", name=_repeat(stream, rows.count), body=json_lines(rows))
     for stream, rows in output.given_up.items():
@@ -55,10 +46,19 @@ def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.R
     yield count_batch({"rows": seen, **output.counts})
 
 
-def output_frames(output: Output, bad: Rows | None, seen: int) -> Iterator[pd.DataFrame]:
-    """The same as pandas frames, which is what the stateful stage gives to Spark."""
-    for batch in output_batches(output, bad, seen):
-        yield batch.to_pandas(integer_object_nulls=True)
+def _answers(rows: Rows) -> pa.RecordBatch:
+    names, ids = rows["query"], rows["match_id"]
+    assert names.names is not None
+    return _batch(
+        rows.count,
+        kind="answer",
+        name=pa.DictionaryArray.from_arrays(pa.array(names.values), pa.array(names.names, pa.string())).cast(
+            pa.string()
+        ),
+        event_time=pa.array(rows["event_time"].values, pa.int64()),
+        match_id=pa.array(ids.values.astype("S32"), pa.binary()).cast(pa.string()),
+        body=json_lines(rows),
+    )
 
 
 def timed(table: DataFrame) -> DataFrame:
