@@ -1,8 +1,8 @@
 """The same question to Flink, when an interpreter that has apache-flink is named: its three-way interval join.
 
 Flink reads the rows as CSV (its Parquet reader does not come with the Python package), with as many tasks as there are
-cores, heap state and no checkpoints, and gives every triple, of which one answer takes the latest; the triples go nowhere.
-Start-up is taken out: the rate is that of the rows a large run has more than a small one.
+cores, heap state and no checkpoints. A join gives every triple, where an answer is the latest of them; the triples go
+nowhere. Start-up is taken out: the rate is that of the rows a large run has more than a small one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headwater.apps.bench.questions import WITHIN_S, Question
 from headwater.apps.bench.stations import Numbers, Reports
 from headwater.apps.bench.truth import matching
 
-SMALL_SHARE: Final = 10
+SMALL_SHARE: Final = 10  # of the rows: one in so many
 TIME_LIMIT_S: Final = 900.0
 
 
@@ -39,15 +39,21 @@ class FlinkRun:
     rate: float
     triples: int
     expected: int
+    rows: int
+
+    @property
+    def triples_a_row(self) -> float:
+        """How much more a join gives than was asked for."""
+        return self.triples / self.rows
 
 
 def run_flink_join(python: str, reports: Reports, question: Question, *, cores: int) -> FlinkRun:
     """Join the three clauses of a question; FlinkError if that interpreter cannot."""
-    small = len(reports) // SMALL_SHARE
+    small, large = len(reports) // SMALL_SHARE, len(reports)
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
         job = {
             "small": _write(reports, question, small, Path(folder) / "small", cores),
-            "large": _write(reports, question, len(reports), Path(folder) / "large", cores),
+            "large": _write(reports, question, large, Path(folder) / "large", cores),
             "cores": cores,
             "within_s": WITHIN_S,
             "clauses": [{"attribute": r.attribute, "low": r.low, "high": r.high} for r in question.ranges],
@@ -55,8 +61,8 @@ def run_flink_join(python: str, reports: Reports, question: Question, *, cores: 
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job))
         told = _run(python, path)
-    rate = (len(reports) - small) / (told["large_s"] - told["small_s"])
-    return FlinkRun(rate, int(told["triples"]), count_triples(reports, question, small))
+    rate = (large - small) / (told["large_s"] - told["small_s"])
+    return FlinkRun(rate, int(told["triples"]), count_triples(reports, question, small), small)
 
 
 def count_triples(reports: Reports, question: Question, rows: int) -> int:
