@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from headwater.apps.bench.ceiling import IdleKernel, idle
@@ -18,6 +17,8 @@ from headwater.apps.bench.memory import python_peak_kib
 from headwater.apps.bench.questions import WITHIN_S, everywhere, inside, on_regions, script
 from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.apps.bench.truth import count_pairs, expected
+from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.zone import Output
 from headwater.query.plan import compile_text
 
 WITHIN_US = WITHIN_S * 1_000_000
@@ -132,8 +133,7 @@ def test_an_answer_too_few_fails(reports, files) -> None:
 def taken_from(blocks) -> Taken:
     taken = Taken()
     for number, block in enumerate(blocks):
-        names, ids = block["query"].tolist(), block["match_id"].tolist()
-        taken.each(pa.table({"kind": ["answer"] * block.count, "name": names, "match_id": ids}), number)
+        taken.each([ZoneTold(Output((block,)), None, 0)], number)
     return taken
 
 

@@ -122,6 +122,7 @@ def run_correlate(wanted: Wanted, say: Say = lambda line: print(line, file=sys.s
 def _measure(bench: _Bench) -> None:
     rates: dict[str, float] = {}
     peaks: list[float] = []
+    ceilings: list[float] = []
     for letter in bench.wanted.cases:
         questions = CASES[letter].make(bench.reports, bench.wanted.seed)
         bench.say(f"({letter}) {CASES[letter].title}: compiling")
@@ -136,7 +137,8 @@ def _measure(bench: _Bench) -> None:
         check_answers(bench.report, letter, questions, bench.reports, bench.files, taken)
         rates[letter] = timing.rate
         peaks += [ceiling.worker_peak_mib, timing.worker_peak_mib]
-        _judge_case(bench.report, letter, ceiling, timing)
+        ceilings.append(ceiling.rate)
+        _judge_case(bench.report, letter, ceilings, timing)
         _note_case(bench, letter, questions, ceiling, timing)
         if letter == "a":
             ratio = _beside_native(bench, "a", questions[0], timing)
@@ -147,12 +149,14 @@ def _measure(bench: _Bench) -> None:
     bench.report.judge("peak memory of a Python worker", max(peaks), "MiB", "<", 1024.0)
 
 
-def _judge_case(report: Report, letter: str, ceiling: Timing, timing: Timing) -> None:
-    report.judge(f"{letter}: no-op ceiling", ceiling.rate, "rows/s", ">=", 600_000.0)
+def _judge_case(report: Report, letter: str, ceilings: Sequence[float], timing: Timing) -> None:
+    """The ceiling is that of the first case; the others carry more columns of a row, and are held to it all the same."""
+    if len(ceilings) == 1:
+        report.judge("no-op ceiling", ceilings[0], "rows/s", ">=", 600_000.0)
     if letter == "a":
-        report.judge("a: rate over ceiling", timing.rate / ceiling.rate, "ratio", ">=", 0.5)
+        report.judge("a: rate over ceiling", timing.rate / ceilings[0], "ratio", ">=", 0.5)
     elif letter == "b":
-        report.judge("b: rate over ceiling", timing.rate / ceiling.rate, "ratio", ">=", 0.25)
+        report.judge("b: rate over ceiling", timing.rate / ceilings[0], "ratio", ">=", 0.25)
     else:
         report.judge("c: rate", timing.rate, "rows/s", ">=", 20_000.0)
 
@@ -163,7 +167,7 @@ def _note_case(
     matched = share_matched(bench.reports, questions)
     bench.report.notes += [
         f"({letter}) {CASES[letter].title}, δt = 30 s: {matched:.2%} of an attribute's readings match a clause",
-        f"    {spoken(timing.rate)} rows/s beside a ceiling of {spoken(ceiling.rate)} in micro-batches of "
+        f"    {spoken(timing.rate)} rows/s beside {spoken(ceiling.rate)} without a kernel in micro-batches of "
         f"{spoken(np.median(timing.rows))} rows, the first left out;",
         f"    with the first and the last flush {spoken(timing.rate_of_all)} beside {spoken(ceiling.rate_of_all)}",
         f"    micro-batches {_milliseconds(timing)}; without a kernel {_milliseconds(ceiling)}",
