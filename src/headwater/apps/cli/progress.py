@@ -38,9 +38,15 @@ class Progress:
         if self.bar is not None:
             self.bar.stop()
 
+    def part(self, words: str, done: int, total: int) -> None:
+        """Show how far a part of the work is whose rows are not counted yet."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=total, description=words)
+
     def update(self) -> None:
         """Show where the summary stands."""
         if self.bar is not None:
             done = self.summary
             words = f"{done.seen:,} rows, {done.answers.total():,} answers"
-            self.bar.update(self.task, completed=done.files, description=words)
+            total = self.files if self.files > 1 else None
+            self.bar.update(self.task, completed=done.files, total=total, description=words)

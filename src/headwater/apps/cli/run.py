@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.overlaps import refuse_overlaps
@@ -24,6 +25,9 @@ from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
 from headwater.model import DataError
 from headwater.query.plan import Plan, compile_text
+
+if TYPE_CHECKING:
+    from headwater.apps.cli.progress import Progress
 
 Inputs = Mapping[str, list[str]]
 
@@ -104,10 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "local":
         from headwater.hosts.local import run_local
 
-        return _run_to_the_end(arguments, plan, run_local(plan, inputs), files=files)
+        return _run_to_the_end(arguments, plan, lambda _: run_local(plan, inputs), files=files)
     from headwater.apps.cli.sparking import run_on_spark
 
-    return _run_to_the_end(arguments, plan, run_on_spark(plan, inputs, debug=arguments.debug), files=files)
+    def on_spark(progress: Progress) -> Iterator[Told]:
+        return run_on_spark(plan, inputs, debug=arguments.debug, say=progress.part)
+
+    return _run_to_the_end(arguments, plan, on_spark, files=files)
 
 
 def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
@@ -117,7 +124,9 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
         name, equals, path = item.partition("=")
         if not equals or not name or not path:
             raise UsageError("usage", f"--input takes NAME=PATH, not '{item}'")
-        inputs.setdefault(name, []).append(path)
+        listed = inputs.setdefault(name, [])
+        if all(Path(path).resolve() != Path(other).resolve() for other in listed):  # said twice, read once
+            listed.append(path)
     known = [stream.name for stream in plan.streams]
     for name in inputs:
         if name not in known:
@@ -184,7 +193,9 @@ def _ended_alike() -> Iterator[None]:
 
 
 @_ended_alike()
-def _run_to_the_end(arguments: argparse.Namespace, plan: Plan, telling: Iterator[Told], *, files: int) -> int:
+def _run_to_the_end(
+    arguments: argparse.Namespace, plan: Plan, run: Callable[[Progress], Iterator[Told]], *, files: int
+) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary
@@ -195,7 +206,7 @@ def _run_to_the_end(arguments: argparse.Namespace, plan: Plan, telling: Iterator
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
     interrupted = False
     try:
-        with progress, closing(telling):  # type: ignore[type-var]
+        with progress, closing(run(progress)) as telling:  # type: ignore[type-var]
             for told in telling:
                 outputs.take(told)
                 summary.take(told)

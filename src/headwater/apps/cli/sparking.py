@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,19 +24,60 @@ from headwater.model import ColumnType, Rows, join_rows
 from headwater.query.plan import Plan
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headwater.hosts.spark.told import ZoneTold
 
+Say = Callable[[str, int, int], None]
+
+WATCH_EVERY_S: Final = 0.5
 SMALL_BYTES: Final = 32 << 20  # a run over less is over before it pays to compile well
 
 
-def run_on_spark(plan: Plan, inputs: Mapping[str, Sequence[str]], *, debug: bool) -> Iterator[Told]:
-    """A bounded input to its end, as a batch on an embedded Spark."""
+def run_on_spark(
+    plan: Plan,
+    inputs: Mapping[str, Sequence[str]],
+    *,
+    debug: bool,
+    say: Say = lambda words, done, total: None,
+) -> Iterator[Told]:
+    """A bounded input to its end, as a batch on an embedded Spark; `say` hears how far it is."""
     from headwater.hosts.spark.runs import run_batch
     from headwater.hosts.spark.session import embedded_spark
 
     with embedded_spark(debug=debug, small=_size(inputs) < SMALL_BYTES) as spark, spark_trouble():
-        for batch in run_batch(spark, plan, inputs):
+        with _watching(spark, say):
+            batches = run_batch(spark, plan, inputs)
+            first = [
+                batch for batch in (next(batches, None),) if batch is not None
+            ]  # Spark has done its work by then
+        for batch in chain(first, batches):
             yield told_by_table(plan, batch)
+    yield Told(files=sum(len(find_files(path)) for paths in inputs.values() for path in paths))
+
+
+@contextmanager
+def _watching(spark: SparkSession, say: Say) -> Iterator[None]:
+    """Say every now and then how many of the tasks under way are done."""
+    over = Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not over.wait(WATCH_EVERY_S):
+            with suppress(Exception):  # a run is not to end because nobody knows how far it is
+                stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                total = sum(stage.numTasks for stage in stages if stage)
+                done = sum(stage.numCompletedTasks for stage in stages if stage)
+                if total:
+                    say(f"running on Spark, {done} of {total} parts", done, total)
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()
 
 
 def _size(inputs: Mapping[str, Sequence[str]]) -> int:

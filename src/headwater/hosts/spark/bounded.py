@@ -12,7 +12,6 @@ Memory  One slice of one zone a task, and the kernels' windows. Slices are cut b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.hosts.files import find_files, read_pieces
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.seats import seats
-from headwater.hosts.spark.source import HeadwaterFiles, Input, name_inputs, options_for
+from headwater.hosts.spark.source import HeadwaterFiles, Input, name_inputs, options_for, size_of
 from headwater.hosts.spark.table import TABLE, output_batches, timed
 from headwater.hosts.zone import Output, Program
 from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
@@ -68,7 +67,7 @@ def slice_width(plan: Plan, inputs: Sequence[Input]) -> int:
                 times = piece.rows[schema.time].values
                 first, last = min(first, int(times.min())), max(last, int(times.max()))
                 rows = max(rows, float(piece.rows.count))
-        total = sum(_bytes(path) for path in files)
+        total = sum(size_of(path) for path in files)
         rows = max(rows, total / 40)  # a row is seldom shorter than 40 bytes
     return width_for(rows, last - first if last > first else 0)
 
@@ -137,7 +136,3 @@ class _ZoneRun:
         self.groups, answers, told = self.program.advance(self.groups, ordered)
         self.parts, self.rows = {}, 0
         yield from output_batches(Output(answers, counts={**counts, **told}), None, 0)
-
-
-def _bytes(path: str) -> int:
-    return Path(path).stat().st_size

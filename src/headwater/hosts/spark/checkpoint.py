@@ -70,7 +70,7 @@ def hold(folder: Path, plan: Plan) -> Checkpoint:
         ours.mkdir(parents=True, exist_ok=True)
         lock = (ours / "lock").open("w")
     except OSError as cause:
-        raise HostError("checkpoint-unwritable", f"cannot write to '{folder}': {cause.strerror}") from cause
+        raise _unwritable(folder, cause) from cause
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as cause:
@@ -92,8 +92,16 @@ def hold(folder: Path, plan: Plan) -> Checkpoint:
     streams = {**earlier, **{stream.name: _definition(stream) for stream in plan.streams}}
     queries = {query.name: query.fingerprint for query in plan.queries}
     told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "streams": streams, "queries": queries}
-    replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
+    try:
+        replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
+    except OSError as cause:
+        lock.close()
+        raise _unwritable(folder, cause) from cause
     return Checkpoint(folder, plan.zones, run_id, lock)
+
+
+def _unwritable(folder: Path, cause: OSError) -> HostError:
+    return HostError("checkpoint-unwritable", f"cannot write to '{folder}': {cause.strerror or cause}")
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -177,7 +177,9 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for given in self.inputs:
             entries = self._log(given).entries
             for number in range(start["files"].get(given.name, 0), end["files"].get(given.name, 0)):
-                files.append(_File(given.name, given.stream, number, entries[number], _size(entries[number])))
+                files.append(
+                    _File(given.name, given.stream, number, entries[number], size_of(entries[number]))
+                )
         return [
             _Task(tuple(share), end["now"], end["end"])
             for share in share_out(files, int(self.options["cores"]))
@@ -229,7 +231,7 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         entries = self.logs[name].entries
         total = 0
         for number in range(start, stop):
-            total += _size(entries[number])
+            total += size_of(entries[number])
             if total > MOST_BATCH_BYTES and number > start:
                 return number
         return stop
@@ -246,7 +248,7 @@ class BoundedReader(DataSourceReader):
         files = []
         for given in (Input(*listed) for listed in json.loads(self.options["inputs"])):
             for number, path in enumerate(find_files(given.path)):
-                files.append(_File(given.name, given.stream, number, path, _size(path)))
+                files.append(_File(given.name, given.stream, number, path, size_of(path)))
         return [_Task(tuple(share), 0) for share in share_out(files, 4 * int(self.options["cores"]))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -294,7 +296,8 @@ def share_out(files: Sequence[_File], shares: int) -> list[list[_File]]:
     return bins
 
 
-def _size(path: str) -> int:
+def size_of(path: str) -> int:
+    """The bytes of a file; none if it is gone."""
     try:
         return Path(path).stat().st_size
     except OSError:
