@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -239,3 +240,42 @@ def test_a_checkpoint_of_another_format_or_in_use_is_refused(tmp_path) -> None:
     with pytest.raises(HostError) as foreign:
         hold(tmp_path / "d", plan)
     assert foreign.value.code == "checkpoint-foreign"
+
+
+def test_an_input_that_falls_silent_is_left_behind_by_the_clock_alone(spark, tmp_path) -> None:
+    text = (
+        "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE) IDLE 2 SECONDS;"
+        "CREATE QUERY all_rows AS SELECT station, at FROM weather;"
+    )
+    for name, step in (("north", 20), ("south", 2)):
+        rows = [
+            {
+                "station": name,
+                "at": f"2026-01-15T00:{n * step // 60:02d}:{n * step % 60:02d}Z",
+                "temperature": n,
+            }
+            for n in range(6)
+        ]
+        (tmp_path / name).mkdir()
+        write_jsonl(tmp_path / name / "0.jsonl", rows)
+    heard: list[tuple[int, str]] = []
+    enough = Event()
+
+    def each(zones: Sequence[ZoneTold], batch: int) -> None:
+        bodies = [json.loads(body) for body in table_of(zones)["body"].to_pylist() if body]
+        heard.extend((batch, f"{body['station']} {body['at'][14:19]}") for body in bodies)
+        if any(said == "north 01:20" for _, said in heard):
+            enough.set()
+
+    plan = compile_text(text, zones=2)
+    with hold(tmp_path / "checkpoint", plan) as held:
+        inputs = {"weather": [str(tmp_path / "north"), str(tmp_path / "south")]}
+        query = run_follow(spark, plan, inputs, each, checkpoint=held)
+        try:
+            assert enough.wait(60), f"only {heard}"
+        finally:
+            query.stop()
+    first = {said for batch, said in heard if batch == 0}
+    assert {"north 00:00", "south 00:08"} <= first
+    assert not first & {"north 00:20", "north 00:40", "north 01:00", "north 01:20"}
+    assert {"north 00:20", "north 00:40", "north 01:00"} <= {said for batch, said in heard if batch > 0}

@@ -187,8 +187,11 @@ class Queue:
             for clock in clocks.values()
             if idle_us is None or now is None or now - clock.arrival_time <= idle_us
         ]
-        least = min(awake, default=BEGINNING)
-        return BEGINNING if least == BEGINNING else least - self.schema.late_us
+        # When all of them are idle, none holds another back.
+        reached = (
+            min(awake) if awake else max((clock.reached for clock in clocks.values()), default=BEGINNING)
+        )
+        return BEGINNING if reached == BEGINNING else reached - self.schema.late_us
 
     def _keep(self, rows: Rows, border: Instant, room: int) -> tuple[Rows, Rows]:
         """The rows that wait, and those given up: beyond `border` there is room for so many, the nearest."""

@@ -121,6 +121,19 @@ def test_an_idle_input_stops_holding_the_others_back() -> None:
     assert seconds(back.late) == [("b", 41)]
 
 
+def test_when_all_inputs_are_idle_the_clock_alone_frees_what_the_slowest_held_back() -> None:
+    schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", idle_us=60 * SECOND)
+    queue = Queue(schema, COLUMNS, ["north", "south"])
+    fast = unit(0, ("a", 0, 0), ("a", 1, 0), ("a", 100, 0), source="north")
+    slow = unit(0, ("b", 0, 0), ("b", 1, 0), ("b", 40, 0), source="south")
+    state, held = queue.step(begun(queue), [fast, slow], now=0)
+    assert held.watermark == START + 40 * SECOND
+    state, still = queue.step(state, [], now=60 * SECOND)
+    assert still.watermark == START + 40 * SECOND
+    _, freed = queue.step(state, [], now=61 * SECOND)
+    assert freed.watermark == START + 100 * SECOND
+
+
 def test_an_exact_repeat_is_one_row_where_the_stream_says_so() -> None:
     schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", deduplicate=True)
     queue = Queue(schema, COLUMNS, ["weather"])
