@@ -32,6 +32,7 @@ class InputFile:
     number: int
     text: str
     format: str = "csv"
+    encoding: str = "utf-8"
 
     @property
     def name(self) -> str:
@@ -129,11 +130,12 @@ class _Reader:
         if kind == "queries":
             self.text = body.rstrip() + "\n"
         elif kind == "rows":
-            rest, _, suffix = words.partition(" as ")
+            rest, _, form = words.partition(" as ")
+            suffix, _, encoding = form.partition(" in ")
             stream, _, source = rest.partition(" from ")
             number = 1 + sum(file.stream == stream and file.input == source for file in self.files)
             text = body.lstrip("\n") if suffix else _full_times(body)
-            self.files.append(InputFile(stream, source, number, text, suffix or "csv"))
+            self.files.append(InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8"))
         elif kind in ("answers", "late"):
             name, _, run = words.partition(" when ")
             runs = {"": ("followed", "bounded"), "followed": ("followed",), "bounded": ("bounded",)}.get(run)

@@ -180,7 +180,7 @@ def write_files(case: Case, folder: Path) -> list[Path]:
     for order, file in enumerate(case.files):
         path = folder / f"{file.stream}-{file.input or 'only'}" / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.text)
+        path.write_text(file.text, encoding=file.encoding)
         os.utime(path, (1_700_000_000 + order, 1_700_000_000 + order))
         paths.append(path)
     return paths
