@@ -22,7 +22,7 @@ from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
-from headwater.apps.cli.sparking import spark_trouble, told_by_zones
+from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
@@ -52,7 +52,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
             def each(zones: Sequence[ZoneTold], batch: int) -> None:
-                told = told_by_zones(plan, zones)
+                told = as_given(told_by_zones(plan, zones), inputs)
                 for write in writers:
                     write(told, zones, batch)
                 summary.take(told)

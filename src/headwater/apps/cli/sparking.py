@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
@@ -52,7 +53,7 @@ def run_on_spark(
                 batch for batch in (next(batches, None),) if batch is not None
             ]  # Spark has done its work by then
         for batch in chain(first, batches):
-            yield told_by_table(plan, batch)
+            yield as_given(told_by_table(plan, batch), inputs)
     yield Told(files=sum(len(find_files(path)) for paths in inputs.values() for path in paths))
 
 
@@ -137,6 +138,27 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
         counts,
         sum(zone.seen for zone in zones),
     )
+
+
+def as_given(told: Told, inputs: Mapping[str, Sequence[str]]) -> Told:
+    """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they are given whole paths."""
+    files = told.bad["file"]
+    assert files.names is not None
+    if not told.bad.count:
+        return told
+    listed = {str(Path(path).resolve()): path for paths in inputs.values() for path in paths}
+    names = np.array([_as_listed(name, listed) for name in files.names.tolist()], object)
+    return replace(
+        told,
+        bad=Rows({**told.bad.columns, "file": replace(files, names=names)}, told.bad.count),
+    )
+
+
+def _as_listed(file: str, listed: Mapping[str, str]) -> str:
+    for whole, given in listed.items():
+        if file == whole or file.startswith(f"{whole}/"):
+            return str(Path(given) / file[len(whole) + 1 :]) if file != whole else given
+    return file
 
 
 def _in_file_order(bad: Rows) -> Rows:

@@ -4,7 +4,10 @@ import json
 
 import pyarrow as pa
 
-from headwater.apps.cli.sparking import told_by_table
+from headwater.apps.cli.sparking import as_given, told_by_table
+from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.local import Told
+from headwater.model import Rows, strings
 from headwater.query.plan import compile_text
 
 PLAN = compile_text(
@@ -28,3 +31,14 @@ def test_bad_rows_come_in_the_order_of_their_files_and_lines():
     )
     bad = told_by_table(PLAN, table).bad
     assert list(zip(bad["file"].tolist(), bad["line"].tolist(), strict=True)) == sorted(places)
+
+
+def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    files = [f"{tmp_path}/in/a.csv", f"{tmp_path}/b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
+    bad = Rows.of({name: strings(files) for name in BAD_TYPES})
+    told = as_given(Told(bad=bad), {"weather": ["in", "./b.csv"], "other": [f"{tmp_path}/inner"]})
+    assert told.bad["file"].tolist() == ["in/a.csv", "./b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
+    assert told.bad["text"].tolist() == files
+    assert as_given(Told(), {"weather": ["in"]}).bad.count == 0
