@@ -100,7 +100,7 @@ def test_errors_with_their_places(case: Case) -> None:
 def test_what_a_command_says(case: Case, tmp_path: Path, capsys, monkeypatch) -> None:
     assert case.command is not None
     for file in case.files:
-        (tmp_path / file.name).write_text(file.text)
+        (tmp_path / file.name).write_text(file.text, encoding=file.encoding)
     (tmp_path / "queries.hw").write_text(case.text)
     monkeypatch.chdir(tmp_path)
     code = run_command(shlex.split(case.command)[1:])
