@@ -142,6 +142,19 @@ def test_a_frame_with_a_column_missing_or_of_another_type_is_refused(spark, tmp_
     assert other.value.code == "column-type"
 
 
+def test_streaming_and_static_frames_do_not_mix_and_a_query_must_be_there(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=5, seed=3)
+    text = f"{STREAM}{STREAM.replace('weather', 'coast')}{FROST}{FROST.replace('frost', 'salt').replace('weather', 'coast')}"
+    still, moving = frame(spark, folder), spark.readStream.schema(COLUMNS).json(str(folder))
+    with pytest.raises(hw.HeadwaterError) as mixed:
+        hw.run(text, {"weather": still, "coast": moving})
+    assert mixed.value.code == "mixed-inputs"
+    with pytest.raises(hw.HeadwaterError) as unknown:
+        hw.run(text, {"weather": still, "coast": still})["forst"]
+    assert unknown.value.code == "unknown-query"
+    assert unknown.value.advice == ("known queries: frost, salt",)
+
+
 def test_the_time_zone_of_the_session_changes_nothing(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=2, each=150, seed=3)
     utc = {(r.match_id, r.event_us) for r in _event_times(hw.run(TEXT, {"weather": frame(spark, folder)}))}
