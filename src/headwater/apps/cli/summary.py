@@ -111,7 +111,7 @@ class Summary:
         notes = [
             ("limit", "LIMIT left answers out at {}", self.counts["limit_cuts"]),
             ("repeated", "{} left out by DEDUPLICATE", total("repeated:")),
-            ("waiting", "{} dated far ahead, kept back", total("held:")),
+            ("waiting", "{} kept back: dated far ahead, or an input's first few", total("held:")),
         ]
         return [note for note in notes if note[2]]
 

@@ -45,7 +45,7 @@ def test_the_summary_adds_up_and_names_the_first_queries():
         "late      7 rows: weather 7",
         "limit     LIMIT left answers out at 3 rows",
         "repeated  4 rows left out by DEDUPLICATE",
-        "waiting   1 row dated far ahead, kept back",
+        "waiting   1 row kept back: dated far ahead, or an input's first few",
     ]
     assert not summary.all_refused
 
