@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import pytest
 
@@ -23,9 +22,7 @@ from headwater.model import (
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.parse import parse
-
-ROOT = Path(__file__).parents[3]
-ERRORS_PAGE = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
+from tests.unit.query.errors_page import examples
 
 WEATHER = """CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, lon DOUBLE, lat DOUBLE, temperature DOUBLE,
   humidity DOUBLE, wind DOUBLE, battery BIGINT, note STRING, open BOOLEAN, sent TIMESTAMP, PLACE (lon, lat) GEOGRAPHIC)
@@ -566,45 +563,3 @@ def test_any_words_give_a_catalogue_or_errors() -> None:
             assert refusal.errors
             assert str(refusal).startswith("error[")
     assert 0 < accepted < 200
-
-
-def examples() -> list[tuple[str, str]]:
-    sections = re.split(r"^### ", ERRORS_PAGE, flags=re.MULTILINE)[1:]
-    found = []
-    for section in sections:
-        code = section.split("\n", 1)[0].strip()
-        if block := re.search(r"```sql refused\n(.*?)```", section, re.DOTALL):
-            found.append((code, block[1]))
-    return found
-
-
-PRELUDE = re.search(r"```sql\n(.*?)```", ERRORS_PAGE, re.DOTALL)
-
-
-@pytest.mark.parametrize(("code", "example"), examples(), ids=[code for code, _ in examples()])
-def test_every_example_of_the_errors_page_is_refused_as_it_says(code: str, example: str) -> None:
-    assert PRELUDE is not None
-    text = example if "CREATE STREAM" in example else PRELUDE[1] + example
-    assert set(codes(text)) == {code}
-
-
-def test_every_code_of_a_query_error_has_a_heading_with_an_example() -> None:
-    sources = (ROOT / "src/headwater/query").rglob("*.py")
-    raised = {
-        code
-        for source in sources
-        for code in re.findall(r'(?:QueryError|refuse)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8"))
-    }
-    assert raised == {code for code, _ in examples()}
-
-
-def test_every_code_of_every_other_error_has_a_heading() -> None:
-    raised = {
-        code
-        for source in (ROOT / "src/headwater").rglob("*.py")
-        for code in re.findall(
-            r'(?:DataError|HostError|PeerError)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8")
-        )
-    }
-    headings = set(re.findall(r"^### ([a-z-]+)$", ERRORS_PAGE, re.MULTILINE))
-    assert raised <= headings

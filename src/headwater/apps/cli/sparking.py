@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 from headwater.apps.cli.faults import told_by_fault
 from headwater.apps.cli.outputs import answer_types
-from headwater.hosts.files import BAD_TYPES, find_files, json_lines
+from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
-from headwater.hosts.local.follow import given_up_rows
+from headwater.hosts.local.follow import given_up_by, given_up_rows
 from headwater.model import ColumnType, Rows, join_rows
 from headwater.query.plan import Plan
 
@@ -126,10 +126,7 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
     for zone in zones:
         for stream, rows in zone.output.late.items():
             late.setdefault(stream, []).append(rows)
-        bad += [
-            given_up_rows(plan.stream(stream), json_lines(rows).to_pylist())
-            for stream, rows in zone.output.given_up.items()
-        ]
+        bad += given_up_by(plan, zone.output)
         counts.update(zone.output.counts)
     return Told(
         tuple(rows for zone in zones for rows in zone.output.answers),

@@ -61,10 +61,14 @@ def given_up_rows(stream: StreamSchema, texts: Sequence[str]) -> Rows:
     return Wanted("", stream, ()).bad([(0, FAR_AHEAD, text) for text in texts])
 
 
-def _told(plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0) -> Told:
-    given_up = [
+def given_up_by(plan: Plan, output: Output) -> list[Rows]:
+    """The rows that a step gave up, as bad rows."""
+    return [
         given_up_rows(plan.stream(stream), json_lines(rows).to_pylist())
         for stream, rows in output.given_up.items()
     ]
-    together = join_rows([Rows.empty(BAD_TYPES), *bad, *given_up])
+
+
+def _told(plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0) -> Told:
+    together = join_rows([Rows.empty(BAD_TYPES), *bad, *given_up_by(plan, output)])
     return Told(output.answers, output.late, together, output.counts, seen, files)

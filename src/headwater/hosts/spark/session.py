@@ -38,7 +38,6 @@ MOST_LOGS: Final = 10
 
 _CLASSES = "classes"
 _LONGEST_FOLDER = 50
-_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _ATOMIC_RENAME = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -48,9 +47,9 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.log.level": "WARN",
+    "spark.python.daemon.module": "headwater.hosts.spark.worker_daemon",
     # What goes between our stages is mostly numbers: packing it tighter takes longer than writing it.
     "spark.shuffle.compress": "false",
-    "spark.python.daemon.module": "headwater.hosts.spark.worker_daemon",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.maxBytesPerBatch": "33554432",
@@ -60,10 +59,7 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.checkpointFileManagerClass": _ATOMIC_RENAME,
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "100",
-    "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

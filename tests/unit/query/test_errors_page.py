@@ -1,0 +1,44 @@
+"""The page of errors tells of every error there is, and its examples are refused as it says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from headwater.model import QueriesRefused
+from headwater.query.plan import compile_text
+from tests.unit.query.errors_page import ERRORS_PAGE, ROOT, examples
+
+PRELUDE = re.search(r"```sql\n(.*?)```", ERRORS_PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "example"), examples(), ids=[code for code, _ in examples()])
+def test_every_example_of_the_errors_page_is_refused_as_it_says(code: str, example: str) -> None:
+    assert PRELUDE is not None
+    text = example if "CREATE STREAM" in example else PRELUDE[1] + example
+    with pytest.raises(QueriesRefused) as caught:
+        compile_text(text)
+    assert {error.code for error in caught.value.errors} == {code}
+
+
+def test_every_code_of_a_query_error_has_a_heading_with_an_example() -> None:
+    sources = (ROOT / "src/headwater/query").rglob("*.py")
+    raised = {
+        code
+        for source in sources
+        for code in re.findall(r'(?:QueryError|refuse)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8"))
+    }
+    assert raised == {code for code, _ in examples()}
+
+
+def test_every_code_of_every_other_error_has_a_heading() -> None:
+    raised = {
+        code
+        for source in (ROOT / "src/headwater").rglob("*.py")
+        for code in re.findall(
+            r'(?:DataError|HostError|PeerError)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8")
+        )
+    }
+    headings = set(re.findall(r"^### ([a-z-]+)$", ERRORS_PAGE, re.MULTILINE))
+    assert raised <= headings
