@@ -22,12 +22,25 @@ _HOMES = {
     "check": "headwater.query",
     "correlate": "headwater.query.build",
     "explain": "headwater.query",
+    "match": "headwater.query.build_patterns",
+    "pattern": "headwater.query.build_patterns",
     "run": "headwater.hosts.spark.answers",
     "select": "headwater.query.build",
     "stream": "headwater.query.build",
 }
 
-__all__ = ["Answers", "HeadwaterError", "check", "correlate", "explain", "run", "select", "stream"]
+__all__ = [
+    "Answers",
+    "HeadwaterError",
+    "check",
+    "correlate",
+    "explain",
+    "match",
+    "pattern",
+    "run",
+    "select",
+    "stream",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -105,6 +105,8 @@ class CorrelateWorld:
     before: tuple[Subscription, ...]
     after: tuple[Subscription, ...]
     seed: int
+    holds_back: bool = False
+    shares_ids: bool = False
 
     @property
     def queries(self) -> list[str]:

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, parse_instant
 from headwater.query.tree import (
     Between,
@@ -20,16 +21,36 @@ from headwater.query.tree import (
     IsNull,
     Item,
     Literal,
+    MatchRecognize,
     Name,
     PlaceDefinition,
     PolygonArea,
     Quantity,
+    Scope,
     Script,
     Select,
     SensorsArea,
+    Star,
     Timestamp,
     Unary,
     Unit,
+)
+from headwater.query.tree.patterns import (
+    Choice,
+    Column,
+    Definition,
+    Edge,
+    Empty,
+    Exclusion,
+    Loop,
+    Measure,
+    Never,
+    NodeMode,
+    Permutation,
+    Sequence,
+    Skip,
+    Subset,
+    Variable,
 )
 
 # Words of the language are names too, plain or in double quotes.
@@ -37,6 +58,8 @@ KEYWORDS = (
     "select", "FROM", "where", "As", "and", "NULL", "case", "end", "create", "within", "correlate", "distinct", "at",
     "key", "time", "place", "late", "row", "rows", "value", "sensors", "stream", "query", "timestamp", "interval",
     "second", "DAY", "km", "of", "per", "limit", "emit", "inside", "all", "latest", "box", "geographic", "idle", "drop",
+    "first", "LAST", "prev", "next", "match", "pattern", "mode", "events", "permute", "Until", "running", "final", "define",
+    "match_recognize", "skip", "to", "one", "with", "empty", "order", "by", "not", "every", "partial", "subset", "desc",
 )  # fmt: skip
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -48,6 +71,7 @@ names = (
 functions = st.sampled_from(
     ("ABS", "SECOND", "ROUND", "COALESCE", "NO_SUCH_FUNCTION", "SENSORS", "TIMESTAMP")
 )
+measured = st.sampled_from(("FIRST", "LAST", "PREV", "NEXT", "COUNT", "SUM", "CLASSIFIER"))
 whole = st.integers(-(2**63), 2**63 - 1)
 numbers = whole | st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(0, 2**63 - 1)
@@ -75,6 +99,8 @@ def _larger(parts: st.SearchStrategy) -> st.SearchStrategy:
         | st.builds(IsNull, parts, st.booleans())
         | st.builds(Case, branches, st.none() | parts)
         | st.builds(Call, functions, st.just(()) | several)
+        | st.builds(Call, measured, several, st.none() | st.sampled_from(Scope))
+        | st.builds(Call, st.just("COUNT"), st.tuples(st.builds(Star, st.none() | names)))
     )
 
 
@@ -100,7 +126,7 @@ def _not_turned(operator: Correlate) -> bool:
     return operator.distance is None or operator.within.unit.is_time or not operator.distance.unit.is_time
 
 
-operators = st.builds(
+correlations = st.builds(
     Correlate,
     st.lists(clauses, min_size=1, max_size=3).map(tuple),
     quantities,
@@ -110,6 +136,61 @@ operators = st.builds(
     st.none() | st.sampled_from(Emit),
     st.none() | counts,
 ).filter(_not_turned)
+
+
+def _larger_pattern(parts: st.SearchStrategy) -> st.SearchStrategy:
+    several = st.lists(parts, min_size=2, max_size=4).map(tuple)
+    links = st.sampled_from(Contiguity)
+    return (
+        several.flatmap(
+            lambda made: st.builds(Sequence, st.just(made), st.tuples(*[links] * (len(made) - 1)))
+        )
+        | st.builds(Choice, several)
+        | st.builds(Permutation, st.lists(parts, min_size=1, max_size=3).map(tuple))
+        | st.builds(Exclusion, parts)
+        | st.builds(_loop, parts, bounds, st.booleans(), st.booleans(), links, st.none() | expressions)
+    )
+
+
+def _loop(part, least_and_most, reluctant, blocking, contiguity, until) -> Loop:
+    return Loop(part, *least_and_most, reluctant, blocking, contiguity, until)
+
+
+bounds = st.sampled_from(((0, None), (1, None), (0, 1), (0, 0))) | st.tuples(counts, counts | st.none()).map(
+    lambda pair: pair if pair[1] is None else tuple(sorted(pair))
+)
+patterns = st.recursive(
+    st.builds(Variable, names) | st.builds(Never, names) | st.builds(Edge, st.booleans()) | st.builds(Empty),
+    _larger_pattern,
+    max_leaves=8,
+)
+skips = st.builds(Skip, st.sampled_from((SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW, SkipTo.NOWHERE))) | st.builds(
+    Skip, st.sampled_from((SkipTo.FIRST, SkipTo.LAST)), names
+)
+
+
+def _few(parts: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(parts, max_size=2).map(tuple)
+
+
+recognitions = st.builds(
+    MatchRecognize,
+    patterns,
+    _few(st.builds(Definition, names, expressions)),
+    _few(st.builds(Column, names)),
+    _few(st.builds(Column, names)),
+    _few(st.builds(Measure, expressions, names)),
+    st.none() | st.sampled_from(RowsPerMatch),
+    st.booleans(),
+    st.none() | st.builds(NodeMode, st.sampled_from(Mode), st.none() | counts, st.none() | whole),
+    st.none() | skips,
+    st.none() | quantities,
+    st.none() | quantities,
+    st.booleans(),
+    st.none() | counts,
+    _few(st.builds(Subset, names, st.lists(names, min_size=1, max_size=3).map(tuple))),
+)
+operators = correlations | recognitions
 
 types = st.sampled_from([kind for kind in ColumnType if kind is not ColumnType.ID])
 columns = st.builds(ColumnDefinition, names, types, st.booleans(), st.booleans())

@@ -5,13 +5,16 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.model import QueryError
+from headwater.model import Column, QueryError, Rows
+from headwater.query.checks.complaints import Complaints
 from headwater.query.expressions import ExprType, condition, evaluate, type_of
-from headwater.query.parse import parse, parse_expression
+from headwater.query.parse import parse, parse_expression, parse_pattern
+from headwater.query.patterns.terms import Place, Where, lower
 from headwater.query.printer import show
-from headwater.query.tree import Script
+from headwater.query.tree import Expression, Name, Script
+from headwater.query.walk import parts_of, with_parts
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
-from tests.laws.language_trees import KEYWORDS, expressions, scripts
+from tests.laws.language_trees import KEYWORDS, expressions, patterns, scripts
 from tests.laws.oracles.expressions import shown, value_of
 
 often = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -20,7 +23,9 @@ SCRAPS = (
     "CREATE STREAM", "CREATE QUERY q AS", "SELECT * FROM w", "SELECT a, b AS c FROM w", "WHERE", "CORRELATE (", ")", ";",
     "a > 1", "a BETWEEN 1 AND 2", "WITHIN 30 SECONDS", ", 500 METERS", "INSIDE CIRCLE (1, 2, 3 KM)", "'text'", '"name"',
     "(", ",", ".", "-- comment\n", "/* comment */", "/*", "'", '"', "1.5e3", "TIMESTAMP '2026-01-31'", "TIMESTAMP 'x'",
-    "CASE WHEN a THEN b END", "3 OF", "\n", "\u2028", "\x00", "😀", "99999999999999999999", "1e999", *KEYWORDS,
+    "CASE WHEN a THEN b END", "3 OF", "\n", "\u2028", "\x00", "😀", "99999999999999999999", "1e999", "SELECT * FROM w MATCH_RECOGNIZE (",
+    "PATTERN (A B+ C)", "PATTERN (", "DEFINE A AS", "MEASURES LAST(A.x) AS y", "A~+", "{2,3}", "{3,2}", "{-", "-}", "~>", "~~>", "|",
+    "UNTIL (", "PERMUTE (", "NOT B", "()", "^", "$", "?", "!", "COUNT(A.*)", "RUNNING", "ALL ROWS PER MATCH", *KEYWORDS,
 )  # fmt: skip
 
 
@@ -31,6 +36,14 @@ def test_the_text_of_a_tree_says_the_tree(script: Script):
     assert errors == []
     assert read == script
     assert repr(read) == repr(script)  # 1, 1.0 and TRUE are equal to Python
+
+
+@often
+@given(patterns)
+def test_the_text_of_a_pattern_says_the_pattern(pattern):
+    read = parse_pattern(show(pattern))
+    assert read == pattern
+    assert show(read) == show(pattern)
 
 
 @often
@@ -106,3 +119,44 @@ def test_evaluating_does_not_change_the_rows(random: Random, kind: ExprType):
     before = pickle.dumps(rows)
     evaluate(random_expression(random, kind, 3), rows)
     assert pickle.dumps(rows) == before
+
+
+@often
+@given(st.randoms(use_true_random=False), st.sampled_from(KINDS), st.booleans())
+def test_terms_taken_apart_and_put_together_are_the_expression(
+    random: Random, kind: ExprType, there: bool
+) -> None:
+    """`A.x` is NULL where A has no row; that must come out of one term for many columns as well."""
+    rows = random_rows(random, 2)
+    expression = _over_variables(random_expression(random, kind, 3), random)
+    absent = Rows.of({name: Column.nulls(column.type, 1) for name, column in rows.columns.items()})
+    first, tested = (rows.take(np.array([0])) if there else absent), rows.take(np.array([1]))
+    given_rows = {
+        **{f"A.{name}": column for name, column in first.columns.items()},
+        **{f"B.{name}": column for name, column in tested.columns.items()},
+        **tested.columns,
+    }
+    complaints = Complaints()
+    lowered = lower(
+        expression,
+        variables=("A", "B"),
+        subsets={},
+        columns=TYPES,
+        place=Place(Where.DEFINE, "B"),
+        complaints=complaints,
+    )
+    assert complaints.errors == []
+    values = {
+        f"#{number}": evaluate(term.argument, first if term.variables else tested)
+        if there or not term.variables
+        else Column.nulls(term_kind.column, 1)
+        for number, (term, term_kind) in enumerate(zip(lowered.terms, lowered.kinds, strict=True))
+    }
+    found = evaluate(lowered.expression, Rows(values, 1))
+    assert found.tolist() == evaluate(expression, Rows.of(given_rows)).tolist()
+
+
+def _over_variables(expression: Expression, random: Random) -> Expression:
+    if isinstance(expression, Name):
+        return Name(expression.name, random.choice(("A", "A", "B", None)))
+    return with_parts(expression, [_over_variables(part, random) for part in parts_of(expression)])

@@ -23,6 +23,8 @@ class SelectWorld:
     before: tuple[Selection, ...]
     after: tuple[Selection, ...]
     seed: int = 0
+    holds_back: bool = False
+    shares_ids: bool = False
 
     @property
     def queries(self) -> list[str]:

@@ -13,16 +13,15 @@ be read raises QueriesRefused, which shows the piece and the place in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import TypeVar
+from collections.abc import Mapping
 
 import numpy as np
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.model import SECOND, ColumnType, QueriesRefused, QueryError
+from headwater.model import ColumnType
+from headwater.query.build_pieces import Duration, duration, query_of, read, refused
 from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_area, parse_clause, parse_expression, parse_items, parse_quantity
+from headwater.query.parse import parse_area, parse_clause, parse_quantity
 from headwater.query.syntax.statement_rules import TYPES
 from headwater.query.tree import (
     Area,
@@ -37,23 +36,18 @@ from headwater.query.tree import (
     CreateStream,
     Literal,
     Name,
-    Operator,
     PlaceDefinition,
     PolygonArea,
     Quantity,
     Script,
-    Select,
     SensorsArea,
     Statement,
     Unit,
 )
 
 Number = float | int
-Duration = str | timedelta | Quantity
 Length = str | Number | Quantity
 Key = str | int
-
-_Read = TypeVar("_Read")
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -75,7 +69,7 @@ def stream(
     """`CREATE STREAM`: the columns with their types, and which of them are the time, the key and the place."""
     for role, column in (("time", time), ("key", key)):
         if column is not None and column not in columns:
-            raise _refused(
+            raise refused(
                 f"there is no column named '{column}' for {role}", *suggest(column, columns, "columns")
             )
     if drop_late and late is None:
@@ -87,16 +81,16 @@ def stream(
             for column, kind in columns.items()
         ),
         PlaceDefinition(place[0], place[1], geographic) if place else None,
-        None if late is None else _duration(late),
+        None if late is None else duration(late),
         drop_late,
-        None if idle is None else _duration(idle),
+        None if idle is None else duration(idle),
         deduplicate,
     )
 
 
 def select(name: str, source: str, columns: str = "*", *, where: str | None = None) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`."""
-    return _query(name, source, columns, where, None)
+    return query_of(name, source, columns, where, None)
 
 
 def correlate(
@@ -114,19 +108,19 @@ def correlate(
 ) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] CORRELATE (…)`."""
     if not clauses:
-        raise _refused("correlate needs a clause, as in 'temperature <= 0'")
+        raise refused("correlate needs a clause, as in 'temperature <= 0'")
     operator = Correlate(
         tuple(
-            _read(parse_clause, clause, "clause") if isinstance(clause, str) else clause for clause in clauses
+            read(parse_clause, clause, "clause") if isinstance(clause, str) else clause for clause in clauses
         ),
-        _duration(within),
+        duration(within),
         None if distance is None else _length(distance),
-        _read(parse_area, inside, "inside") if isinstance(inside, str) else inside,
+        read(parse_area, inside, "inside") if isinstance(inside, str) else inside,
         distinct_sensors,
         _emit(emit) if isinstance(emit, str) else emit,
         limit,
     )
-    return _query(name, source, columns, where, operator)
+    return query_of(name, source, columns, where, operator)
 
 
 def script(*statements: Statement) -> Script:
@@ -236,24 +230,11 @@ def sensors(*keys: Key) -> SensorsArea:
 # --- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _query(name: str, source: str, columns: str, where: str | None, operator: Operator | None) -> CreateQuery:
-    items = _read(parse_items, columns, "columns")
-    condition = None if where is None else _read(parse_expression, where, "where")
-    return CreateQuery(name, Select(items, source, condition, operator))
-
-
-def _read(parse: Callable[[str], _Read], text: str, what: str) -> _Read:
-    try:
-        return parse(text)
-    except QueryError as error:
-        raise QueriesRefused([error], text, what) from None
-
-
 def _column_type(kind: str | ColumnType) -> ColumnType:
     if isinstance(kind, ColumnType):
         return kind
     if kind.upper() not in TYPES:
-        raise _refused(f"there is no type named '{kind}'", *suggest(kind, TYPES, "types"))
+        raise refused(f"there is no type named '{kind}'", *suggest(kind, TYPES, "types"))
     return TYPES[kind.upper()]
 
 
@@ -265,22 +246,15 @@ def _number(value: Number) -> Number:
     """A number that the language can say; numpy's own are made plain."""
     plain: Number = value.item() if isinstance(value, np.generic) else value
     if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
-        raise _refused(f"{plain} is no number of the language")
+        raise refused(f"{plain} is no number of the language")
     return plain
-
-
-def _duration(given: Duration) -> Quantity:
-    if isinstance(given, timedelta):
-        micros = given // timedelta(microseconds=1)
-        return Quantity(micros // SECOND if micros % SECOND == 0 else micros / SECOND, Unit.SECONDS)
-    return _read(parse_quantity, given, "duration") if isinstance(given, str) else given
 
 
 def _length(given: Length) -> Quantity:
     if isinstance(given, Quantity):
         return given
     return (
-        _read(parse_quantity, given, "length")
+        read(parse_quantity, given, "length")
         if isinstance(given, str)
         else Quantity(_number(given), Unit.METERS)
     )
@@ -289,9 +263,5 @@ def _length(given: Length) -> Quantity:
 def _emit(word: str) -> Emit:
     names = [emit.value for emit in Emit]
     if word.upper() not in names:
-        raise _refused(f"'{word}' cannot be emitted", *suggest(word, names, "words"))
+        raise refused(f"'{word}' cannot be emitted", *suggest(word, names, "words"))
     return Emit(word.upper())
-
-
-def _refused(message: str, *advice: str) -> QueriesRefused:
-    return QueriesRefused([QueryError("syntax", message, span=None, advice=advice)], "", "a builder")

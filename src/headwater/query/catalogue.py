@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, Region, StreamSchema
 from headwater.query.tree import CreateQuery, CreateStream, Expression
+from headwater.query.tree.patterns import Pattern
+
+if TYPE_CHECKING:
+    # Expressions know the bounds that stand here, and terms know expressions.
+    from headwater.query.patterns.terms import Lowered
 
 RESERVED: Final = ("query", "event_time", "match_id")
 """Columns that every answer begins with."""
@@ -28,6 +34,18 @@ LIMIT_PER_ROW: Final = 1000
 
 LONGEST_US: Final = 36_500 * 86_400_000_000
 """A hundred years: the longest duration, so that adding one to an instant never overflows."""
+
+MOST_ELEMENTS: Final = 1000
+"""Elements of a pattern, quantifiers written out."""
+
+MOST_PERMUTED: Final = 6
+"""Parts of one PERMUTE: there are 720 orders of six."""
+
+MOST_WRITTEN_OUT: Final = 10_000
+"""Elements of a pattern when the orders of PERMUTE are written out as well."""
+
+HELD_EVENTS: Final = 64
+"""Events in the window of a sensor node where HOLD does not say how many."""
 
 Columns = tuple[tuple[str, ColumnType], ...]
 SelectList = tuple[tuple[str, Expression, ColumnType], ...]
@@ -48,6 +66,36 @@ class Correlation:
 
 
 @dataclass(frozen=True, slots=True)
+class Recognition:
+    """A MATCH_RECOGNIZE operator with every choice made.
+
+    `variables` are all that PATTERN names, in the order of their first appearance; `define` has those with a condition.
+    `untils` belong to the loops with UNTIL, outermost first, left to right. `order` are the columns that decide between rows
+    of one time. `skip_to` are variables, a subset written out.
+    """
+
+    pattern: Pattern
+    variables: tuple[str, ...]
+    define: tuple[tuple[str, Lowered], ...]
+    untils: tuple[Lowered, ...]
+    subsets: tuple[tuple[str, tuple[str, ...]], ...]
+    measures: tuple[tuple[str, Lowered], ...]
+    partition: tuple[str, ...]
+    order: tuple[str, ...]
+    rows: RowsPerMatch
+    every: bool
+    mode: Mode | None
+    hold: int
+    seed: int | None
+    skip: SkipTo
+    skip_to: tuple[str, ...]
+    within_us: int | None
+    between_us: int | None
+    timeouts: bool
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedQuery:
     """A query that can be answered.
 
@@ -57,6 +105,7 @@ class CheckedQuery:
 
     tree: CreateQuery
     correlation: Correlation | None
+    recognition: Recognition | None
     answers: Columns
     selected: SelectList
     schema: StreamSchema

@@ -19,15 +19,22 @@ from headwater.query.catalogue import (
     CheckedStream,
     Columns,
     Correlation,
+    Recognition,
     SelectList,
 )
-from headwater.query.checks.answers import answers_as_stream, correlation_columns, row_columns
+from headwater.query.checks.answers import (
+    answers_as_stream,
+    correlation_columns,
+    recognition_columns,
+    row_columns,
+)
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.correlations import check_correlation
+from headwater.query.checks.patterns import check_recognition
 from headwater.query.checks.selects import check_select_list, check_where
 from headwater.query.checks.streams import check_stream
 from headwater.query.parse import parse
-from headwater.query.tree import CreateQuery, CreateStream, Script, Statement
+from headwater.query.tree import CreateQuery, CreateStream, MatchRecognize, Script, Statement
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 
@@ -143,17 +150,20 @@ class _Checker:
         self._source_exists(tree)
         before = len(self.complaints.errors)
         correlation: Correlation | None = None
+        recognition: Recognition | None = None
         if schema:
             check_where(select.where, schema.types, self.complaints)
-        if select.operator:
+        if isinstance(select.operator, MatchRecognize):
+            recognition = check_recognition(select.operator, schema, self.complaints)
+        elif select.operator:
             stream = self.streams.get(select.source)
             refused_place = bool(stream and stream.tree.place and not stream.schema.place)
             correlation = check_correlation(
                 select.operator, schema, self.complaints, place_known=not refused_place
             )
-        if schema is None or (select.operator and correlation is None):
+        if schema is None or (select.operator and not correlation and not recognition):
             return None
-        shown = self._columns(tree, schema, correlation)
+        shown = self._columns(tree, schema, correlation, recognition)
         if shown is None:
             return None
         answers, selected, columns = shown
@@ -162,10 +172,14 @@ class _Checker:
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
             return None
-        return CheckedQuery(tree, correlation, answers, selected, derived)
+        return CheckedQuery(tree, correlation, recognition, answers, selected, derived)
 
     def _columns(
-        self, tree: CreateQuery, schema: StreamSchema, correlation: Correlation | None
+        self,
+        tree: CreateQuery,
+        schema: StreamSchema,
+        correlation: Correlation | None,
+        recognition: Recognition | None,
     ) -> _Shown | None:
         """What a query's kernel answers and what is selected of it; made once for queries that ask for the same by `*`."""
         before = len(self.complaints.errors)
@@ -177,6 +191,8 @@ class _Checker:
         if correlation:
             answers, starred = correlation_columns(schema, correlation.clauses, correlation.emit)
             self._columns_differ(tree, answers)
+        elif recognition:
+            answers, starred = recognition_columns(schema, recognition)
         else:
             answers, starred = row_columns(schema)
         selected = check_select_list(tree.select.items, answers, starred, self.complaints)

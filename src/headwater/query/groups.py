@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
+from headwater.model.identity import content_hash
+from headwater.query.catalogue import Recognition
 from headwater.query.expressions import condition
+from headwater.query.patterns.lowering import make_query
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 
@@ -23,11 +27,11 @@ Wanted = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """One query, ready to run; `kind` is "correlate" or "select".
+    """One query, ready to run; `kind` is "correlate", "pattern" or "select".
 
     `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
     WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
-    as a stream.
+    as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
     """
 
     name: str
@@ -37,8 +41,14 @@ class QueryPlan:
     zone_key: str
     shape: int
     subscription: Subscription | None
+    recognition: Recognition | None
     where: Expression | None
     schema: StreamSchema
+    spread: tuple[str, ...] = ()
+
+    def lives_in(self, zone: int, zones: int) -> bool:
+        """Whether a zone answers it."""
+        return bool(self.spread) or zone_of(self.zone_key, zones) == zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,20 @@ def make_group(source: StreamSchema, kind: str, queries: Sequence[QueryPlan]) ->
     kernel: Kernel[Any]
     if kind == "correlate":
         kernel = CorrelateKernel(source, _subscriptions(queries, conditions), conditions.listed)
+    elif kind == "pattern":
+        asked = [
+            make_query(
+                query.name,
+                query.fingerprint,
+                query.shape,
+                conditions.place(query.where),
+                query.recognition,
+                source,
+            )
+            for query in queries
+            if query.recognition
+        ]
+        kernel = PatternKernel(source, asked, conditions.listed)
     else:
         selections = [
             Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
@@ -76,19 +100,34 @@ def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int)
     subscriptions = _subscriptions(correlating, conditions)
     homes = [zone_of(query.zone_key, zones) for query in correlating]
     routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
+    whole = [query for query in queries if query.subscription is None and not query.spread]
     plain = {
         (zone_of(query.zone_key, zones), repr(query.where)): condition(query.where) if query.where else None
+        for query in whole
+    }
+    spread = {
+        (query.spread, repr(query.where)): condition(query.where) if query.where else None
         for query in queries
-        if query.subscription is None
+        if query.spread
     }
 
     def wanted(rows: Rows) -> Wanted:
         found = routing.wanted(rows) if routing else np.zeros((zones, rows.count), np.bool_)
         for (zone, _), holds in plain.items():
             found[zone] |= holds(rows) if holds else True
+        homes = {columns: _zone_of_rows(rows, columns, zones) for columns, _ in spread}
+        for (columns, _), holds in spread.items():
+            chosen = np.flatnonzero(holds(rows)) if holds else np.arange(rows.count)
+            found[homes[columns][chosen], chosen] = True
         return found
 
     return wanted
+
+
+def _zone_of_rows(rows: Rows, columns: Sequence[str], zones: int) -> NDArray[np.int64]:
+    """The zone in which each row's partition lives: the same in every process."""
+    hashes = content_hash([rows[column] for column in columns])[0]
+    return (hashes % np.uint64(zones)).astype(np.int64)
 
 
 class _Conditions:

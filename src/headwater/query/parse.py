@@ -25,6 +25,7 @@ from headwater.query.syntax.statement_rules import Rules
 from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
 from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
+from headwater.query.tree.patterns import Pattern, Skip
 from headwater.query.walk import depth_of
 
 MAX_DEPTH: Final = 100
@@ -33,7 +34,8 @@ MAX_DEPTH: Final = 100
 MOST_ERRORS: Final = 1000
 """Errors told about one text; behind so many, reading it stops."""
 
-_STARTS: Final = ("statement", "items", "expression", "clause", "quantity", "area")
+_STARTS: Final = ("statement", "items", "expression", "clause", "quantity", "area", "pattern", "after")
+_NAMES: Final = ("word", "plain_word")
 
 
 def parse(text: str) -> tuple[Script, list[QueryError]]:
@@ -81,6 +83,16 @@ def parse_area(text: str) -> Area:
     return _parse_alone(text, "area")
 
 
+def parse_pattern(text: str) -> Pattern:
+    """What stands in PATTERN, such as `A B+ ~> C`; raises QueryError."""
+    return _parse_alone(text, "pattern")
+
+
+def parse_skip(text: str) -> Skip:
+    """Where the search goes on, such as `AFTER MATCH SKIP TO NEXT ROW`; raises QueryError."""
+    return _parse_alone(text, "after")
+
+
 def is_plain_name(name: str) -> bool:
     """Whether a name can stand in a text without double quotes."""
     return bool(PLAIN_NAME.fullmatch(name)) and name.upper() not in _language().keywords.reserved
@@ -123,7 +135,7 @@ def _language() -> _Language:
         transformer=Rules(),
     )
     kinds = {str(t.pattern.value): t.name for t in parser.terminals if t.pattern is not None}
-    usable = {rule.expansion[0].name for rule in parser.rules if rule.origin.name == "word"}
+    usable = {rule.expansion[0].name for rule in parser.rules if rule.origin.name in _NAMES}
     return _Language(parser, kinds, Keywords.of(kinds, usable))
 
 

@@ -1,6 +1,7 @@
 """From a text to what hosts run: which rows travel where, which kernels answer, what the answers look like.
 
-Rule 1  A query lives whole in one zone, so its answers never depend on how many zones there are.
+Rule 1  A query lives whole in one zone, or each of its partitions does, so its answers never depend on how many zones
+        there are.
 Rule 2  Queries of one kind that read one source are one group in each of their zones: one kernel, whose state is saved
         under the group's name.
 Rule 3  Dropping a row that is not useful, or a column that is not kept, never changes an answer.
@@ -31,7 +32,7 @@ from headwater.query.printer import show
 from headwater.query.shapes import Projection, project, shapes
 from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
-from headwater.query.zones import zone_keys, zone_of
+from headwater.query.zones import spread, zone_keys, zone_of
 
 __all__ = ["Group", "Plan", "Projection", "QueryPlan", "compile_script", "compile_text", "make_plan"]
 
@@ -87,7 +88,7 @@ class Plan:
         return self._once(("useful", stream), lambda: useful_rows(self.stream(stream), self._demands(stream)))
 
     def zone_of(self, query: str) -> int:
-        """The zone a query lives in."""
+        """The zone a query lives in, unless it is spread over all of them."""
         return zone_of(self.query(query).zone_key, self.zones)
 
     def groups(self, zone: int) -> tuple[Group, ...]:
@@ -128,12 +129,12 @@ class Plan:
         return [query for query in self.queries if query.reads == source]
 
     def _demands(self, source: str) -> list[Demand]:
-        return [(query.where, query.subscription) for query in self._readers(source)]
+        return [(query.where, query.subscription, query.recognition) for query in self._readers(source)]
 
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         members: dict[tuple[str, str], list[QueryPlan]] = {}
         for query in self.queries:
-            if zone_of(query.zone_key, self.zones) == zone:
+            if query.lives_in(zone, self.zones):
                 members.setdefault((query.reads, query.kind), []).append(query)
         places = {name: place for place, name in enumerate(self._schemas())}
         ordered = sorted(members, key=lambda member: (places[member[0]], member[1]))
@@ -143,16 +144,18 @@ class Plan:
 def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
     """The plan of checked streams and queries."""
     assert zones >= 1
-    prints, keys = fingerprints(catalogue), zone_keys(catalogue)
+    prints, keys, spreading = fingerprints(catalogue), zone_keys(catalogue), spread(catalogue)
     numbers, projections = shapes(catalogue)
     queries = tuple(
-        _query_plan(query, prints[name], keys[name], numbers[name])
+        _query_plan(query, prints[name], keys[name], numbers[name], spreading.get(name, ()))
         for name, query in catalogue.queries.items()
     )
     return Plan(text, tuple(s.schema for s in catalogue.streams.values()), queries, projections, zones)
 
 
-def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int) -> QueryPlan:
+def _query_plan(
+    query: CheckedQuery, fingerprint: str, zone_key: str, shape: int, spread: tuple[str, ...]
+) -> QueryPlan:
     subscription = None
     if asked := query.correlation:
         subscription = Subscription(
@@ -168,9 +171,19 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
             asked.emit,
             asked.limit,
         )
-    kind = "correlate" if subscription else "select"
+    kind = "correlate" if subscription else "pattern" if query.recognition else "select"
     return QueryPlan(
-        query.name, query.reads, kind, fingerprint, zone_key, shape, subscription, query.where, query.schema
+        query.name,
+        query.reads,
+        kind,
+        fingerprint,
+        zone_key,
+        shape,
+        subscription,
+        query.recognition,
+        query.where,
+        query.schema,
+        spread,
     )
 
 

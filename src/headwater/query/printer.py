@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import singledispatch
+from types import UnionType
 from typing import Final
 
+from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
 from headwater.query.parse import is_plain_name
 from headwater.query.tree import (
@@ -29,6 +31,7 @@ from headwater.query.tree import (
     IsNull,
     Item,
     Literal,
+    MatchRecognize,
     Name,
     PlaceDefinition,
     PolygonArea,
@@ -36,8 +39,27 @@ from headwater.query.tree import (
     Script,
     Select,
     SensorsArea,
+    Star,
     Timestamp,
     Unary,
+)
+from headwater.query.tree.patterns import (
+    Choice,
+    Column,
+    Definition,
+    Edge,
+    Empty,
+    Exclusion,
+    Loop,
+    Measure,
+    Never,
+    NodeMode,
+    Pattern,
+    Permutation,
+    Sequence,
+    Skip,
+    Subset,
+    Variable,
 )
 
 # How tightly each kind of expression binds, from loose to tight; a part that binds looser than its place needs parentheses.
@@ -50,6 +72,10 @@ _LEVELS: Final = {
     **dict.fromkeys(("+", "-", "||"), _SUM),
     **dict.fromkeys(("*", "/", "%"), _PRODUCT),
 }
+
+_LINKS: Final = {Contiguity.STRICT: " ", Contiguity.RELAXED: " ~> ", Contiguity.ANY: " ~~> "}
+_CONTIGUITIES: Final = {Contiguity.STRICT: "", Contiguity.RELAXED: "~", Contiguity.ANY: "~~"}
+_QUANTIFIERS: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 @singledispatch
@@ -153,6 +179,135 @@ def _(node: SensorsArea) -> str:
     return f"SENSORS ({', '.join(map(_constant, node.keys))})"
 
 
+# --- MATCH_RECOGNIZE --------------------------------------------------------------------------------------------------
+
+
+@show.register
+def _(node: MatchRecognize) -> str:
+    lines = [
+        *([f"PARTITION BY {_listed(node.partition)}"] if node.partition else []),
+        *([f"ORDER BY {_listed(node.order)}"] if node.order else []),
+        *(["MEASURES", *_lines(node.measures)] if node.measures else []),
+        *([node.rows.value] if node.rows else []),
+        *(["MATCH EVERY"] if node.every else []),
+        *([show(node.mode)] if node.mode else []),
+        *([show(node.skip)] if node.skip else []),
+        f"PATTERN ({show(node.pattern)})",
+        *([f"WITHIN {show(node.within)}"] if node.within else []),
+        *([f"WITHIN {show(node.between_rows)} BETWEEN ROWS"] if node.between_rows else []),
+        *(["WITH TIMEOUTS"] if node.timeouts else []),
+        *([f"LIMIT {node.limit} PARTIAL MATCHES"] if node.limit is not None else []),
+        *([f"SUBSET {_listed(node.subsets)}"] if node.subsets else []),
+        *(["DEFINE", *_lines(node.define)] if node.define else []),
+    ]
+    return "MATCH_RECOGNIZE (\n" + "".join(f"  {line}\n" for line in lines) + ")"
+
+
+@show.register
+def _(node: Column) -> str:
+    return _name(node.name)
+
+
+@show.register
+def _(node: Measure) -> str:
+    return f"{show(node.expression)} AS {_name(node.name)}"
+
+
+@show.register
+def _(node: Definition) -> str:
+    return f"{_name(node.name)} AS {show(node.condition)}"
+
+
+@show.register
+def _(node: Subset) -> str:
+    return f"{_name(node.name)} = ({', '.join(map(_name, node.members))})"
+
+
+@show.register
+def _(node: NodeMode) -> str:
+    hold = "" if node.hold is None else f" HOLD {node.hold} EVENTS"
+    seed = "" if node.seed is None else f" CHOOSE ONE SEED {node.seed}"
+    return f"MODE {node.mode.value}{hold}{seed}"
+
+
+@show.register
+def _(node: Skip) -> str:
+    variable = "" if node.variable is None else f" {_name(node.variable)}"
+    return f"AFTER MATCH {node.to.value}{variable}"
+
+
+@show.register
+def _(node: Variable) -> str:
+    return _variable(node.name)
+
+
+@show.register
+def _(node: Never) -> str:
+    return f"NOT {_variable(node.name)}"
+
+
+@show.register
+def _(node: Sequence) -> str:
+    parts = [_grouped(part, Sequence | Choice) for part in node.parts]
+    return parts[0] + "".join(_LINKS[link] + part for link, part in zip(node.links, parts[1:], strict=True))
+
+
+@show.register
+def _(node: Choice) -> str:
+    return " | ".join(_grouped(choice, Choice) for choice in node.choices)
+
+
+@show.register
+def _(node: Permutation) -> str:
+    return f"PERMUTE ({_listed(node.parts)})"
+
+
+@show.register
+def _(node: Exclusion) -> str:
+    return f"{{- {show(node.pattern)} -}}"
+
+
+@show.register
+def _(node: Edge) -> str:
+    return "$" if node.end else "^"
+
+
+@show.register
+def _(node: Empty) -> str:
+    return "()"
+
+
+@show.register
+def _(node: Loop) -> str:
+    signs = _CONTIGUITIES[node.contiguity] + _quantifier(node.least, node.most)
+    until = "" if node.until is None else f" UNTIL ({show(node.until)})"
+    return (
+        _grouped(node.pattern, Sequence | Choice | Loop)
+        + signs
+        + "?" * node.reluctant
+        + "!" * node.blocking
+        + until
+    )
+
+
+def _grouped(node: Pattern, looser: UnionType | type) -> str:
+    """The text of a part, in parentheses where it is one of the `looser` kinds."""
+    return f"({show(node)})" if isinstance(node, looser) else show(node)
+
+
+def _quantifier(least: int, most: int | None) -> str:
+    if (sign := _QUANTIFIERS.get((least, most))) is not None:
+        return sign
+    if least == most:
+        return f"{{{least}}}"
+    return f"{{{least or ''},{'' if most is None else most}}}"
+
+
+def _variable(name: str) -> str:
+    """A variable in a pattern, where two more words are no names."""
+    return f'"{name}"' if name.upper() in ("PERMUTE", "UNTIL") else _name(name)
+
+
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
@@ -220,7 +375,13 @@ def _(node: Case) -> str:
 
 @show.register
 def _(node: Call) -> str:
-    return f"{node.function}({_listed(node.arguments)})"
+    scope = "" if node.scope is None else f"{node.scope.value} "
+    return f"{scope}{node.function}({_listed(node.arguments)})"
+
+
+@show.register
+def _(node: Star) -> str:
+    return "*" if node.qualifier is None else f"{_name(node.qualifier)}.*"
 
 
 def _inside(node: Expression, level: int) -> str:
@@ -260,3 +421,9 @@ def _alias(alias: str | None) -> str:
 
 def _listed(nodes: Iterable[object]) -> str:
     return ", ".join(map(show, nodes))
+
+
+def _lines(nodes: Iterable[object]) -> list[str]:
+    """A list, one a line, further in."""
+    *most, last = map(show, nodes)
+    return [*(f"  {text}," for text in most), f"  {last}"]

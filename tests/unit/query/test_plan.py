@@ -82,6 +82,7 @@ class TestQueryPlans:
                 region=Circle(7.17, 45.87, 5000.0, geographic=True),
                 emit=Emit.LATEST,
             ),
+            recognition=None,
             where=None,
             schema=query.schema,
         )

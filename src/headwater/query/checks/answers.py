@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
-from headwater.query.catalogue import Columns
+from headwater.query.catalogue import Columns, Recognition
 
 
 def correlation_columns(
@@ -44,6 +45,19 @@ def row_columns(schema: StreamSchema) -> tuple[Columns, Columns]:
     """What a plain SELECT answers, and the part of it that `*` means: a time named event_time is there already."""
     starred = tuple((name, kind) for name, kind in schema.columns if name != "event_time")
     return schema.columns, starred
+
+
+def recognition_columns(schema: StreamSchema, recognition: Recognition) -> tuple[Columns, Columns]:
+    """What a MATCH_RECOGNIZE kernel answers after the reserved columns, all of which `*` means."""
+    if recognition.rows is RowsPerMatch.ONE:
+        types = schema.types
+        kept = [(name, types[name]) for name in recognition.partition]
+    else:
+        kept = [(name, kind) for name, kind in schema.columns if name != "event_time"]
+    measures = [(name, measure.kind.column) for name, measure in recognition.measures]
+    marks = [("timed_out", ColumnType.BOOLEAN)] if recognition.timeouts else []
+    columns = (*kept, *measures, *marks)
+    return columns, columns
 
 
 def answers_as_stream(name: str, source: StreamSchema, selected: Columns, *, readings: bool) -> StreamSchema:

@@ -49,6 +49,7 @@ from headwater.query.tree import (
     Literal,
     Name,
     Quantity,
+    Star,
     Timestamp,
     Unary,
 )
@@ -114,6 +115,8 @@ def _value(expression: Expression, rows: Rows) -> Value:
             return _case(expression, rows)
         case Call():
             return _call(expression, rows)
+        case Star():
+            raise AssertionError("a star has no value of its own")
 
 
 def _constant(expression: Literal | Quantity | Timestamp) -> Value:

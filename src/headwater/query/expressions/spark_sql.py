@@ -37,6 +37,7 @@ from headwater.query.tree import (
     Literal,
     Name,
     Quantity,
+    Star,
     Timestamp,
     Unary,
 )
@@ -144,6 +145,8 @@ class _Writer:
                 return self._case(expression)
             case Call():
                 return self._call(expression)
+            case Star():
+                raise AssertionError("a star has no value of its own")
 
     def _column(self, name: Name) -> _Said:
         key = column_key(name)

@@ -33,10 +33,19 @@ from headwater.query.tree import (
     Literal,
     Name,
     Quantity,
+    Star,
     Timestamp,
     Unary,
 )
 
+OVER_MATCHES: Final = frozenset(
+    ("COUNT", "SUM", "AVG", "MIN", "MAX", "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER")
+)
+"""Functions of MEASURES, DEFINE and UNTIL, which `patterns.terms` takes apart before types are asked for."""
+
+_OVER_MATCHES: Final = (
+    "it stands in MEASURES, DEFINE and UNTIL of MATCH_RECOGNIZE, and not inside another one"
+)
 _LONGEST: Final = "the longest is 36500 DAYS"
 
 
@@ -81,6 +90,10 @@ class _Types:
                 return self._case(expression)
             case Call():
                 return self._call(expression)
+            case Star():
+                message = "a star stands for all rows, and only in COUNT(*)"
+                self._refuse("wrong-arguments", message, expression.span, "name a column instead")
+                return None
 
     def _column(self, name: Name) -> ExprType | None:
         key = column_key(name)
@@ -158,6 +171,16 @@ class _Types:
         return found if whole else None
 
     def _call(self, call: Call) -> ExprType | None:
+        if call.function in OVER_MATCHES:
+            message = f"{call.function} looks at the rows of a match, and there is none here"
+            self._refuse("misplaced-aggregate", message, call.span, _OVER_MATCHES)
+            return None
+        if call.scope is not None:
+            message = f"{call.scope.value} says nothing before {call.function}"
+            self._refuse(
+                "misplaced-scope", message, call.span, "it stands before FIRST, LAST, SUM, … in MEASURES"
+            )
+            return None
         kinds = [self.of(argument) for argument in call.arguments]
         function = FUNCTIONS.get(call.function)
         if function is None:

@@ -26,6 +26,8 @@ from headwater.query.tree import (
     Literal,
     Name,
     Quantity,
+    Scope,
+    Star,
     Timestamp,
     Unary,
 )
@@ -77,6 +79,24 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
     def call(self, function: Token, arguments: tuple[Expression, ...] | None, end: Token) -> Call:
         """`FUNCTION(…)`."""
         return Call(function.upper(), arguments or (), span=stretch(function, end))
+
+    def scoped_call(
+        self, scope: Token, function: Token, arguments: tuple[Expression, ...] | None, end: Token
+    ) -> Call:
+        """`RUNNING FUNCTION(…)` or `FINAL FUNCTION(…)`."""
+        return Call(function.upper(), arguments or (), Scope(scope.upper()), span=stretch(scope, end))
+
+    def scope(self, word: Token) -> Token:
+        """RUNNING or FINAL."""
+        return word
+
+    def star(self, sign: Token) -> Star:
+        """`*` in a call."""
+        return Star(span=span_of(sign))
+
+    def variable_star(self, variable: Token, sign: Token) -> Star:
+        """`A.*` in a call."""
+        return Star(name_of(variable), span=stretch(variable, sign))
 
     def arguments(self, *arguments: Expression) -> tuple[Expression, ...]:
         """What stands between the parentheses of a call."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from lark import Token, v_args
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.model import ColumnType, Span
+from headwater.model import ColumnType
 from headwater.query.checks.complaints import suggest
-from headwater.query.syntax.expression_rules import ExpressionRules
 from headwater.query.syntax.leaves import (
     Number,
     literal,
@@ -21,6 +19,8 @@ from headwater.query.syntax.leaves import (
     text_of,
     whole_number,
 )
+from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.pattern_rules import PatternRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import (
     Area,
@@ -55,16 +55,8 @@ TYPES: Final = {
 }
 
 
-class Option(NamedTuple):
-    """One option of a statement: the word it is known by, what it says, where it stands."""
-
-    word: str
-    value: Any
-    span: Span
-
-
 @v_args(inline=True)
-class Rules(ExpressionRules):
+class Rules(PatternRules):
     """All rules of the grammar."""
 
     # --- statements -----------------------------------------------------------------------------------------------
@@ -74,7 +66,7 @@ class Rules(ExpressionRules):
         places = [
             Option("PLACE", part, place_of(part)) for part in parts if isinstance(part, PlaceDefinition)
         ]
-        options = _once([*places, *(part for part in parts if isinstance(part, Option))])
+        options = once([*places, *(part for part in parts if isinstance(part, Option))])
         late, drop_late = options.get("LATE", (None, False))
         return CreateStream(
             name_of(name),
@@ -155,7 +147,7 @@ class Rules(ExpressionRules):
 
     def correlate(self, word: Token, clauses: tuple[Clause, ...], *given: Option) -> Correlate:
         """`CORRELATE (clauses options)`."""
-        options = _once(given)
+        options = once(given)
         if "WITHIN" not in options:
             advice = "say how near in time the readings must be: WITHIN 30 SECONDS"
             raise refused("CORRELATE without WITHIN", span_of(word), advice)
@@ -276,16 +268,6 @@ class Rules(ExpressionRules):
     def number_key(self, minus: Token | None, number: Token) -> Literal:
         """A sensor by number."""
         return Literal(whole_number(number, "a key", minus), span=stretch(minus or number, number))
-
-
-def _once(given: Iterable[Option]) -> dict[str, Any]:
-    """What each option says, by its word; none may stand twice."""
-    options: dict[str, Any] = {}
-    for option in given:
-        if option.word in options:
-            raise refused(f"{option.word} stands here twice", option.span, "take one of them out")
-        options[option.word] = option.value
-    return options
 
 
 def _alias(token: Token | None) -> str | None:

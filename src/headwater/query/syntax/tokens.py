@@ -26,7 +26,7 @@ _TOKEN: Final = re.compile(
       | (?P<STRING>'[^']*+(?:''[^']*+)*+')
       | (?P<QUOTED>"[^"]*+(?:""[^"]*+)*+")
       | (?P<OPEN_COMMENT>/\*.*)
-      | (?P<SIGN><=|>=|<>|!=|\|\||[-+*/%=<>(),.;])
+      | (?P<SIGN><=|>=|<>|!=|\|\||~~>|~~|~>|\{-|-\}|[-+*/%=<>(),.;|~{}?!^$])
       | (?P<OPEN_STRING>'[^\n]*)
       | (?P<OPEN_QUOTED>"[^\n]*)
       | (?P<STRAY>.)""",
@@ -83,11 +83,16 @@ def span_of(token: Token) -> Span:
     return Span(token.line, token.column, len(token))
 
 
+def stray(value: str, span: Span) -> QueryError:
+    """The error for a sign that has no meaning where it stands."""
+    return QueryError("syntax", f"the character {value!r} means nothing here", span=span, advice=_hint(value))
+
+
 def _unreadable(group: str, value: str, span: Span) -> QueryError:
     if group in _UNREADABLE:
         message, advice = _UNREADABLE[group]
         return QueryError("syntax", message, span=span, advice=[advice])
-    return QueryError("syntax", f"the character {value!r} means nothing here", span=span, advice=_hint(value))
+    return stray(value, span)
 
 
 def _hint(character: str) -> list[str]:

@@ -11,7 +11,7 @@ from lark.exceptions import UnexpectedToken
 from headwater.model import QueryError, Span
 from headwater.query.checks.complaints import nearest
 from headwater.query.syntax.leaves import UNITS
-from headwater.query.syntax.tokens import span_of
+from headwater.query.syntax.tokens import span_of, stray
 
 MOST_EXPECTED: Final = 8
 """Things listed as expected; the others are left out."""
@@ -30,6 +30,10 @@ _ARITHMETIC: Final = {"+", "-", "*", "/", "%", "||"}
 _COMPARISONS: Final = {"=", "<>", "!=", "<", "<=", ">", ">="}
 _COMPARING: Final = _COMPARISONS | {"BETWEEN", "IN", "IS", "NOT"}
 _UNITS: Final = set(UNITS)
+_PATTERN_BEGINS: Final = {"BEGINNING", "ENDING", "OPEN_EXCLUSION", "PERMUTE", "LPAR", "NOT", "NAME", "QUOTED"}
+_QUANTIFIERS: Final = {"*", "+", "?", "{", "~", "~~"}
+_LINKS: Final = {"~>", "~~>"}
+_ONLY_IN_PATTERNS: Final = {"?", "!", "{", "}", "{-", "-}", "^", "$", "|", "~", "~~", "~>", "~~>"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Keywords:
     @classmethod
     def of(cls, kinds: Mapping[str, str], usable: set[str]) -> Keywords:
         """From the terminal of every keyword and sign, and the terminals that may be names."""
-        reserved = {text for text, kind in kinds.items() if text.isalpha() and kind not in usable}
+        reserved = {text for text, kind in kinds.items() if text.isidentifier() and kind not in usable}
         return cls({kind: text for text, kind in kinds.items()}, frozenset(usable), frozenset(reserved))
 
 
@@ -52,6 +56,8 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
     token = error.token
     expected = set(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
     at_end = token.type == "$END"
+    if token in _ONLY_IN_PATTERNS and not _in_pattern(expected, keywords):
+        return stray(str(token), span_of(token))
     found = "the statement ends" if at_end else f"found {_shown(token)}"
     wanted = _in_words(expected, keywords)
     return QueryError(
@@ -62,11 +68,18 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
     )
 
 
+def _in_pattern(expected: set[str], keywords: Keywords) -> bool:
+    return any(keywords.written.get(kind) in _ONLY_IN_PATTERNS for kind in expected)
+
+
 def _in_words(expected: set[str], keywords: Keywords) -> str:
     left = set(expected)
     first: list[str] = []
     last: list[str] = []
-    if left >= {"NUMBER", "STRING", "NAME", "LPAR"}:
+    if left >= _PATTERN_BEGINS:
+        left -= _PATTERN_BEGINS | keywords.usable
+        first.append("a part of a pattern")
+    elif left >= {"NUMBER", "STRING", "NAME", "LPAR"}:
         left -= _VALUE_BEGINS | keywords.usable
         first.append("an expression")
     elif "NAME" in left:
@@ -75,7 +88,13 @@ def _in_words(expected: set[str], keywords: Keywords) -> str:
     if texts >= _UNITS:
         texts -= _UNITS
         first.append("a unit such as SECONDS or METERS")
-    if texts >= {"+", "-", "||"}:
+    if texts >= _LINKS:
+        texts -= _LINKS
+        last.append("a link such as '~>'")
+    if texts >= _QUANTIFIERS:
+        texts -= _QUANTIFIERS
+        last.append("a quantifier such as '+'")
+    elif texts >= {"+", "-", "||"}:
         # AND alone is the one of BETWEEN; beside OR it is an operator like the others.
         texts -= _ARITHMETIC | ({"AND", "OR"} if "OR" in texts else set())
         texts -= _COMPARING if "=" in texts else set()
@@ -84,20 +103,29 @@ def _in_words(expected: set[str], keywords: Keywords) -> str:
         texts -= _COMPARISONS
         last.append("a comparison")
     described = sorted(text for text in texts if " " in text)
-    capitals = sorted(text for text in texts if text.isalpha())
-    signs = sorted(f"'{text}'" for text in texts if " " not in text and not text.isalpha())
+    capitals = sorted(text for text in texts if text.isidentifier())
+    signs = sorted(f"'{text}'" for text in texts if " " not in text and not text.isidentifier())
     return _listed([*first, *capitals, *described, *signs, *last][:MOST_EXPECTED])
 
 
 def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> list[str]:
+    if _in_pattern(expected, keywords) and (hint := _pattern_advice(found)):
+        return [hint]
     if kind == "SELECT" and "CREATE" in expected:
         return ["a query has a name: CREATE QUERY name AS SELECT …"]
-    if kind in keywords.written and "NAME" in expected and found.isalpha() and kind not in keywords.usable:
+    if (
+        kind in keywords.written
+        and "NAME" in expected
+        and found.isidentifier()
+        and kind not in keywords.usable
+    ):
         return [
             f'{found.upper()} is a word of the language: to use it as a name write "{found}" in double quotes'
         ]
     if found.isidentifier():
-        candidates = [keywords.written[kind] for kind in expected if keywords.written.get(kind, "").isalpha()]
+        candidates = [
+            keywords.written[kind] for kind in expected if keywords.written.get(kind, "").isidentifier()
+        ]
         if meant := nearest(found, sorted(candidates)):
             return [f"did you mean '{meant}'?"]
     if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
@@ -105,6 +133,19 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
     if found in ("<", "<=", ">", ">=", "=") and "AND" in expected:
         return ["a comparison has two sides: write a > 10 AND a < 30, or BETWEEN"]
     return []
+
+
+def _pattern_advice(found: str) -> str | None:
+    """For what people write in patterns elsewhere."""
+    if found in ("*", "+", "?", "{"):
+        return "a loop in a loop stands in parentheses: (A+)*"
+    if found == "||":
+        return "alternatives stand between single strokes: A | B"
+    if found in ("-", ">"):
+        return "write A B for the very next row, A ~> B for the next B, A ~~> B for any later B"
+    if found == "!":
+        return "no such row is written NOT B; a loop that takes all it can is written B+!"
+    return None
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,443 @@
+"""Creation: which states does a pattern have, and what follows what?
+
+Rule 1  A state waits for one row of one variable, reached in one way. What the way there demands of the rows that are passed
+        over or taken (its vetoes) is part of the state, and so is how it may wait (its link).
+Rule 2  The states that follow a taken row are listed in the order of preference; ACCEPT among them is the end of a match.
+Rule 3  A veto kills a partial match: PASSED when a row that is passed over satisfies it (`~> NOT B ~>`), NEXT when the one
+        row behind the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
+        (the loop of a `!`, an UNTIL between repetitions), TAKEN when the taken one does (an UNTIL at the first repetition).
+Rule 4  An ABSENT state takes no row: it is a match once its time has run out. An AT_END state is a match if no row follows.
+
+Nothing here looks at rows: an automaton is made once for a query and never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.pattern.shape import (
+    Chain,
+    Choice,
+    Edge,
+    Hidden,
+    Loop,
+    Never,
+    Nothing,
+    One,
+    Shape,
+)
+from headwater.kernels.pattern.words import Contiguity
+
+ACCEPT: Final = -1
+
+TAKE: Final = 0
+ABSENT: Final = 1
+AT_END: Final = 2
+
+STRICT: Final = 0
+RELAXED: Final = 1
+ANY: Final = 2
+
+PASSED: Final = 0
+NEXT: Final = 1
+ANY_ROW: Final = 2
+TAKEN: Final = 3
+
+_LINKS: Final = {Contiguity.STRICT: STRICT, Contiguity.RELAXED: RELAXED, Contiguity.ANY: ANY}
+
+
+class Automaton(NamedTuple):
+    """States in columns; lists of several are cut by pointers (`follow[follow_from[s] : follow_from[s + 1]]`)."""
+
+    kind: NDArray[np.int64]
+    variable: NDArray[np.int64]
+    condition: NDArray[np.int64]
+    link: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
+    place: NDArray[np.int64]  # of the element in the pattern, for the order of answers
+    complete: NDArray[np.bool_]  # a match may end with the row taken here
+    veto_from: NDArray[np.int64]
+    veto: NDArray[np.int64]  # [v, 3]: kind, condition, variable (-1: none)
+    follow_from: NDArray[np.int64]
+    follow: NDArray[np.int64]
+    first: NDArray[np.int64]
+    first_at_edge: NDArray[np.bool_]  # whether an entry of `first` holds only at the partition's first row
+
+    @property
+    def states(self) -> int:
+        """How many there are."""
+        return len(self.kind)
+
+
+class Veto(NamedTuple):
+    """What must not come; `open` while nothing has followed it in the pattern: a match must wait for it."""
+
+    kind: int
+    condition: int
+    variable: int
+    negation: bool = False
+    followed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What was met on the way from one taken row to the next."""
+
+    link: int = STRICT
+    vetoes: tuple[Veto, ...] = ()
+    edge: bool = False
+    at_end: bool = False
+    rounds: tuple[int, ...] = ()  # rounds of loops entered and not left, without a row so far
+
+    def having(self, veto: Veto) -> _Way:
+        return self if veto in self.vetoes else replace(self, vetoes=(*self.vetoes, veto))
+
+    def followed(self) -> _Way:
+        """Something comes behind the negations met so far, be it left out."""
+        return replace(self, vetoes=tuple(v._replace(followed=True) for v in self.vetoes))
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """A point between two elements, or an element that takes a row."""
+
+    element: tuple[int, int, bool, int] | None = None  # variable, condition, hidden, place in the pattern
+    loops: frozenset[int] = frozenset()
+    ways: list[tuple[_Place, _Action]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """What a step between two points does to the way."""
+
+    link: int | None = None
+    vetoes: tuple[Veto, ...] = ()
+    edge: bool | None = None  # False: `^`, True: `$`
+    follows: bool = False
+    enter: int | None = None
+    leave: int | None = None
+    may_be_empty: bool = True
+
+
+_PLAIN = _Action()
+
+
+def create(shape: Shape, *, every: bool) -> Automaton:
+    """The automaton of a pattern; `every` for MATCH EVERY, where a round of a loop without a row does not count."""
+    builder = _Builder(every)
+    start, end = _Place(), _Place()
+    builder.add(shape, start, end, frozenset(), hidden=False, after=())
+    return _Explorer(builder.untils, end).run(start)
+
+
+class _Builder:
+    """Writes a shape out as points and steps between them; loops with a count become copies of their part."""
+
+    def __init__(self, every: bool) -> None:
+        self.every = every
+        self.untils: dict[int, int] = {}
+        self._loops = 0
+        self._rounds = 0
+        self._elements: dict[int, int] = {}
+
+    def add(
+        self,
+        shape: Shape,
+        begin: _Place,
+        end: _Place,
+        loops: frozenset[int],
+        *,
+        hidden: bool,
+        after: tuple[Veto, ...],
+    ) -> None:
+        """Ways from `begin` to `end` through the shape; `after` are the negations right behind it."""
+        match shape:
+            case One():
+                number = self._elements.setdefault(id(shape), len(self._elements))
+                taking = _Place((shape.variable, shape.condition, hidden, number), loops)
+                begin.ways.append((taking, _PLAIN))
+                taking.ways.append((end, _PLAIN))
+            case Nothing():
+                begin.ways.append((end, _PLAIN))
+            case Edge():
+                begin.ways.append((end, _Action(edge=shape.end)))
+            case Hidden():
+                self.add(shape.part, begin, end, loops, hidden=True, after=after)
+            case Choice():
+                for part in shape.parts:
+                    self.add(part, begin, end, loops, hidden=hidden, after=after)
+            case Chain():
+                self._chain(shape, begin, end, loops, hidden, after)
+            case Loop():
+                self._loop(shape, begin, end, loops, hidden, after)
+            case Never():
+                raise AssertionError("a negation stands in a chain, behind something")
+
+    def _chain(
+        self,
+        chain: Chain,
+        begin: _Place,
+        end: _Place,
+        loops: frozenset[int],
+        hidden: bool,
+        after: tuple[Veto, ...],
+    ) -> None:
+        here = begin
+        for number, part in enumerate(chain.parts):
+            link = _LINKS[chain.links[number - 1]] if number else None
+            following = _Place()
+            if isinstance(part, Never):
+                assert link is not None
+                here.ways.append((following, _Action(vetoes=(_negation(part, link),))))
+            else:
+                entry = _Place()
+                here.ways.append((entry, _Action(link=link, follows=True)))
+                behind = tuple(_negations_behind(chain, number))
+                if number == len(chain.parts) - 1:
+                    behind = after
+                elif number + len(behind) == len(chain.parts) - 1:
+                    behind += after
+                self.add(part, entry, following, loops, hidden=hidden, after=behind)
+            here = following
+        here.ways.append((end, _PLAIN))
+
+    def _loop(
+        self,
+        loop: Loop,
+        begin: _Place,
+        end: _Place,
+        loops: frozenset[int],
+        hidden: bool,
+        after: tuple[Veto, ...],
+    ) -> None:
+        number = self._loops
+        self._loops += 1
+        if loop.until is not None:
+            self.untils[number] = loop.until
+        inside = loops | {number}
+        blocks = self._blocks(loop)
+        out = _Place()
+        out.ways.append((end, _Action(vetoes=blocks)))
+        passed = tuple(veto for veto in after if veto.kind == PASSED)
+        here = begin
+        copies = loop.least if loop.most is None else loop.most
+        for repetition in range(copies):
+            again = _again(loop, repetition, after, passed)
+            here = self._round(loop, here, out, inside, hidden, repetition, again)
+        if loop.most is None:
+            self._star(loop, here, out, inside, hidden, after)
+        else:
+            here.ways.append((out, _PLAIN))
+
+    def _round(
+        self,
+        loop: Loop,
+        here: _Place,
+        out: _Place,
+        inside: frozenset[int],
+        hidden: bool,
+        repetition: int,
+        again: _Action,
+    ) -> _Place:
+        """One more copy of the part; from the minimum on the loop may also be left before it."""
+        optional = repetition >= loop.least
+        entry, leaving, following = _Place(), _Place(), _Place()
+        self._rounds += 1
+        entering = replace(again, enter=self._rounds)
+        ways = [(entry, entering), (out, _PLAIN)] if optional else [(entry, entering)]
+        here.ways.extend(reversed(ways) if loop.reluctant else ways)
+        self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
+        may_be_empty = not self.every and not optional
+        leaving.ways.append((following, _Action(leave=self._rounds, may_be_empty=may_be_empty)))
+        return following
+
+    def _star(
+        self,
+        loop: Loop,
+        here: _Place,
+        out: _Place,
+        inside: frozenset[int],
+        hidden: bool,
+        after: tuple[Veto, ...],
+    ) -> None:
+        """Any number of further rounds: the way out of the round leads back to its beginning."""
+        passed = tuple(veto for veto in after if veto.kind == PASSED)
+        entry, leaving, following = _Place(), _Place(), _Place()
+        self._rounds += 1
+        number = self._rounds
+
+        def leave_or_go_on(point: _Place, again: _Action) -> None:
+            ways = [(entry, replace(again, enter=number)), (out, _PLAIN)]
+            point.ways.extend(reversed(ways) if loop.reluctant else ways)
+
+        leave_or_go_on(here, _again(loop, loop.least, after, passed))
+        self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
+        leaving.ways.append((following, _Action(leave=number, may_be_empty=False)))
+        leave_or_go_on(following, _again(loop, loop.least + 1, after, passed))
+
+    def _blocks(self, loop: Loop) -> tuple[Veto, ...]:
+        if not loop.blocking or loop.least == loop.most:
+            return ()
+        return tuple(Veto(ANY_ROW, one.condition, one.variable) for one in _ones(loop.part))
+
+
+def _again(loop: Loop, repetition: int, after: tuple[Veto, ...], passed: tuple[Veto, ...]) -> _Action:
+    """The step before a round: the first one uses the link that leads to the loop, later ones the loop's own."""
+    if repetition == 0:
+        return _PLAIN
+    vetoes = after if repetition >= loop.least else passed
+    # Between two rounds something follows: these negations are no absence.
+    return _Action(
+        link=_LINKS[loop.contiguity],
+        vetoes=tuple(veto._replace(followed=True) for veto in vetoes),
+        follows=True,
+    )
+
+
+def _negation(part: Never, link: int) -> Veto:
+    return Veto(NEXT if link == STRICT else PASSED, part.condition, part.variable, negation=True)
+
+
+def _negations_behind(chain: Chain, number: int) -> Iterator[Veto]:
+    for place in range(number + 1, len(chain.parts)):
+        part = chain.parts[place]
+        if not isinstance(part, Never):
+            return
+        yield _negation(part, _LINKS[chain.links[place - 1]])
+
+
+def _ones(shape: Shape) -> Iterator[One]:
+    match shape:
+        case One():
+            yield shape
+        case Chain() | Choice():
+            for part in shape.parts:
+                yield from _ones(part)
+        case Hidden() | Loop():
+            yield from _ones(shape.part)
+
+
+_Key = tuple[_Place | None, int, int, tuple[tuple[int, int, int], ...]]
+
+
+class _Explorer:
+    """Finds the states that can be reached, each with the vetoes of the way there."""
+
+    def __init__(self, untils: dict[int, int], end: _Place) -> None:
+        self.untils = untils
+        self.end = end
+        self.numbers: dict[_Key, int] = {}
+        self.keys: list[_Key] = []
+
+    def run(self, start: _Place) -> Automaton:
+        first = self._targets(start, None)
+        follow: list[list[int]] = []
+        while len(follow) < len(self.keys):
+            place, kind, _, _ = self.keys[len(follow)]
+            if kind != TAKE or place is None:
+                follow.append([])
+                continue
+            follow.append([target for target, _ in self._targets(place, place)])
+        return self._columns(first, follow)
+
+    def _targets(self, origin: _Place, taken: _Place | None) -> list[tuple[int, bool]]:
+        """What can come next, in order of preference; each once."""
+        found: dict[tuple[int, bool], None] = {}
+        seen: set[tuple[int, _Way]] = set()
+        waiting = [(place, action, _Way()) for place, action in reversed(origin.ways)]
+        while waiting:
+            place, action, before = waiting.pop()
+            way = _walk(before, action, started=taken is not None)
+            if way is None or (id(place), way) in seen:
+                continue
+            seen.add((id(place), way))
+            if place is self.end:
+                found.setdefault((self._ending(way), way.edge))
+            elif place.element is not None:
+                if not way.at_end:
+                    found.setdefault((self._taking(place, way, taken), way.edge))
+            else:
+                waiting += [(step, does, way) for step, does in reversed(place.ways)]
+        return list(found)
+
+    def _ending(self, way: _Way) -> int:
+        absent = [veto for veto in way.vetoes if veto.negation and not veto.followed]
+        if absent:
+            vetoes = tuple((veto.kind, veto.condition, veto.variable) for veto in absent)
+            return self._number((None, ABSENT, ANY, vetoes))
+        if way.at_end:
+            return self._number((None, AT_END, STRICT, ()))
+        return ACCEPT
+
+    def _taking(self, place: _Place, way: _Way, taken: _Place | None) -> int:
+        vetoes = [(veto.kind, veto.condition, veto.variable) for veto in way.vetoes]
+        before = taken.loops if taken else frozenset[int]()
+        for loop in sorted(place.loops & self.untils.keys()):
+            vetoes.append((ANY_ROW if loop in before else TAKEN, self.untils[loop], -1))
+        if taken is None:
+            # An attempt begins with this row: nothing was passed over, and nothing is waited for.
+            begun = tuple(dict.fromkeys(veto for veto in vetoes if veto[0] in (ANY_ROW, TAKEN)))
+            return self._number((place, TAKE, STRICT, begun))
+        return self._number((place, TAKE, way.link, tuple(dict.fromkeys(vetoes))))
+
+    def _number(self, key: _Key) -> int:
+        number = self.numbers.setdefault(key, len(self.keys))
+        if number == len(self.keys):
+            self.keys.append(key)
+        return number
+
+    def _columns(self, first: list[tuple[int, bool]], follow: list[list[int]]) -> Automaton:
+        elements = [place.element if place else None for place, _, _, _ in self.keys]
+        given = [element or (-1, -1, False, 1 << 30) for element in elements]
+        veto_counts = [len(vetoes) for _, _, _, vetoes in self.keys]
+        return Automaton(
+            kind=_ints([kind for _, kind, _, _ in self.keys]),
+            variable=_ints([variable for variable, _, _, _ in given]),
+            condition=_ints([condition for _, condition, _, _ in given]),
+            link=_ints([link for _, _, link, _ in self.keys]),
+            hidden=np.array([hidden for _, _, hidden, _ in given], np.bool_),
+            place=_ints([number for _, _, _, number in given]),
+            complete=np.array([ACCEPT in targets for targets in follow], np.bool_),
+            veto_from=_pointers(veto_counts),
+            veto=_ints([list(veto) for _, _, _, vetoes in self.keys for veto in vetoes]).reshape(-1, 3),
+            follow_from=_pointers([len(targets) for targets in follow]),
+            follow=_ints([target for targets in follow for target in targets]),
+            first=_ints([target for target, _ in first]),
+            first_at_edge=np.array([edge for _, edge in first], np.bool_),
+        )
+
+
+def _walk(way: _Way, action: _Action, *, started: bool) -> _Way | None:
+    """The way after a step; None where it leads nowhere."""
+    if action.edge is False:
+        if started:
+            return None
+        way = replace(way, edge=True)
+    elif action.edge:
+        way = replace(way, at_end=True)
+    if action.leave is not None and action.leave in way.rounds:
+        if not action.may_be_empty:
+            return None
+        way = replace(way, rounds=tuple(number for number in way.rounds if number != action.leave))
+    if action.enter is not None:
+        way = replace(way, rounds=(*way.rounds, action.enter))
+    if action.follows:
+        way = way.followed()
+    if action.link is not None:
+        way = replace(way, link=action.link)
+    for veto in action.vetoes:
+        way = way.having(veto)
+    return way
+
+
+def _ints(items: list[int] | list[list[int]]) -> NDArray[np.int64]:
+    return np.array(items, np.int64)
+
+
+def _pointers(counts: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.array(counts, np.int64))]).astype(np.int64)

@@ -1,0 +1,142 @@
+"""A MATCH_RECOGNIZE query as the kernel takes it: a shape over numbered variables, its conditions, what is told.
+
+Conditions come in two kinds. A *row test* looks at one row and at rows a fixed number of places before or behind it; it is
+worked out for whole columns at once, and once for all queries that ask the same. A *program* looks at other rows of the
+match and runs in the scan, row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from headwater.kernels.pattern.machine import Memory
+from headwater.kernels.pattern.shape import Shape
+from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
+from headwater.model import Column, ColumnType, Rows
+from headwater.model.rows import Mask
+
+ComputeColumn = Callable[[Rows], Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of single rows; `key` is equal for values that are equal."""
+
+    key: str
+    compute: ComputeColumn = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RowTest:
+    """A condition on a row and its neighbours: `test` sees column `#i` for the i-th of `terms` (a value, and how far away)."""
+
+    key: str
+    terms: tuple[tuple[Value, int], ...]
+    test: Callable[[Rows], Mask]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Instructions of the machine; `least` and `most` are the smallest and the greatest physical shift in it."""
+
+    code: tuple[tuple[int, int, int, int], ...]
+    least: int = 0
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What the programs of a pattern use: columns (values as whole numbers or doubles), constants, and what is remembered."""
+
+    whole: tuple[Value, ...]
+    double: tuple[Value, ...]
+    whole_constants: tuple[int, ...]
+    double_constants: tuple[float, ...]
+    texts: tuple[tuple[int, str], ...]  # whole constants that stand for strings
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class RowTerm:
+    """A value at one row of a match: `variables` None is any; counted from the first or the last, then `shift` rows away."""
+
+    value: Value
+    variables: tuple[int, ...] | None
+    first: bool
+    offset: int
+    shift: int
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateTerm:
+    """COUNT, SUM, AVG, MIN or MAX of a value (None: of rows) over the rows of some variables."""
+
+    function: str
+    value: Value | None
+    type: ColumnType
+    variables: tuple[int, ...] | None
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierTerm:
+    """The name of the variable that a row of the match was bound to."""
+
+    variables: tuple[int, ...] | None
+    first: bool
+    offset: int
+    shift: int
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNumberTerm:
+    """Which match of its partition it is, from 1."""
+
+
+Term = RowTerm | AggregateTerm | ClassifierTerm | MatchNumberTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column of the answer: `compute` sees column `#i` for the i-th term."""
+
+    name: str
+    type: ColumnType
+    terms: tuple[Term, ...]
+    compute: ComputeColumn
+
+
+@dataclass(frozen=True, slots=True)
+class PatternQuery:
+    """A standing MATCH_RECOGNIZE; `where` is the place of its WHERE in the kernel's list of conditions.
+
+    `order` are the columns that decide between rows of equal time, before the stream's own order does. `tests[c]` is the
+    condition that the shape calls c. `row_columns` are what ALL ROWS tells of each row, `identity`
+    the columns that make two rows different to this query.
+    """
+
+    name: str
+    fingerprint: str
+    output: int
+    where: int | None
+    partition: tuple[str, ...]
+    order: tuple[str, ...]
+    shape: Shape
+    variables: tuple[str, ...]
+    tests: tuple[RowTest | Program, ...]
+    recall: Recall
+    measures: tuple[Measure, ...]
+    row_columns: tuple[str, ...]
+    identity: tuple[str, ...]
+    rows: RowsPerMatch = RowsPerMatch.ONE
+    every: bool = False
+    skip: SkipTo = SkipTo.PAST_LAST_ROW
+    skip_to: tuple[int, ...] = ()
+    within_us: int | None = None
+    between_us: int | None = None
+    timeouts: bool = False
+    limit: int | None = None
+    shifts: tuple[int, int] = field(default=(0, 0))  # how far before and behind a row anything looks

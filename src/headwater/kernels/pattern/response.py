@@ -1,0 +1,394 @@
+"""Response: what is told of the matches that were found.
+
+Rule 1  A measure looks at the rows of its match up to the present one (RUNNING) or at all of them (FINAL). With one row a
+        match these are the same.
+Rule 2  Everything is worked out for all matches of a query at once: each term of a measure is a column with one place for
+        each row that is told.
+Rule 3  `match_id` is made of the query's name, the time, and the content and variable of every row that is bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.pattern.automaton import Automaton
+from headwater.kernels.pattern.lanes import Arranged, at_rows
+from headwater.kernels.pattern.question import (
+    AggregateTerm,
+    ClassifierTerm,
+    Measure,
+    PatternQuery,
+    RowTerm,
+    Term,
+)
+from headwater.kernels.pattern.runs import (
+    BOUND,
+    EMPTY,
+    EVENT_TIME,
+    FIRST_ROW,
+    KIND,
+    MATCH,
+    MATCH_NUMBER,
+    PARTITION,
+    TIMEOUT,
+    UNMATCHED,
+)
+from headwater.kernels.pattern.words import RowsPerMatch
+from headwater.model import Column, ColumnType, Rows, coded, content_ids
+from headwater.model.identity import content_hash
+from headwater.model.rows import Mask
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a scan found: one line for each thing to tell (see `runs`), and the rows bound in them, one after the other."""
+
+    lines: Numbers
+    row: Numbers  # of the table
+    state: Numbers
+
+    @property
+    def begin(self) -> Numbers:
+        """Where the rows of each line begin."""
+        ends: Numbers = np.cumsum(self.lines[:, BOUND])
+        return ends - self.lines[:, BOUND]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The rows of an answer: which line they tell of, the present row, and how many bound rows lie up to it."""
+
+    line: Numbers
+    row: Numbers
+    upto: Numbers
+
+
+def respond(
+    query: PatternQuery,
+    auto: Automaton,
+    found: Found,
+    table: Arranged,
+    keys: Rows,
+    partitions: Numbers,
+) -> Rows:
+    """The answers, by event time; `partitions` gives the partition of each segment."""
+    found = _in_order(found)
+    told = _told(query, auto, found)
+    if not len(told.line):
+        return Rows({}, 0)
+    lines = found.lines[told.line]
+    event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
+    name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
+    partition = partitions[lines[:, PARTITION]]
+    head = {"query": name, "event_time": event_time, "match_id": Column(ColumnType.ID, np.zeros(0, "S32"))}
+    head["match_id"] = _identities(query, auto, found, table, told, keys, partitions)
+    columns = dict(head)
+    if query.rows is RowsPerMatch.ONE:
+        columns |= {column: keys[column].take(partition) for column in query.partition}
+    else:
+        columns |= {column: table.rows[column].take(told.row) for column in query.row_columns}
+    terms = _Terms(query, auto, found, table, told)
+    columns |= {measure.name: terms.measure(measure) for measure in query.measures}
+    if query.timeouts:
+        columns["timed_out"] = Column(ColumnType.BOOLEAN, lines[:, KIND] == TIMEOUT)
+    return Rows(columns, len(lines))
+
+
+def _in_order(found: Found) -> Found:
+    """By event time; what has the same stays as it was found."""
+    order = np.argsort(found.lines[:, EVENT_TIME], kind="stable")
+    if (order == np.arange(len(order))).all():
+        return found
+    begin, count = found.begin[order], found.lines[order, BOUND]
+    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    place = np.repeat(begin, count) + within
+    return Found(found.lines[order], found.row[place], found.state[place])
+
+
+def _told(query: PatternQuery, auto: Automaton, found: Found) -> _Told:
+    lines, count = found.lines, found.lines[:, BOUND]
+    if query.rows is RowsPerMatch.ONE:
+        every = np.arange(len(lines))
+        return _Told(every, lines[:, FIRST_ROW], count)
+    line = np.repeat(np.arange(len(lines)), count)
+    upto = np.arange(len(line)) - np.repeat(found.begin, count) + 1
+    shown = ~auto.hidden[found.state] if len(line) else np.zeros(0, np.bool_)
+    single = lines[:, KIND] == UNMATCHED
+    if query.rows is not RowsPerMatch.ALL_OMIT_EMPTY:
+        single |= lines[:, KIND] == EMPTY
+    alone = np.flatnonzero(single)
+    place = auto.place[found.state[shown]] if query.every else np.zeros(int(shown.sum()), np.int64)
+    line = np.concatenate([line[shown], alone])
+    row = np.concatenate([found.row[shown], lines[alone, FIRST_ROW]])
+    upto = np.concatenate([upto[shown], np.zeros(len(alone), np.int64)])
+    place = np.concatenate([place, np.zeros(len(alone), np.int64)])
+    order = np.lexsort([upto, place, line])
+    return _Told(line[order], row[order], upto[order])
+
+
+class _Terms:
+    """Terms of measures as columns, each worked out once."""
+
+    def __init__(
+        self, query: PatternQuery, auto: Automaton, found: Found, table: Arranged, told: _Told
+    ) -> None:
+        self.query, self.found, self.table, self.told = query, found, table, told
+        self.lines = found.lines[told.line]
+        self.variable = auto.variable[found.state] if len(found.state) else found.state
+        self.begin = found.begin[told.line]
+        self.unmatched = self.lines[:, KIND] == UNMATCHED
+        self._columns: dict[Term, Column] = {}
+
+    def measure(self, measure: Measure) -> Column:
+        columns = {f"#{number}": self.column(term) for number, term in enumerate(measure.terms)}
+        column = measure.compute(Rows(columns, len(self.lines)))
+        return _without(column, self.unmatched)
+
+    def column(self, term: Term) -> Column:
+        if term not in self._columns:
+            self._columns[term] = self._compute(term)
+        return self._columns[term]
+
+    def _compute(self, term: Term) -> Column:
+        match term:
+            case RowTerm():
+                place = self._bound(term.variables, term.first, term.offset, term.final)
+                row = np.where(place >= 0, self.found.row[place], -1) if len(self.found.row) else place
+                return self._at(self.table.value(term.value), row, term.shift)
+            case AggregateTerm():
+                return self._aggregate(term)
+            case ClassifierTerm():
+                return self._classifier(term)
+            case _:
+                number = self.lines[:, MATCH_NUMBER]
+                return _without(Column(ColumnType.BIGINT, number), self.lines[:, KIND] == TIMEOUT)
+
+    def _members(self, variables: tuple[int, ...] | None) -> Mask:
+        if variables is None:
+            return np.ones(len(self.variable), np.bool_)
+        return np.isin(self.variable, variables)
+
+    def _upto(self, final: bool) -> Numbers:
+        return self.lines[:, BOUND] if final else self.told.upto
+
+    def _bound(self, variables: tuple[int, ...] | None, first: bool, offset: int, final: bool) -> Numbers:
+        """The place among the bound rows of what a navigation means; -1 where there is none."""
+        member = self._members(variables)
+        return _navigate(member, self.begin, self._upto(final), first, offset)
+
+    def _at(self, column: Column, row: Numbers, shift: int) -> Column:
+        """A column at rows of the table (-1: none), `shift` rows away in the same partition."""
+        there = row >= 0
+        if not self.table.rows.count:
+            return Column.nulls(column.type, len(row))
+        if shift:
+            count = self.table.rows.count
+            away = row + shift
+            there &= (away >= 0) & (away < count)
+            safe = np.clip(away, 0, count - 1)
+            there &= self.table.partition[safe] == self.table.partition[np.clip(row, 0, count - 1)]
+            row = safe
+        return at_rows(column, np.where(there, row, 0), there)
+
+    def _aggregate(self, term: AggregateTerm) -> Column:
+        member = self._members(term.variables)
+        upto = self._upto(term.final)
+        if term.value is None:
+            return Column(ColumnType.BIGINT, _running_count(member, self.begin, upto))
+        column = self.table.value(term.value).take(self.found.row)
+        member &= column.is_valid
+        count = _running_count(member, self.begin, upto)
+        if term.function == "COUNT":
+            return Column(ColumnType.BIGINT, count)
+        if term.function in ("MIN", "MAX"):
+            best = _running_extreme(
+                column.values, member, self.begin, upto, self.lines[:, BOUND], term.function == "MIN"
+            )
+            return (
+                at_rows(column, np.where(best >= 0, best, 0), best >= 0)
+                if len(column)
+                else Column.nulls(column.type, len(count))
+            )
+        if column.type is ColumnType.DOUBLE:
+            total = _running_sum(column.values, member, self.begin, upto)
+            fits = np.isfinite(total)
+        else:
+            total, fits = _running_whole_sum(column.values.astype(np.int64), member, self.begin, upto)
+        valid = fits & (count > 0)
+        if term.function == "AVG":
+            total = total / np.maximum(count, 1)
+        total = np.where(valid, total, 0)
+        kind = term.type
+        return Column(kind, total.astype(kind.dtype), None if valid.all() else valid)
+
+    def _classifier(self, term: ClassifierTerm) -> Column:
+        if not len(self.variable):
+            return Column.nulls(ColumnType.STRING, len(self.lines))
+        place = self._bound(term.variables, term.first, term.offset, term.final)
+        if term.shift:
+            # The row so many places away, if it is bound in the same match.
+            row = np.where(place >= 0, self.found.row[place] + term.shift, -1)
+            place = _place_of_row(self.found.row, self.begin, self.lines[:, BOUND], row)
+        there = place >= 0
+        names = np.array([*self.query.variables, ""], object)[:-1]
+        code = np.where(there, self.variable[place], 0).astype(np.int32)
+        return coded(code, names, None if there.all() else there)
+
+
+def _without(column: Column, missing: Mask) -> Column:
+    """NULL where something is missing."""
+    if not missing.any():
+        return column
+    valid = column.is_valid & ~missing
+    return Column(
+        column.type, np.where(valid, column.values, column.values.dtype.type()), valid, column.names
+    )
+
+
+def _identities(
+    query: PatternQuery,
+    auto: Automaton,
+    found: Found,
+    table: Arranged,
+    told: _Told,
+    keys: Rows,
+    partitions: Numbers,
+) -> Column:
+    """One for each line; rows of a match share it."""
+    lines = found.lines
+    single = (lines[:, KIND] == UNMATCHED) | (lines[:, KIND] == EMPTY)
+    rows = np.concatenate([found.row, lines[single, FIRST_ROW]])
+    hashes = content_hash([table.rows[column].take(rows) for column in query.identity])[0]
+    bound = (
+        _fold(hashes[: len(found.row)], auto.variable[found.state], lines[:, BOUND])
+        if len(found.row)
+        else (np.zeros(len(lines), np.uint64))
+    )
+    bound[single] = hashes[len(found.row) :]
+    name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
+    event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
+    partition = partitions[lines[:, PARTITION]]
+    identity = content_ids(
+        [
+            name,
+            event_time,
+            Column(ColumnType.BIGINT, bound.view(np.int64)),
+            Column(ColumnType.BIGINT, np.where(lines[:, KIND] == EMPTY, MATCH, lines[:, KIND])),
+            *(keys[column].take(partition) for column in query.partition),
+        ]
+    )
+    return identity.take(told.line)
+
+
+# --- loops over the bound rows: `begin[i]` is the first row of an answer's match, `upto[i]` how many of them it sees ----
+
+
+@njit(cache=True)
+def _navigate(member: Mask, begin: Numbers, upto: Numbers, first: bool, offset: int) -> Numbers:
+    place = np.full(len(begin), -1, np.int64)
+    for told in range(len(begin)):
+        left = offset
+        for step in range(upto[told]):
+            at = begin[told] + (step if first else upto[told] - 1 - step)
+            if member[at]:
+                if left == 0:
+                    place[told] = at
+                    break
+                left -= 1
+    return place
+
+
+@njit(cache=True)
+def _running_count(member: Mask, begin: Numbers, upto: Numbers) -> Numbers:
+    sums = np.zeros(len(member) + 1, np.int64)
+    for at in range(len(member)):
+        sums[at + 1] = sums[at] + member[at]
+    count = np.zeros(len(begin), np.int64)
+    for told in range(len(begin)):
+        count[told] = sums[begin[told] + upto[told]] - sums[begin[told]]
+    return count
+
+
+@njit(cache=True)
+def _running_sum(
+    values: NDArray[np.float64], member: Mask, begin: Numbers, upto: Numbers
+) -> NDArray[np.float64]:
+    total = np.zeros(len(begin), np.float64)
+    for told in range(len(begin)):
+        same = told > 0 and begin[told] == begin[told - 1] and upto[told] >= upto[told - 1]
+        at = begin[told] + (upto[told - 1] if same else 0)
+        found = total[told - 1] if same else 0.0
+        for place in range(at, begin[told] + upto[told]):
+            if member[place]:
+                found += values[place]
+        total[told] = found
+    return total
+
+
+@njit(cache=True)
+def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numbers) -> tuple[Numbers, Mask]:
+    total = np.zeros(len(begin), np.int64)
+    fits = np.ones(len(begin), np.bool_)
+    for told in range(len(begin)):
+        found = 0
+        for place in range(begin[told], begin[told] + upto[told]):
+            if member[place]:
+                added = values[place]
+                after = found + added
+                if ((found ^ after) & (added ^ after)) < 0:
+                    fits[told] = False
+                found = after
+        total[told] = found
+    return total, fits
+
+
+@njit(cache=True)
+def _running_extreme(
+    values: NDArray[np.float64],
+    member: Mask,
+    begin: Numbers,
+    upto: Numbers,
+    bound: Numbers,
+    least: bool,
+) -> Numbers:
+    """The place of the least or the greatest value; -1 where there is none."""
+    best = np.full(len(begin), -1, np.int64)
+    for told in range(len(begin)):
+        for place in range(begin[told], begin[told] + upto[told]):
+            if member[place]:
+                known = best[told]
+                if known < 0 or (values[place] < values[known] if least else values[place] > values[known]):
+                    best[told] = place
+    return best
+
+
+@njit(cache=True)
+def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, wanted: Numbers) -> Numbers:
+    place = np.full(len(begin), -1, np.int64)
+    for told in range(len(begin)):
+        for at in range(begin[told], begin[told] + upto[told]):
+            if rows[at] == wanted[told]:
+                place[told] = at
+    return place
+
+
+@njit(cache=True)
+def _fold(hashes: NDArray[np.uint64], variable: Numbers, bound: Numbers) -> NDArray[np.uint64]:
+    """One hash for the rows of each match, in their order."""
+    folded = np.zeros(len(bound), np.uint64)
+    at = 0
+    for line in range(len(bound)):
+        found = np.uint64(0x9E3779B97F4A7C15)
+        for _ in range(bound[line]):
+            found ^= hashes[at] + np.uint64(variable[at])
+            found *= np.uint64(0xBF58476D1CE4E5B9)
+            found ^= found >> np.uint64(29)
+            at += 1
+        folded[line] = found
+    return folded

@@ -1,0 +1,271 @@
+"""Partial matches in arrays, and what both scans do with them.
+
+A partial match is one line of `threads`: the state it waits in, its last node, the number of its first row, then what it
+remembers (whole numbers); doubles it remembers are in the same line of a second array. A node is one bound row: its number
+in the partition, the state that took it, the node before. Nodes are shared by all partial matches that began alike.
+
+Memory  Nodes that no partial match reaches any more go when `compact` is called: at the end of each step, and in between
+        whenever there are many.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.pattern.automaton import ANY_ROW, NEXT, PASSED, TAKEN, Automaton
+from headwater.kernels.pattern.machine import Memory, Programs, Stack, Table, holds, remember
+
+STATE: Final = 0
+NODE: Final = 1
+BEGAN: Final = 2
+MEMORY: Final = 3
+
+ROW: Final = 0
+TAKEN_IN: Final = 1
+PARENT: Final = 2
+HASH: Final = 3  # of the rows and variables up to here
+COMPLETE: Final = 4  # whether these rows, bound so, are a match
+NODE_COLUMNS: Final = 5
+
+# What is told of a partition, and the columns of `found`.
+MATCH: Final = 0
+TIMEOUT: Final = 1
+EMPTY: Final = 2
+UNMATCHED: Final = 3
+
+PARTITION: Final = 0
+KIND: Final = 1
+EVENT_TIME: Final = 2
+FIRST_ROW: Final = 3
+MATCH_NUMBER: Final = 4
+BOUND: Final = 5  # how many rows
+FOUND_COLUMNS: Final = 6
+
+# What is counted.
+GIVEN_UP: Final = 0
+NO_SUCH_ROW: Final = 1
+STEPS: Final = 2
+COUNTED: Final = 3
+
+# An open attempt, or the open attempts of MATCH EVERY: one line a partition.
+OPEN_PARTITION: Final = 0
+SEARCH: Final = 1  # the number of the row at which the attempt begins, or the search goes on
+AT: Final = 2  # the number of the next row to look at
+BEST: Final = 3  # the node of the match found so far; -1 none, -2 the empty one
+BEST_TIME: Final = 4
+END_OF_LAST: Final = 5  # the number of the last row of all matches so far
+NUMBER: Final = 6  # matches so far
+THREADS: Final = 7
+NODES: Final = 8
+WAITING: Final = 9
+OPEN_COLUMNS: Final = 10
+
+# A completed match that waits for older attempts: when it was completed, its node, its first row; then
+COMPLETED_AT: Final = 3  # its event time
+LAST_ROW: Final = 4
+WAITING_COLUMNS: Final = 5
+
+PAST_LAST_ROW: Final = 0
+NEXT_ROW: Final = 1
+TO_FIRST: Final = 2
+TO_LAST: Final = 3
+NOWHERE: Final = 4
+
+NONE: Final = -1
+NEVER: Final = np.iinfo(np.int64).max
+
+
+class Rules(NamedTuple):
+    """The choices of a query, as numbers the scans can read."""
+
+    within_us: int  # NEVER: no bound
+    between_us: int
+    limit: int
+    skip: int
+    skip_to: NDArray[np.bool_]  # [variables]
+    timeouts: bool
+    unmatched: bool
+    merges: bool  # partial matches that cannot differ any more become one
+    keeps_last: bool  # partial matches that differ in their last row are different
+    distinct: bool  # two partial matches may bind the same rows to the same variables
+    next_rows: int  # rows that must be there behind the one looked at
+
+
+class Segments(NamedTuple):
+    """The partitions of a step: rows [low, high) of the table, and the number of the row at `low`."""
+
+    partition: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    base: NDArray[np.int64]
+    fresh: NDArray[np.int64]  # the number of the first new row
+
+
+@njit(cache=True)
+def room(lines: NDArray[Any], count: int) -> NDArray[Any]:
+    """The array, or a longer copy of it."""
+    if count <= lines.shape[0]:
+        return lines
+    longer = np.zeros((max(count, 2 * lines.shape[0], 16), lines.shape[1]), lines.dtype)
+    longer[: lines.shape[0]] = lines
+    return longer
+
+
+@njit(cache=True)
+def satisfied(
+    condition: int,
+    variable: int,
+    programs: Programs,
+    memory: Memory,
+    table: Table,
+    row: int,
+    low: int,
+    high: int,
+    offset: int,
+    whole: NDArray[np.int64],
+    double: NDArray[np.float64],
+    trial_whole: NDArray[np.int64],
+    trial_double: NDArray[np.float64],
+    match_number: int,
+    stack: Stack,
+) -> bool:
+    """Whether a row satisfies a condition; with `variable` as though it were bound to it already (-1: not bound).
+
+    What would be remembered then is left in the trial arrays.
+    """
+    if condition < 0:
+        return True
+    if programs.bit[condition] >= 0:
+        return table.bits[programs.bit[condition], row]
+    trial_whole[:] = whole
+    trial_double[:] = double
+    if variable >= 0:
+        remember(memory, table, variable, row, row - offset, offset, trial_whole, trial_double)
+    return holds(
+        programs, condition, table, row, low, high, offset, trial_whole, trial_double, match_number, stack
+    )
+
+
+@njit(cache=True)
+def vetoed(
+    auto: Automaton,
+    state: int,
+    takes: bool,
+    is_next: bool,
+    programs: Programs,
+    memory: Memory,
+    table: Table,
+    row: int,
+    low: int,
+    high: int,
+    offset: int,
+    whole: NDArray[np.int64],
+    double: NDArray[np.float64],
+    trial_whole: NDArray[np.int64],
+    trial_double: NDArray[np.float64],
+    match_number: int,
+    stack: Stack,
+) -> bool:
+    """Whether a row that is taken (or passed over) by a partial match in `state` is one that must not come."""
+    for at in range(auto.veto_from[state], auto.veto_from[state + 1]):
+        kind = auto.veto[at, 0]
+        asked = (
+            kind == ANY_ROW
+            or (kind == NEXT and is_next)
+            or (kind == PASSED and not takes)
+            or (kind == TAKEN and takes)
+        )
+        if asked and satisfied(
+            auto.veto[at, 1],
+            auto.veto[at, 2],
+            programs,
+            memory,
+            table,
+            row,
+            low,
+            high,
+            offset,
+            whole,
+            double,
+            trial_whole,
+            trial_double,
+            match_number,
+            stack,
+        ):
+            return True
+    return False
+
+
+@njit(cache=True)
+def compact(
+    nodes: NDArray[np.int64],
+    count: int,
+    threads: NDArray[np.int64],
+    thread_count: int,
+    waiting: NDArray[np.int64],
+    waiting_count: int,
+    best: int,
+) -> tuple[int, int]:
+    """Keep the nodes that partial matches (and completed ones that wait) reach; the new count, and where `best` is now."""
+    new = np.full(count + 1, -1, np.int64)
+    for thread in range(thread_count):
+        node = threads[thread, NODE]
+        while node >= 0 and new[node] < 0:
+            new[node] = 0
+            node = nodes[node, PARENT]
+    for place in range(waiting_count):
+        node = waiting[place, NODE]
+        while node >= 0 and new[node] < 0:
+            new[node] = 0
+            node = nodes[node, PARENT]
+    node = best
+    while node >= 0 and new[node] < 0:
+        new[node] = 0
+        node = nodes[node, PARENT]
+    kept = 0
+    for node in range(count):
+        if new[node] == 0:
+            new[node] = kept
+            nodes[kept, ROW] = nodes[node, ROW]
+            nodes[kept, TAKEN_IN] = nodes[node, TAKEN_IN]
+            nodes[kept, HASH] = nodes[node, HASH]
+            nodes[kept, COMPLETE] = nodes[node, COMPLETE]
+            nodes[kept, PARENT] = new[
+                nodes[node, PARENT]
+            ]  # a parent comes before; the last place stands for none
+            kept += 1
+    for thread in range(thread_count):
+        threads[thread, NODE] = new[threads[thread, NODE]]
+    for place in range(waiting_count):
+        waiting[place, NODE] = new[waiting[place, NODE]]
+    return kept, new[best]
+
+
+@njit(cache=True)
+def tell(
+    found: NDArray[np.int64],
+    found_count: int,
+    bound: NDArray[np.int64],
+    bound_count: int,
+    nodes: NDArray[np.int64],
+    node: int,
+    offset: int,
+) -> tuple[NDArray[np.int64], int]:
+    """Write the rows that lead to a node behind the others: place in the table, and the state that took it."""
+    length = 0
+    at = node
+    while at >= 0:
+        length += 1
+        at = nodes[at, PARENT]
+    bound = room(bound, bound_count + length)
+    at = node
+    for place in range(bound_count + length - 1, bound_count - 1, -1):
+        bound[place, 0] = nodes[at, ROW] + offset
+        bound[place, 1] = nodes[at, TAKEN_IN]
+        at = nodes[at, PARENT]
+    found[found_count, BOUND] = length
+    return bound, bound_count + length

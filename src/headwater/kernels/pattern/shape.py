@@ -1,0 +1,79 @@
+"""What a pattern looks like once names are numbers: the input of automaton creation.
+
+A condition is named by its place in the pattern's list of tests; ALWAYS is the condition of a variable without DEFINE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from headwater.kernels.pattern.words import Contiguity
+
+ALWAYS: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """One row for a variable."""
+
+    variable: int
+    condition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """No row that satisfies the condition, tested as the variable's would be."""
+
+    variable: int
+    condition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Parts one after the other; `links[i]` stands before part i + 1."""
+
+    parts: tuple[Shape, ...]
+    links: tuple[Contiguity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the parts, the first preferred."""
+
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Rows that are matched but not told."""
+
+    part: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The beginning of the partition, or its end."""
+
+    end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`part` from `least` to `most` times (None: without end); `until` is a condition."""
+
+    part: Shape
+    least: int
+    most: int | None
+    reluctant: bool = False
+    blocking: bool = False
+    contiguity: Contiguity = Contiguity.STRICT
+    until: int | None = None
+
+
+Shape = One | Never | Chain | Choice | Hidden | Edge | Nothing | Loop

@@ -1,0 +1,45 @@
+"""Pieces that all builders take: text read as the language reads it, durations, and the query around an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+from headwater.model import SECOND, QueriesRefused, QueryError
+from headwater.query.parse import parse_expression, parse_items, parse_quantity
+from headwater.query.tree import CreateQuery, Operator, Quantity, Select, Unit
+
+Duration = str | timedelta | Quantity
+
+_Read = TypeVar("_Read")
+
+
+def query_of(
+    name: str, source: str, columns: str, where: str | None, operator: Operator | None
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] [operator]`."""
+    items = read(parse_items, columns, "columns")
+    condition = None if where is None else read(parse_expression, where, "where")
+    return CreateQuery(name, Select(items, source, condition, operator))
+
+
+def read(parse: Callable[[str], _Read], text: str, what: str) -> _Read:
+    """A piece of text as a tree; raises QueriesRefused, which shows the piece and the place in it."""
+    try:
+        return parse(text)
+    except QueryError as error:
+        raise QueriesRefused([error], text, what) from None
+
+
+def duration(given: Duration) -> Quantity:
+    """A time, from text or from Python's own."""
+    if isinstance(given, timedelta):
+        micros = given // timedelta(microseconds=1)
+        return Quantity(micros // SECOND if micros % SECOND == 0 else micros / SECOND, Unit.SECONDS)
+    return read(parse_quantity, given, "duration") if isinstance(given, str) else given
+
+
+def refused(message: str, *advice: str) -> QueriesRefused:
+    """The error for what Python says and the language does not."""
+    return QueriesRefused([QueryError("syntax", message, span=None, advice=advice)], "", "a builder")

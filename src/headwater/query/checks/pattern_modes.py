@@ -1,0 +1,77 @@
+"""Can a sensor node hold this pattern? MODE takes one event for each element, in a window of a fixed size.
+
+So the pattern is a plain sequence, its time is known, and what is chosen among many matches is said by the mode itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
+from headwater.query.checks.complaints import Complaints
+from headwater.query.tree import MatchRecognize
+from headwater.query.tree.patterns import Loop, NodeMode, Pattern, Sequence, Variable
+
+MOST_HELD: Final = 65_536
+"""Events in the window of one node."""
+
+
+def check_mode(operator: MatchRecognize, mode: NodeMode, complaints: Complaints) -> None:
+    """Complain of everything that a node cannot do."""
+    span = mode.span or operator.span
+    if not _is_plain(operator.pattern):
+        complaints.refuse(
+            "wrong-mode",
+            "MODE takes a plain sequence of variables, each with or without '+'",
+            operator.pattern.span or span,
+            "write it like PATTERN (A B+ D)",
+        )
+    if operator.within is None:
+        complaints.refuse(
+            "wrong-mode",
+            "MODE needs a time",
+            span,
+            "say it behind the pattern: PATTERN (A B) WITHIN 6 SECONDS",
+        )
+    for word in _not_with_modes(operator):
+        complaints.refuse(
+            "wrong-mode", f"MODE does not go together with {word}", span, "leave one of the two out"
+        )
+    if mode.hold is not None and mode.hold < 1:
+        complaints.refuse(
+            "not-a-count", f"HOLD {mode.hold} EVENTS holds nothing", span, "the least is HOLD 1 EVENTS"
+        )
+    if mode.hold is not None and mode.hold > MOST_HELD:
+        complaints.refuse("wrong-mode", f"a node holds at most {MOST_HELD:,} events", span, "hold fewer")
+    if mode.seed is not None and mode.mode is not Mode.UNRESTRICTED:
+        complaints.refuse(
+            "wrong-mode",
+            f"CHOOSE ONE chooses among several matches, and MODE {mode.mode.value} gives one",
+            span,
+            "leave it out, or write MODE UNRESTRICTED",
+        )
+
+
+def _is_plain(pattern: Pattern) -> bool:
+    parts = pattern.parts if isinstance(pattern, Sequence) else (pattern,)
+    links = pattern.links if isinstance(pattern, Sequence) else ()
+    return all(map(_is_element, parts)) and Contiguity.ANY not in links
+
+
+def _is_element(part: Pattern) -> bool:
+    if isinstance(part, Loop):
+        plain = not (part.reluctant or part.blocking or part.until)
+        return plain and (part.least, part.most) == (1, None) and isinstance(part.pattern, Variable)
+    return isinstance(part, Variable)
+
+
+def _not_with_modes(operator: MatchRecognize) -> list[str]:
+    said = {
+        "MATCH EVERY": operator.every,
+        "AFTER MATCH": operator.skip is not None,
+        "WITHIN … BETWEEN ROWS": operator.between_rows is not None,
+        "WITH TIMEOUTS": operator.timeouts,
+        "LIMIT": operator.limit is not None,
+        "WITH UNMATCHED ROWS": operator.rows is RowsPerMatch.ALL_WITH_UNMATCHED,
+    }
+    return [word for word, is_said in said.items() if is_said]

@@ -1,0 +1,345 @@
+"""Can a MATCH_RECOGNIZE be answered: its variables, conditions and measures, its time, its bounds?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
+from headwater.model import Span, StreamSchema
+from headwater.query.catalogue import HELD_EVENTS, RESERVED, Recognition
+from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.pattern_modes import check_mode
+from headwater.query.checks.pattern_shapes import (
+    beginnings,
+    bound_variables,
+    check_shape,
+    ends_with_not,
+    has_no_end,
+    variables_of,
+)
+from headwater.query.checks.streams import duration_us
+from headwater.query.expressions import ExprType
+from headwater.query.patterns.terms import Lowered, Place, Where, lower
+from headwater.query.tree import Expression, MatchRecognize, Quantity
+from headwater.query.tree.patterns import Column, Exclusion, Loop
+from headwater.query.walk import every_pattern
+
+TIMED_OUT: Final = "timed_out"
+"""The column of WITH TIMEOUTS."""
+
+
+def check_recognition(
+    operator: MatchRecognize, schema: StreamSchema | None, complaints: Complaints
+) -> Recognition | None:
+    """The operator with every choice made, or None and complaints; without a schema, what can be checked is."""
+    before = len(complaints.errors)
+    check_shape(operator.pattern, complaints, operator.span)
+    _check_rows(operator, complaints)
+    within_us = _duration(operator.within, "WITHIN", complaints)
+    between_us = _duration(operator.between_rows, "WITHIN … BETWEEN ROWS", complaints)
+    _check_bounds(operator, complaints)
+    if operator.mode is not None:
+        check_mode(operator, operator.mode, complaints)
+    checker = _Checker(operator, schema, complaints, variables_of(operator.pattern), _members(operator))
+    checker.check_subsets()
+    skip_to = checker.skip_to()
+    define = checker.define()
+    untils = checker.untils()
+    measures = checker.measures()
+    order = checker.order()
+    checker.check_columns()
+    if schema is None or len(complaints.errors) > before:
+        return None
+    mode = operator.mode
+    return Recognition(
+        operator.pattern,
+        checker.variables,
+        define,
+        untils,
+        tuple(checker.subsets.items()),
+        measures,
+        tuple(column.name for column in operator.partition),
+        order,
+        operator.rows or RowsPerMatch.ONE,
+        operator.every,
+        mode.mode if mode else None,
+        HELD_EVENTS if mode is None or mode.hold is None else mode.hold,
+        mode.seed if mode else None,
+        _skip(operator),
+        skip_to,
+        within_us,
+        between_us,
+        operator.timeouts,
+        operator.limit,
+    )
+
+
+def unbounded(recognition: Recognition) -> bool:
+    """Whether nothing bounds what must be kept for it while rows come without end."""
+    bounds = (recognition.within_us, recognition.between_us, recognition.limit)
+    return bounds == (None, None, None) and has_no_end(recognition.pattern)
+
+
+@dataclass(slots=True)
+class _Checker:
+    """One operator; what its names mean is found once."""
+
+    tree: MatchRecognize
+    schema: StreamSchema | None
+    complaints: Complaints
+    variables: tuple[str, ...]
+    subsets: Mapping[str, tuple[str, ...]]
+
+    def check_subsets(self) -> None:
+        """Subsets are names of their own, for variables of the pattern."""
+        seen: set[str] = set()
+        for subset in self.tree.subsets:
+            if subset.name in self.variables or subset.name in seen:
+                what = "variable" if subset.name in self.variables else "subset"
+                self.complaints.refuse(
+                    "duplicate-name",
+                    f"there is a {what} named '{subset.name}' already",
+                    subset.span,
+                    "give the subset a name of its own",
+                )
+            seen.add(subset.name)
+            for member in subset.members:
+                if member not in self.variables:
+                    self._unknown(member, subset.span)
+
+    def skip_to(self) -> tuple[str, ...]:
+        """The variables where the search goes on; none where it goes on somewhere else."""
+        skip = self.tree.skip
+        if skip is None or skip.variable is None:
+            return ()
+        if skip.variable not in self.variables and skip.variable not in self.subsets:
+            self._unknown(skip.variable, skip.span, *self.subsets)
+            return ()
+        found = self.subsets.get(skip.variable, (skip.variable,))
+        if not bound_variables(self.tree.pattern) & set(found):
+            self.complaints.refuse(
+                "unknown-variable",
+                f"'{skip.variable}' stands only behind NOT, so no row of a match belongs to it",
+                skip.span or self.tree.span,
+                "go on at a variable that takes a row",
+            )
+        elif skip.to is SkipTo.FIRST and beginnings(self.tree.pattern) <= set(found):
+            self.complaints.refuse(
+                "skip-to-start",
+                f"every match begins with '{skip.variable}', so the search would go on where it began",
+                skip.span or self.tree.span,
+                "use AFTER MATCH SKIP TO NEXT ROW, or a variable further on",
+            )
+        return tuple(sorted(set(found)))
+
+    def define(self) -> tuple[tuple[str, Lowered], ...]:
+        """The conditions of the variables that have one."""
+        found: dict[str, Lowered] = {}
+        seen: set[str] = set()
+        for definition in self.tree.define:
+            name, span = definition.name, definition.span
+            if name not in self.variables:
+                subset = "a SUBSET has no condition of its own: define its variables"
+                advice = [subset] if name in self.subsets else suggest(name, self.variables, "variables")
+                message = f"'{name}' has a condition, but PATTERN does not use it"
+                self.complaints.refuse("unused-define", message, span, *advice)
+                continue
+            if name in seen:
+                self.complaints.refuse(
+                    "duplicate-name",
+                    f"'{name}' is defined twice",
+                    span,
+                    "join the two conditions with AND or OR",
+                )
+            seen.add(name)
+            place = Place(Where.DEFINE, name, every=self.tree.every)
+            if lowered := self._condition(definition.condition, place):
+                found[name] = lowered
+        return tuple(found.items())
+
+    def untils(self) -> tuple[Lowered, ...]:
+        """The conditions that end loops."""
+        loops = [part for part in every_pattern(self.tree.pattern) if isinstance(part, Loop)]
+        place = Place(Where.UNTIL, every=self.tree.every)
+        found = [self._condition(loop.until, place) for loop in loops if loop.until is not None]
+        return tuple(lowered for lowered in found if lowered)
+
+    def measures(self) -> tuple[tuple[str, Lowered], ...]:
+        """What is told of a match."""
+        place = Place(Where.MEASURES, all_rows=_all_rows(self.tree), every=self.tree.every)
+        found = [(measure.name, self._lowered(measure.expression, place)) for measure in self.tree.measures]
+        return tuple((name, lowered) for name, lowered in found if lowered)
+
+    def order(self) -> tuple[str, ...]:
+        """The columns behind the time in ORDER BY."""
+        for columns in (self.tree.partition, self.tree.order):
+            self._columns_are_known(columns)
+        if not self.tree.order or self.schema is None:
+            return ()
+        first, *others = self.tree.order
+        if first.name != self.schema.time and first.name in self.schema.types:
+            self.complaints.refuse(
+                "order-not-time",
+                f"ORDER BY begins with '{first.name}', but rows come in the order of '{self.schema.time}'",
+                first.span,
+                f"write ORDER BY {self.schema.time}, {first.name}; or leave ORDER BY out",
+            )
+        return tuple(column.name for column in others)
+
+    def check_columns(self) -> None:
+        """The columns of an answer have different names, none of them reserved."""
+        taken = self._columns_before_measures()
+        for measure in self.tree.measures:
+            if measure.name in RESERVED:
+                self.complaints.refuse(
+                    "reserved-column",
+                    f"every answer has its own '{measure.name}'",
+                    measure.span,
+                    "choose another name",
+                )
+            elif measure.name in taken:
+                self.complaints.refuse(
+                    "duplicate-name",
+                    f"two columns of the answer would be named '{measure.name}'",
+                    measure.span,
+                    f"{taken[measure.name]} has this name: give the measure another one",
+                )
+            taken.setdefault(measure.name, "another measure")
+        if self.tree.timeouts and TIMED_OUT in taken:
+            self.complaints.refuse(
+                "duplicate-name",
+                f"two columns of the answer would be named '{TIMED_OUT}'",
+                self.tree.span,
+                "WITH TIMEOUTS adds a column of this name",
+            )
+
+    def _columns_before_measures(self) -> dict[str, str]:
+        """Who has a name already, by name."""
+        told = {} if _all_rows(self.tree) else {column.name: column for column in self.tree.partition}
+        for column in told.values():
+            if column.name in RESERVED:
+                message = f"every answer has its own '{column.name}'"
+                self.complaints.refuse("reserved-column", message, column.span, "PARTITION BY another column")
+        if _all_rows(self.tree):
+            return dict.fromkeys(self.schema.types if self.schema else (), "a column of the stream")
+        return dict.fromkeys(told, "a column of PARTITION BY")
+
+    def _columns_are_known(self, columns: Iterable[Column]) -> None:
+        seen: set[str] = set()
+        for column in columns:
+            if column.name in seen:
+                message = f"'{column.name}' stands here twice"
+                self.complaints.refuse("duplicate-name", message, column.span, "take one of them out")
+            elif self.schema and column.name not in self.schema.types:
+                self.complaints.refuse(
+                    "unknown-column",
+                    f"there is no column named '{column.name}'",
+                    column.span,
+                    *suggest(column.name, self.schema.types, "columns"),
+                )
+            seen.add(column.name)
+
+    def _condition(self, condition: Expression, place: Place) -> Lowered | None:
+        lowered = self._lowered(condition, place)
+        if lowered is not None and lowered.kind is not ExprType.BOOLEAN:
+            self.complaints.refuse(
+                "type-mismatch",
+                f"{place.where.value} needs a condition, but this is {lowered.kind.value}",
+                condition.span,
+                "compare it with something, as in temperature > 0",
+            )
+        return lowered
+
+    def _lowered(self, expression: Expression, place: Place) -> Lowered | None:
+        if self.schema is None:
+            return None
+        return lower(
+            expression,
+            variables=self.variables,
+            subsets=self.subsets,
+            columns=self.schema.types,
+            place=place,
+            complaints=self.complaints,
+        )
+
+    def _unknown(self, name: str, span: Span | None, *others: str) -> None:
+        self.complaints.refuse(
+            "unknown-variable",
+            f"there is no pattern variable named '{name}'",
+            span or self.tree.span,
+            *suggest(name, (*self.variables, *others), "variables"),
+        )
+
+
+def _members(operator: MatchRecognize) -> dict[str, tuple[str, ...]]:
+    subsets: dict[str, tuple[str, ...]] = {}
+    for subset in operator.subsets:
+        subsets.setdefault(subset.name, subset.members)
+    return subsets
+
+
+def _skip(operator: MatchRecognize) -> SkipTo:
+    if operator.skip is None:
+        return SkipTo.NOWHERE if operator.every else SkipTo.PAST_LAST_ROW
+    if operator.skip.to is SkipTo.NOWHERE and not operator.every:
+        return SkipTo.NEXT_ROW  # at most one match begins at a row
+    return operator.skip.to
+
+
+def _all_rows(operator: MatchRecognize) -> bool:
+    return operator.rows not in (None, RowsPerMatch.ONE)
+
+
+def _duration(given: Quantity | None, what: str, complaints: Complaints) -> int | None:
+    found = None if given is None else duration_us(given, what, complaints)
+    if given is not None and found is not None and found < 0:
+        complaints.refuse(
+            "negative-duration",
+            f"{what} is negative",
+            given.span,
+            "give a time, as in WITHIN 6 SECONDS",
+        )
+    return found
+
+
+def _check_bounds(operator: MatchRecognize, complaints: Complaints) -> None:
+    if operator.limit is not None and operator.limit < 1:
+        complaints.refuse(
+            "not-a-count",
+            f"LIMIT {operator.limit} leaves no partial match",
+            operator.span,
+            "the least is LIMIT 1 PARTIAL MATCHES",
+        )
+    absent = ends_with_not(operator.pattern)
+    if absent is not None and operator.within is None and operator.between_rows is None:
+        complaints.refuse(
+            "absence-without-time",
+            f"NOT {absent.name} at the end is decided when its time has passed, and there is no time",
+            absent.span or operator.span,
+            "say how long to wait: PATTERN (…) WITHIN 1 HOUR",
+        )
+
+
+def _check_rows(operator: MatchRecognize, complaints: Complaints) -> None:
+    """What MATCH EVERY and unmatched rows go together with."""
+    for part in every_pattern(operator.pattern):
+        if isinstance(part, Loop) and part.blocking and not operator.every:
+            complaints.refuse(
+                "blocking-without-every",
+                "'!' makes a loop of MATCH EVERY greedy; without MATCH EVERY every loop is",
+                part.span or operator.span,
+                "leave it out, or write MATCH EVERY",
+            )
+    if operator.rows is not RowsPerMatch.ALL_WITH_UNMATCHED:
+        return
+    excluded = next((part for part in every_pattern(operator.pattern) if isinstance(part, Exclusion)), None)
+    if operator.every or excluded is not None:
+        what = "MATCH EVERY" if operator.every else "{- … -}"
+        complaints.refuse(
+            "unmatched-rows",
+            f"WITH UNMATCHED ROWS does not go together with {what}",
+            (excluded.span if excluded else None) or operator.span,
+            "use ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+        )

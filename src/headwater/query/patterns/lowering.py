@@ -1,0 +1,198 @@
+"""From a checked MATCH_RECOGNIZE to what the kernel takes: names become numbers, expressions become columns and programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from headwater.kernels.pattern import question
+from headwater.kernels.pattern import shape as shapes
+from headwater.kernels.pattern.question import Measure, PatternQuery, Program, RowTest
+from headwater.kernels.pattern.shape import ALWAYS, Shape
+from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
+from headwater.model import StreamSchema
+from headwater.query.catalogue import Recognition
+from headwater.query.expressions import ExprType, condition, evaluate
+from headwater.query.patterns.programs import Compiler, looks_at_one_row, value_of
+from headwater.query.patterns.terms import (
+    AggregateTerm,
+    ClassifierTerm,
+    Lowered,
+    RowTerm,
+    Term,
+    Variables,
+)
+from headwater.query.tree import patterns as tree
+from headwater.query.walk import columns_of
+
+
+def make_query(
+    name: str,
+    fingerprint: str,
+    output: int,
+    where: int | None,
+    asked: Recognition,
+    source: StreamSchema,
+) -> PatternQuery:
+    """The query as the kernel takes it."""
+    lowering = _Lowering(asked, source)
+    made = lowering.shape(asked.pattern)
+    measures = tuple(lowering.measure(*measure) for measure in asked.measures)
+    numbers = {variable: number for number, variable in enumerate(asked.variables)}
+    return PatternQuery(
+        name=name,
+        fingerprint=fingerprint,
+        output=output,
+        where=where,
+        partition=asked.partition,
+        order=asked.order,
+        shape=made,
+        variables=asked.variables,
+        tests=tuple(lowering.tests),
+        recall=lowering.compiler.recall(),
+        measures=measures,
+        row_columns=_row_columns(asked, source),
+        identity=needed_columns(asked, source),
+        rows=asked.rows,
+        every=asked.every,
+        skip=asked.skip,
+        skip_to=tuple(numbers[variable] for variable in asked.skip_to if variable in numbers),
+        within_us=asked.within_us,
+        between_us=asked.between_us,
+        timeouts=asked.timeouts,
+        limit=asked.limit,
+        shifts=_shifts(asked),
+    )
+
+
+def needed_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
+    """The columns that make a difference to a query, as declared."""
+    if asked.rows is not RowsPerMatch.ONE:
+        return tuple(source.types)
+    needed = {source.time, *asked.partition, *asked.order}
+    for term in _terms(asked):
+        if isinstance(term, RowTerm | AggregateTerm) and term.argument is not None:
+            needed.update(column.name for column in columns_of(term.argument))
+    return tuple(column for column in source.types if column in needed)
+
+
+def _terms(asked: Recognition) -> list[Term]:
+    named = (*asked.define, *asked.measures)
+    lowered = [*(one for _, one in named), *asked.untils]
+    return [term for one in lowered for term in one.terms]
+
+
+def _shifts(asked: Recognition) -> tuple[int, int]:
+    shifts = [term.shift for term in _terms(asked) if isinstance(term, RowTerm | ClassifierTerm)]
+    return min([0, *shifts]), max([0, *shifts])
+
+
+def _row_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
+    if asked.rows is RowsPerMatch.ONE:
+        return ()
+    return tuple(name for name in source.types if name != "event_time")
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """One query on its way to the kernel."""
+
+    asked: Recognition
+    source: StreamSchema
+    tests: list[RowTest | Program] = field(default_factory=list)
+    compiler: Compiler = field(init=False)
+    defined: dict[str, int] = field(default_factory=dict)
+    _untils: int = 0
+    _ones: dict[int, shapes.One] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.compiler = Compiler(self.asked.variables, self.source.types)
+        for variable, lowered in self.asked.define:
+            self.defined[variable] = self._test(lowered)
+
+    def shape(self, node: tree.Pattern) -> Shape:
+        """A part of the pattern."""
+        match node:
+            case tree.Variable():
+                return self._ones.setdefault(id(node), shapes.One(*self._variable(node.name)))
+            case tree.Never():
+                return shapes.Never(*self._variable(node.name))
+            case tree.Sequence():
+                return shapes.Chain(tuple(map(self.shape, node.parts)), node.links)
+            case tree.Choice():
+                return shapes.Choice(tuple(map(self.shape, node.choices)))
+            case tree.Permutation():
+                return self._permutation(node)
+            case tree.Exclusion():
+                return shapes.Hidden(self.shape(node.pattern))
+            case tree.Edge():
+                return shapes.Edge(node.end)
+            case tree.Empty():
+                return shapes.Nothing()
+            case tree.Loop():
+                return self._loop(node)
+
+    def measure(self, name: str, lowered: Lowered) -> Measure:
+        """A column of the answer."""
+        expression = lowered.expression
+        terms = tuple(self._term(*term) for term in zip(lowered.terms, lowered.kinds, strict=True))
+        return Measure(name, lowered.kind.column, terms, lambda rows: evaluate(expression, rows))
+
+    def _variable(self, name: str) -> tuple[int, int]:
+        return self.asked.variables.index(name), self.defined.get(name, ALWAYS)
+
+    def _loop(self, node: tree.Loop) -> shapes.Loop:
+        until = None
+        if node.until is not None:
+            until = self._test(self.asked.untils[self._untils])
+            self._untils += 1
+        return shapes.Loop(
+            self.shape(node.pattern),
+            node.least,
+            node.most,
+            node.reluctant,
+            node.blocking,
+            node.contiguity,
+            until,
+        )
+
+    def _permutation(self, node: tree.Permutation) -> Shape:
+        """All orders; the parts are the same objects in each, so an element is one element."""
+        parts = tuple(map(self.shape, node.parts))
+        links = (Contiguity.STRICT,) * (len(parts) - 1)
+        return shapes.Choice(tuple(shapes.Chain(order, links) for order in permutations(parts)))
+
+    def _test(self, lowered: Lowered) -> int:
+        self.tests.append(_row_test(lowered) if looks_at_one_row(lowered) else self.compiler.program(lowered))
+        return len(self.tests) - 1
+
+    def _term(self, term: Term, kind: ExprType) -> question.Term:
+        match term:
+            case RowTerm():
+                value = value_of(term.argument)
+                return question.RowTerm(
+                    value, self._numbers(term.variables), term.first, term.offset, term.shift, term.final
+                )
+            case AggregateTerm():
+                argument = None if term.argument is None else value_of(term.argument)
+                return question.AggregateTerm(
+                    term.function, argument, kind.column, self._numbers(term.variables), term.final
+                )
+            case ClassifierTerm():
+                return question.ClassifierTerm(
+                    self._numbers(term.variables), term.first, term.offset, term.shift, term.final
+                )
+            case _:
+                return question.MatchNumberTerm()
+
+    def _numbers(self, variables: Variables) -> tuple[int, ...] | None:
+        if variables is None:
+            return None
+        return tuple(self.asked.variables.index(variable) for variable in variables)
+
+
+def _row_test(lowered: Lowered) -> RowTest:
+    terms = tuple(
+        (value_of(term.argument), term.shift) for term in lowered.terms if isinstance(term, RowTerm)
+    )
+    return RowTest(repr((lowered.expression, lowered.terms)), terms, condition(lowered.expression))

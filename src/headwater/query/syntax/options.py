@@ -1,0 +1,27 @@
+"""Options that stand in any order: the word each is known by, what it says, and that none stands twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from headwater.model import Span
+from headwater.query.syntax.leaves import refused
+
+
+class Option(NamedTuple):
+    """One option of a statement: the word it is known by, what it says, where it stands."""
+
+    word: str
+    value: Any
+    span: Span
+
+
+def once(given: Iterable[Option]) -> dict[str, Any]:
+    """What each option says, by its word; none may stand twice."""
+    options: dict[str, Any] = {}
+    for option in given:
+        if option.word in options:
+            raise refused(f"{option.word} stands here twice", option.span, "take one of them out")
+        options[option.word] = option.value
+    return options

@@ -1,0 +1,78 @@
+"""What a query text says, as a tree of frozen values.
+
+The parser makes it, the builders make the same, the printer turns it back into text, the checker gives it a meaning.
+Spans say where a node stood in the text; they never count when two trees are compared. The nodes of MATCH_RECOGNIZE are in
+`tree.patterns`, to be used by that name.
+"""
+
+from headwater.query.tree.expressions import (
+    Between,
+    Binary,
+    Call,
+    Case,
+    Expression,
+    In,
+    IsNull,
+    Literal,
+    Name,
+    Quantity,
+    Scope,
+    Star,
+    Timestamp,
+    Unary,
+    Unit,
+)
+from headwater.query.tree.patterns import MatchRecognize
+from headwater.query.tree.statements import (
+    Area,
+    BoxArea,
+    CircleArea,
+    Clause,
+    ColumnDefinition,
+    Correlate,
+    CreateQuery,
+    CreateStream,
+    Item,
+    Operator,
+    PlaceDefinition,
+    PolygonArea,
+    Script,
+    Select,
+    SensorsArea,
+    Statement,
+)
+
+__all__ = [
+    "Area",
+    "Between",
+    "Binary",
+    "BoxArea",
+    "Call",
+    "Case",
+    "CircleArea",
+    "Clause",
+    "ColumnDefinition",
+    "Correlate",
+    "CreateQuery",
+    "CreateStream",
+    "Expression",
+    "In",
+    "IsNull",
+    "Item",
+    "Literal",
+    "MatchRecognize",
+    "Name",
+    "Operator",
+    "PlaceDefinition",
+    "PolygonArea",
+    "Quantity",
+    "Scope",
+    "Script",
+    "Select",
+    "SensorsArea",
+    "Star",
+    "Statement",
+    "Timestamp",
+    "Unary",
+    "Unit",
+]

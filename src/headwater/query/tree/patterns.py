@@ -1,0 +1,184 @@
+"""MATCH_RECOGNIZE: row patterns and event patterns.
+
+The words for contiguity, preference, rows and skipping are those of the kernel (`kernels.pattern.words`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.model import Span
+from headwater.query.tree.expressions import Expression, Quantity, nowhere
+
+# --- what stands in PATTERN ( … ) -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A pattern variable: one row that satisfies its DEFINE (none: any row)."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """`NOT B`: no such row here."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Parts one after the other; `links[i]` stands between part i and part i + 1."""
+
+    parts: tuple[Pattern, ...]
+    links: tuple[Contiguity, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`a | b | …`, the first preferred."""
+
+    choices: tuple[Pattern, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """`PERMUTE (a, b, …)`: all of them in any order, orders that come first in the list preferred."""
+
+    parts: tuple[Pattern, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """`{- a -}`: matched, but not among the rows of ALL ROWS PER MATCH."""
+
+    pattern: Pattern
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`^`, the beginning of the partition, or `$`, its end."""
+
+    end: bool
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """`()`: no row."""
+
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`a* a+ a? a{n} a{n,} a{n,m} a{,m}`; `most` None is without end.
+
+    `contiguity` is between repetitions (`a~+` relaxed, `a~~+` any); `reluctant` is a `?` behind it, `blocking` a `!` (the
+    greedy loop of MATCH EVERY); `until` ends it.
+    """
+
+    pattern: Pattern
+    least: int
+    most: int | None
+    reluctant: bool = False
+    blocking: bool = False
+    contiguity: Contiguity = Contiguity.STRICT
+    until: Expression | None = None
+    span: Span | None = nowhere()
+
+
+Pattern = Variable | Never | Sequence | Choice | Permutation | Exclusion | Edge | Empty | Loop
+
+
+# --- the operator -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`expression AS name`."""
+
+    expression: Expression
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`name AS condition`, in DEFINE."""
+
+    name: str
+    condition: Expression
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """`name = (member, …)`, in SUBSET."""
+
+    name: str
+    members: tuple[str, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column in PARTITION BY or ORDER BY."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """`AFTER MATCH …`; `variable` for TO FIRST and TO LAST."""
+
+    to: SkipTo
+    variable: str | None = None
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMode:
+    """`MODE mode [HOLD n EVENTS] [CHOOSE ONE SEED n]`: what runs on a sensor node."""
+
+    mode: Mode
+    hold: int | None = None
+    seed: int | None = None
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecognize:
+    """`MATCH_RECOGNIZE ( … )`, its parts in the order of the standard.
+
+    [PARTITION BY columns] [ORDER BY columns] [MEASURES …]
+    [ONE ROW PER MATCH | ALL ROWS PER MATCH [SHOW EMPTY MATCHES | OMIT EMPTY MATCHES | WITH UNMATCHED ROWS]]
+    [MATCH EVERY] [MODE …] [AFTER MATCH …]
+    PATTERN (…) [WITHIN t] [WITHIN t BETWEEN ROWS] [WITH TIMEOUTS] [LIMIT n PARTIAL MATCHES]
+    [SUBSET …] [DEFINE …]
+    """
+
+    pattern: Pattern
+    define: tuple[Definition, ...] = ()
+    partition: tuple[Column, ...] = ()
+    order: tuple[Column, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    rows: RowsPerMatch | None = None
+    every: bool = False
+    mode: NodeMode | None = None
+    skip: Skip | None = None
+    within: Quantity | None = None
+    between_rows: Quantity | None = None
+    timeouts: bool = False
+    limit: int | None = None
+    subsets: tuple[Subset, ...] = ()
+    span: Span | None = nowhere()

@@ -1,0 +1,117 @@
+"""Node modes, the slow way: what a sensor node with a small window detects (the paper's section 6.3).
+
+UNRESTRICTED keeps combinations of one row per element and a window of the rows in them; FIRST and RECENT hold one detection.
+With CHOOSE ONE, all combinations completed by a row are given here: a node sends one of them.
+"""
+
+from __future__ import annotations
+
+from headwater.kernels.pattern.words import Mode
+from headwater.query.tree import patterns as tree
+from tests.laws.oracles.pattern_rows import Binding, Bindings, Found, Search, pairs
+
+HOLD = 64
+ROWS_GIVEN_UP = "rows_given_up"
+
+
+def detections(search: Search) -> list[Found]:
+    """All that is told of one partition."""
+    mode = search.operator.mode
+    assert mode is not None
+    search.number = None
+    if mode.mode is Mode.UNRESTRICTED:
+        told = _unrestricted(search, mode.hold or HOLD)
+    else:
+        told = _one_detection(search, recent=mode.mode is Mode.RECENT)
+    return [
+        Found("match", bound[0].row, bound, search.times[bound[-1].row], number)
+        for number, bound in enumerate(told, start=1)
+    ]
+
+
+def elements(pattern: tree.Pattern) -> list[str]:
+    """The variables of the sequence; `B+` is one B, whatever is between."""
+    match pattern:
+        case tree.Variable(name) | tree.Loop(tree.Variable(name)):
+            return [name]
+        case tree.Sequence(parts):
+            return [name for part in parts for name in elements(part)]
+    raise AssertionError(pattern)
+
+
+def _unrestricted(search: Search, hold: int) -> list[Bindings]:
+    names = elements(search.operator.pattern)
+    told: list[Bindings] = []
+    begun: list[Bindings] = []  # combinations that wait for more, oldest rows first
+    for row, time in enumerate(search.times):
+        begun = [bound for bound in begun if not _late(search, bound, time)]
+        more = [
+            (*bound, _binding(names, len(bound), row))
+            for bound in [*begun, ()]
+            if _next_holds(search, names, bound, row)
+        ]
+        told += sorted((b for b in more if len(b) == len(names)), key=_rows)
+        # Reading: a row that only completes combinations takes no place in the window; complete ones are told before
+        # anything is given up for the new row.
+        longer = [bound for bound in more if len(bound) < len(names)]
+        if longer:
+            given_up = _replaced(begun, hold)
+            held = _all_rows([*begun, *longer])
+            begun = [b for b in (*begun, *longer) if not given_up & set(_rows(b))]
+            search.counts[ROWS_GIVEN_UP] += len(held - _all_rows(begun))
+    return told
+
+
+def _replaced(begun: list[Bindings], hold: int) -> set[int]:
+    """The rows that make room for one more: the newest of the first sequence (that with the oldest initial row), its initial
+    row last, then those of the second.
+
+    Reading: a row that is given up is gone from all sequences that use it.
+    """
+    given_up: set[int] = set()
+    while True:
+        left = [bound for bound in begun if not given_up & set(_rows(bound))]
+        if len(_all_rows(left)) < hold:
+            return given_up
+        first = min(bound[0].row for bound in left)
+        given_up.add(max(row for bound in left if bound[0].row == first for row in _rows(bound)))
+
+
+def _one_detection(search: Search, *, recent: bool) -> list[Bindings]:
+    """Reading: the window is at least as long as the pattern, so that nothing is ever given up."""
+    names = elements(search.operator.pattern)
+    told: list[Bindings] = []
+    bound: Bindings = ()
+    for row, time in enumerate(search.times):
+        if _late(search, bound, time):
+            bound = ()
+        # Reading: a row of the present state's element keeps a RECENT detection there, also if it could move it on.
+        if recent and bound and _next_holds(search, names, bound[:-1], row):
+            bound = (*bound[:-1], _binding(names, len(bound) - 1, row))
+        elif _next_holds(search, names, bound, row):
+            bound = (*bound, _binding(names, len(bound), row))
+            if len(bound) == len(names):
+                told.append(bound)
+                bound = ()
+    return told
+
+
+def _late(search: Search, bound: Bindings, time: int) -> bool:
+    assert search.operator.within is not None
+    return bool(bound) and time > search.times[bound[0].row] + search.operator.within.micros
+
+
+def _next_holds(search: Search, names: list[str], bound: Bindings, row: int) -> bool:
+    return search.holds(names[len(bound)], row, pairs(bound))
+
+
+def _binding(names: list[str], element: int, row: int) -> Binding:
+    return Binding(names[element], row, (element,), shown=True)
+
+
+def _all_rows(combinations: list[Bindings]) -> set[int]:
+    return {row for bound in combinations for row in _rows(bound)}
+
+
+def _rows(bound: Bindings) -> tuple[int, ...]:
+    return tuple(binding.row for binding in bound)

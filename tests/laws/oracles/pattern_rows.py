@@ -1,0 +1,607 @@
+"""MATCH_RECOGNIZE without MATCH EVERY, the slow way: at each row the match that comes first in preference order.
+
+Three parts. `Sight` says what an expression of DEFINE or MEASURES sees, and `value` what it comes to: every navigation and
+aggregate is replaced by its value, the expressions oracle does the rest. `Search` goes through everything that an attempt
+beginning at one row can do, preferred things first, as SEMANTICS' rules 2 to 10 say it (MATCH EVERY uses it too: there every
+outcome counts, here only the first). `preferred` lets attempts begin where AFTER MATCH says.
+
+Where the definition leaves a choice, the comment says `Reading:`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwater.kernels.pattern.words import Contiguity, RowsPerMatch, SkipTo
+from headwater.query.expressions import ExprType
+from headwater.query.tree import (
+    Call,
+    Expression,
+    Literal,
+    MatchRecognize,
+    Name,
+    Scope,
+    Star,
+)
+from headwater.query.tree import patterns as tree
+from tests.laws.oracles.expressions import BOOL, TEXT, B, D, Typed, value_of
+
+Row = Mapping[str, Any]
+Pair = tuple[str, int]  # a variable and the row bound to it
+STRICT, RELAXED = Contiguity.STRICT, Contiguity.RELAXED
+GIVEN_UP, SKIPPED_NOWHERE = "partial_matches_given_up", "skips_to_no_row"
+
+
+# --- what expressions see ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Rows of the partition, what is bound up to the present row and in all, and the row a bare column looks at."""
+
+    types: Mapping[str, ExprType]
+    rows: Sequence[Row]
+    subsets: Mapping[str, Sequence[str]]
+    bound: Sequence[Pair]
+    whole: Sequence[Pair]
+    row: int | None
+    number: int | None
+
+    def rows_of(self, variable: str | None, scope: Scope | None) -> list[int]:
+        """The rows of a variable or subset, None: of all variables."""
+        members = self.subsets.get(variable, (variable,)) if variable else None
+        seen = self.whole if scope is Scope.FINAL else self.bound
+        return sorted(row for name, row in seen if members is None or name in members)
+
+
+def value(expression: Expression, sight: Sight) -> Typed:
+    """The type and the value."""
+    return _value(expression, lambda part: _looked_up(part, sight))
+
+
+def _value(expression: Expression, look_up: Callable[[Expression], Typed | None]) -> Typed:
+    """Of an expression in which some parts are replaced by what `look_up` finds for them."""
+    values: dict[str, Typed] = {}
+
+    def replaced(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(replaced(item) for item in part)
+        if not dataclasses.is_dataclass(part) or isinstance(part, type):
+            return part
+        found = look_up(part)  # type: ignore[arg-type]
+        if found is None:
+            names = [field.name for field in dataclasses.fields(part) if field.name != "span"]
+            return replace(part, **{name: replaced(getattr(part, name)) for name in names})
+        values[f"#{len(values)}"] = found
+        return Name(f"#{len(values) - 1}")
+
+    return value_of(replaced(expression), values)
+
+
+def _looked_up(part: Expression, sight: Sight) -> Typed | None:
+    match part:
+        case Name(_, None):
+            return _at(part, sight, sight.row)
+        case Name(_, variable):
+            return _at(part, sight, _last(sight.rows_of(variable, None)))
+        case Call("FIRST" | "LAST" | "PREV" | "NEXT"):
+            inner, row = _navigated(part, sight, part.scope)
+            return _at(inner, sight, row)
+        case Call("CLASSIFIER", ()):
+            return _at(part, sight, sight.row)
+        case Call("CLASSIFIER", (Name(variable),), scope):
+            return _at(Call("CLASSIFIER", ()), sight, _last(sight.rows_of(variable, scope)))
+        case Call("MATCH_NUMBER"):
+            return B, sight.number
+        case Call("COUNT", (Star(variable),), scope):
+            return B, len(sight.rows_of(variable, scope))
+        case Call("COUNT" | "SUM" | "AVG" | "MIN" | "MAX", (argument,), scope):
+            rows = sight.rows_of(_variable(argument), scope)
+            return _aggregate(
+                part.function, _at(argument, sight, None)[0], [_at(argument, sight, r)[1] for r in rows]
+            )
+    return None
+
+
+def _at(expression: Expression, sight: Sight, row: int | None) -> Typed:
+    """An expression about one row only; about no row all is NULL."""
+
+    def look_up(part: Expression) -> Typed | None:
+        match part:
+            case Name(column):
+                return sight.types[column], None if row is None else sight.rows[row][column]
+            case Call("CLASSIFIER"):
+                return TEXT, next((name for name, bound in sight.whole if bound == row), None)
+        return None
+
+    return _value(expression, look_up)
+
+
+def _navigated(call: Call, sight: Sight, scope: Scope | None) -> tuple[Expression, int | None]:
+    """The expression inside and the row it is about."""
+    inner = call.arguments[0]
+    offset = _offset(call)
+    if call.function in ("FIRST", "LAST"):
+        rows = sight.rows_of(_variable(inner), scope)
+        place = offset if call.function == "FIRST" else len(rows) - 1 - offset
+        return inner, rows[place] if 0 <= place < len(rows) else None
+    if isinstance(inner, Call) and inner.function in ("FIRST", "LAST"):
+        inner, base = _navigated(inner, sight, inner.scope or scope)
+    else:
+        variable = _variable(inner)
+        base = sight.row if variable is None else _last(sight.rows_of(variable, scope))
+    if base is None:
+        return inner, None
+    row = base - offset if call.function == "PREV" else base + offset
+    return inner, row if 0 <= row < len(sight.rows) else None
+
+
+def _offset(call: Call) -> int:
+    if len(call.arguments) == 1:
+        return 1 if call.function in ("PREV", "NEXT") else 0
+    offset = call.arguments[1]
+    assert isinstance(offset, Literal) and isinstance(offset.value, int)
+    return offset.value
+
+
+def _variable(expression: Expression) -> str | None:
+    """The one variable that an expression inside a navigation or aggregate is about, None: any."""
+    variables: set[str | None] = set()
+
+    def visit(part: Any) -> None:
+        if isinstance(part, Name):
+            variables.add(part.qualifier)
+        elif isinstance(part, Call) and part.function == "CLASSIFIER":
+            variables.update(
+                argument.name for argument in part.arguments if isinstance(argument, Name)
+            ) if part.arguments else variables.add(None)
+        elif isinstance(part, tuple):
+            for item in part:
+                visit(item)
+        elif dataclasses.is_dataclass(part):
+            for field in dataclasses.fields(part):
+                if field.name != "span":
+                    visit(getattr(part, field.name))
+
+    visit(expression)
+    assert len(variables) <= 1, expression
+    return variables.pop() if variables else None
+
+
+def _aggregate(function: str, kind: ExprType, values: list[Any]) -> Typed:
+    there = [item for item in values if item is not None]
+    if function == "COUNT":
+        return B, len(there)
+    if function == "AVG":
+        kind = D
+    if not there:
+        return kind, None
+    if function in ("MIN", "MAX"):
+        return kind, min(there) if function == "MIN" else max(there)
+    # One after the other: Python's own sum of floats is more exact than the definition. Reading: AVG of whole numbers is
+    # their sum as DOUBLE, added in row order, by their number.
+    total = 0.0 if kind is D else 0
+    for item in there:
+        total += float(item) if kind is D else item
+    if function == "AVG":
+        total /= len(there)
+    if kind is D:
+        return kind, total if math.isfinite(total) else None
+    return kind, total if -(2**63) <= total < 2**63 else None
+
+
+def _last(rows: Sequence[int]) -> int | None:
+    return rows[-1] if rows else None
+
+
+# --- what an attempt can do ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A row bound to a variable: where it stands in PATTERN, and whether ALL ROWS PER MATCH shows it."""
+
+    variable: str
+    row: int
+    place: tuple[int, ...]
+    shown: bool
+
+
+Bindings = tuple[Binding, ...]
+Key = tuple[float, ...]  # the decisions taken: of two outcomes of one attempt the lesser key is preferred
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The pattern is satisfied: with its last row, or (absence) when the deadline has passed."""
+
+    bound: Bindings
+    key: Key
+    deadline: int | None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Bound rows that wait for one more, until the row `died` ends the wait; None: until the deadline or the end."""
+
+    bound: Bindings
+    key: Key
+    died: int | None
+    deadline: int | None
+
+
+@dataclass(frozen=True)
+class _Not:
+    """A NOT since the last bound row. `left_out`: an element behind it was, so that it is not at the end."""
+
+    name: str
+    strict: bool
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class _State:
+    start: int
+    bound: Bindings = ()
+    key: Key = ()
+    nots: tuple[_Not, ...] = ()
+    blockers: tuple[str, ...] = ()  # variables of greedy loops (`!`) left since the last bound row
+
+    @property
+    def last(self) -> int:
+        return self.bound[-1].row if self.bound else self.start - 1
+
+    def decided(self, decision: float) -> _State:
+        return replace(self, key=(*self.key, decision))
+
+    def taking(self, binding: Binding) -> _State:
+        return _State(self.start, (*self.bound, binding), (*self.key, binding.row))
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What governs a part of the pattern from outside."""
+
+    shown: bool = True
+    untils: tuple[tuple[Expression, int], ...] = ()  # and how many rows were bound before the loop
+    guards: tuple[_Not, ...] = ()  # the NOTs right behind this part
+
+    def without_guards(self) -> _Inside:
+        return replace(self, guards=())
+
+
+Outcome = Complete | Wait
+Then = Callable[[_State], Iterator[Outcome]]
+
+
+class Search:
+    """All that attempts over the rows of one partition can do."""
+
+    def __init__(
+        self, operator: MatchRecognize, types: Mapping[str, ExprType], time: str, rows: Sequence[Row]
+    ) -> None:
+        self.operator, self.rows, self.types = operator, rows, types
+        self.times: list[int] = [row[time] for row in rows]
+        self.defined = {definition.name: definition.condition for definition in operator.define}
+        self.subsets = {subset.name: subset.members for subset in operator.subsets}
+        self.counts: Counter[str] = Counter()  # what was given up, and skips to a row that is not there
+
+    def outcomes(self, start: int, *, number: int | None = None, cut: int | None = None) -> Iterator[Outcome]:
+        """Of the attempt that begins at row `start`, preferred ones first; what is open at row `cut` is given up."""
+        self.number, self.cut = number, len(self.rows) if cut is None else cut
+        return self._walk(self.operator.pattern, (), _State(start), STRICT, _Inside(), self._complete)
+
+    def sight(self, bound: Sequence[Pair], row: int | None) -> Sight:
+        return Sight(self.types, self.rows, self.subsets, bound, bound, row, self.number)
+
+    def holds(self, variable: str, row: int, bound: Sequence[Pair]) -> bool:
+        """Whether a row satisfies a variable's condition: it is looked at as if it were bound already."""
+        condition = self.defined.get(variable, Literal(True))
+        return value(condition, self.sight((*bound, (variable, row)), row)) == (BOOL, True)
+
+    def deadline(self, bound: Bindings) -> int | None:
+        times = []
+        if self.operator.within is not None:
+            times.append(self.times[bound[0].row] + self.operator.within.micros)
+        if self.operator.between_rows is not None:
+            times.append(self.times[bound[-1].row] + self.operator.between_rows.micros)
+        return min(times) if times else None
+
+    # Each part of a pattern goes on with `then` for every state in which it can be left.
+
+    def _walk(
+        self,
+        node: tree.Pattern,
+        place: tuple[int, ...],
+        state: _State,
+        link: Contiguity,
+        inside: _Inside,
+        then: Then,
+    ) -> Iterator[Outcome]:
+        match node:
+            case tree.Variable(name):
+                return self._wait(name, place, state, link, inside, then)
+            case tree.Never(name):
+                return then(replace(state, nots=(*state.nots, _Not(name, strict=link is STRICT))))
+            case tree.Empty():
+                return then(state)
+            case tree.Edge(end):
+                # Reading: the place right after the last bound row (before the first: where the attempt begins).
+                return then(state) if state.last == (len(self.rows) - 1 if end else -1) else iter(())
+            case tree.Exclusion(pattern):
+                return self._walk(pattern, (*place, 0), state, link, replace(inside, shown=False), then)
+            case tree.Sequence(parts, links):
+                return self._sequence(list(zip(itertools.count(), parts, (None, *links), strict=False)), place, state, link, inside, then)  # fmt: skip
+            case tree.Choice(choices):
+                return itertools.chain.from_iterable(
+                    self._walk(choice, (*place, n), state.decided(n), link, inside, then)
+                    for n, choice in enumerate(choices)
+                )
+            case tree.Permutation(parts):
+                orders = itertools.permutations(enumerate(parts))
+                return itertools.chain.from_iterable(
+                    self._sequence([(n, part, STRICT) for n, part in order], place, state.decided(which), link, inside, then)
+                    for which, order in enumerate(orders)
+                )  # fmt: skip
+            case tree.Loop():
+                return self._loop(node, place, state, link, inside, then)
+        raise AssertionError(node)
+
+    def _sequence(
+        self,
+        parts: Sequence[tuple[int, tree.Pattern, Contiguity | None]],
+        place: tuple[int, ...],
+        state: _State,
+        link: Contiguity,
+        inside: _Inside,
+        then: Then,
+    ) -> Iterator[Outcome]:
+        """The first part is reached by the link before the whole sequence, the others by their own."""
+        if not parts:
+            return then(state)
+        (number, part, _), *rest = parts
+        nots = tuple(itertools.takewhile(lambda one: isinstance(one[1], tree.Never), rest))
+        guards = tuple(_Not(never.name, by is STRICT) for _, never, by in nots)  # type: ignore[union-attr]
+        # Reading: a NOT behind a group looks between the repetitions of the loop that the group ends with.
+        its = replace(inside, guards=guards if rest else inside.guards)
+
+        def after(later: _State) -> Iterator[Outcome]:
+            if len(later.bound) == len(state.bound) and _has_variable(part):
+                later = replace(later, nots=tuple(replace(n, left_out=True) for n in later.nots))
+            onward = rest[0][2] if rest else None
+            return self._sequence(rest, place, later, onward or link, inside, then)
+
+        return self._walk(part, (*place, number), state, link, its, after)
+
+    def _loop(
+        self,
+        loop: tree.Loop,
+        place: tuple[int, ...],
+        entry: _State,
+        link: Contiguity,
+        inside: _Inside,
+        then: Then,
+    ) -> Iterator[Outcome]:
+        within = inside.without_guards()
+        if loop.until is not None:
+            within = replace(within, untils=(*within.untils, (loop.until, len(entry.bound))))
+
+        def again(state: _State, count: int, decision: int) -> Iterator[Outcome]:
+            if loop.most is not None and count >= loop.most:
+                return
+
+            def after(later: _State) -> Iterator[Outcome]:
+                # Rule 10, an empty round does not count. Reading: MATCH EVERY has no empty rounds at all; without it they
+                # may fill up the minimum, as in the standard.
+                if len(later.bound) == len(state.bound) and (self.operator.every or count >= loop.least):
+                    return
+                yield from rounds(later, count + 1)
+
+            begun = len(state.bound) > len(entry.bound)
+            if begun:
+                # NOT behind a loop: a relaxed one between all repetitions, a strict one from the minimum on.
+                guards = tuple(n for n in inside.guards if not n.strict or count >= loop.least)
+                state = replace(state, nots=(*state.nots, *guards))
+            onward = loop.contiguity if begun else link
+            yield from self._walk(loop.pattern, (*place, 0), state.decided(decision), onward, within, after)
+
+        def leave(state: _State, count: int, decision: int) -> Iterator[Outcome]:
+            if count < loop.least:
+                return
+            state = state.decided(decision)
+            if loop.blocking and loop.least != loop.most:
+                assert isinstance(loop.pattern, tree.Variable), "`!` is for one variable"
+                state = replace(state, blockers=(*state.blockers, loop.pattern.name))
+            yield from then(state)
+
+        def rounds(state: _State, count: int) -> Iterator[Outcome]:
+            if loop.reluctant:
+                yield from leave(state, count, 0)
+                yield from again(state, count, 1)
+            else:
+                yield from again(state, count, 0)
+                yield from leave(state, count, 1)
+
+        return rounds(entry, 0)
+
+    def _wait(
+        self,
+        name: str,
+        place: tuple[int, ...],
+        state: _State,
+        link: Contiguity,
+        inside: _Inside,
+        then: Then,
+    ) -> Iterator[Outcome]:
+        """For a row that can be bound: it is the attempt's first, or lies behind rows that may be passed over."""
+        first = not state.bound
+        bound = pairs(state.bound)
+        deadline = None if first else self.deadline(state.bound)
+        died = None
+        for row in range(state.last + 1, len(self.rows)):
+            if deadline is not None and self.times[row] > deadline:
+                break
+            if row >= self.cut or (not first and self._next_row_forbidden(state, row)):
+                died = row
+                break
+            satisfied = self.holds(name, row, bound)
+            blocked = any(self.holds(loop, row, bound) for loop in state.blockers)
+            stopped = [entry for until, entry in inside.untils if self._met(until, row, bound)]
+            if satisfied and not blocked and not stopped:
+                binding = Binding(name, row, place, inside.shown)
+                yield from then(state.taking(binding))
+            # Rule 6: a row that meets UNTIL is never taken. Reading: while the first repetition is waited for, it may be passed
+            # over like any other row, so with `~>` only if it fails the condition of DEFINE (rule 2).
+            if (
+                first
+                or link is STRICT
+                or (link is RELAXED and satisfied)
+                or blocked
+                or any(entry < len(bound) for entry in stopped)
+                or any(self.holds(n.name, row, bound) for n in state.nots if not n.strict)
+            ):
+                died = row
+                break
+        if not first:
+            yield Wait(state.bound, (*state.key, math.inf), died, deadline)
+
+    def _complete(self, state: _State) -> Iterator[Outcome]:
+        if all(n.left_out for n in state.nots):
+            yield Complete(state.bound, state.key, None)
+        elif state.bound:
+            yield from self._absence(state)
+
+    def _absence(self, state: _State) -> Iterator[Outcome]:
+        """A NOT at the end: no such row came by the deadline."""
+        bound = pairs(state.bound)
+        deadline = self.deadline(state.bound)
+        assert deadline is not None, "a NOT at the end needs a time"
+        forbidden = [n.name for n in state.nots if not n.strict and not n.left_out]
+        died = None
+        for row in range(state.last + 1, len(self.rows)):
+            if self.times[row] > deadline:
+                break
+            if (
+                row >= self.cut
+                or self._next_row_forbidden(state, row)
+                or any(self.holds(name, row, bound) for name in forbidden)
+            ):
+                died = row
+                break
+        if died is None:
+            yield Complete(state.bound, state.key, deadline)
+        yield Wait(state.bound, (*state.key, math.inf), died, deadline)
+
+    def _next_row_forbidden(self, state: _State, row: int) -> bool:
+        bound = pairs(state.bound)
+        return row == state.last + 1 and any(self.holds(n.name, row, bound) for n in state.nots if n.strict)
+
+    def _met(self, until: Expression, row: int, bound: Sequence[Pair]) -> bool:
+        return value(until, self.sight(bound, row)) == (BOOL, True)
+
+
+def pairs(bound: Bindings) -> tuple[Pair, ...]:
+    return tuple((binding.variable, binding.row) for binding in bound)
+
+
+def _has_variable(node: tree.Pattern) -> bool:
+    match node:
+        case tree.Variable():
+            return True
+        case tree.Sequence(parts) | tree.Choice(parts) | tree.Permutation(parts):
+            return any(_has_variable(part) for part in parts)
+        case tree.Exclusion(pattern) | tree.Loop(pattern):
+            return _has_variable(pattern)
+    return False
+
+
+# --- where attempts begin ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is told: `kind` is match, timeout, empty or unmatched; `row` is where it begins."""
+
+    kind: str
+    row: int
+    bound: Bindings
+    event_time: int
+    number: int | None
+
+
+def preferred(search: Search) -> list[Found]:
+    """All that is told of one partition, in the order of the search."""
+    operator, found = search.operator, []
+    row = number = 0
+    behind = 0  # the row behind the last row of every match so far
+    while row < len(search.rows):
+        attempt = _attempt(search, row, number + 1)
+        if attempt is None or attempt.kind == "timeout":
+            if operator.rows is RowsPerMatch.ALL_WITH_UNMATCHED and row >= behind:
+                found.append(Found("unmatched", row, (), search.times[row], None))
+            if attempt is not None and operator.timeouts:
+                found.append(attempt)
+            row += 1
+            continue
+        number += 1
+        found.append(attempt)
+        if attempt.kind == "match":
+            behind = max(behind, attempt.bound[-1].row + 1)
+        row = _next_row(search, attempt)
+    return found
+
+
+def _attempt(search: Search, row: int, number: int) -> Found | None:
+    cut = None if search.operator.limit is None else row + search.operator.limit
+    waits: list[Wait] = []
+    best = None
+    for outcome in search.outcomes(row, number=number, cut=cut):
+        if isinstance(outcome, Complete):
+            best = outcome
+            break
+        waits.append(outcome)
+    # Reading: counted are those preferred to the match, if there is one; the others were given up when it was complete.
+    if cut is not None:
+        search.counts[GIVEN_UP] += len({pairs(wait.bound) for wait in waits if wait.died == cut})
+    if best is None:
+        return _out_of_time(search, row, waits)
+    if not best.bound:
+        return Found("empty", row, (), search.times[row], number)
+    time = search.times[best.bound[-1].row] if best.deadline is None else best.deadline
+    return Found("match", row, best.bound, time, number)
+
+
+def _out_of_time(search: Search, row: int, waits: Sequence[Wait]) -> Found | None:
+    """Reading: an attempt's time runs out when the deadline of its last open partial matches passes; where a row ended
+    the last of them, none did."""
+    expiring = [wait for wait in waits if wait.died is None and wait.deadline is not None]
+    deadline = max((wait.deadline or 0 for wait in expiring), default=None)
+    if deadline is None or any(w.died is not None and search.times[w.died] > deadline for w in waits):
+        return None
+    then_open = next(wait for wait in expiring if wait.deadline == deadline)
+    return Found("timeout", row, then_open.bound, deadline, None)
+
+
+def _next_row(search: Search, found: Found) -> int:
+    skip = search.operator.skip or tree.Skip(SkipTo.PAST_LAST_ROW)
+    if found.kind == "empty" or skip.to in (SkipTo.NEXT_ROW, SkipTo.NOWHERE):
+        return found.row + 1
+    if skip.to is SkipTo.PAST_LAST_ROW:
+        return found.bound[-1].row + 1
+    rows = skip_rows(search, skip, found.bound)
+    row = (rows[0] if skip.to is SkipTo.FIRST else rows[-1]) if rows else found.row
+    if row == found.row:
+        search.counts[SKIPPED_NOWHERE] += 1
+        return found.row + 1
+    return row
+
+
+def skip_rows(search: Search, skip: tree.Skip, bound: Bindings) -> list[int]:
+    """The rows of the variable in SKIP TO."""
+    return search.sight(pairs(bound), None).rows_of(skip.variable, None)
