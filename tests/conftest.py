@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 _seconds: Counter[str] = Counter()
+
+
+settings.register_profile("suite", deadline=None, derandomize=True, database=None)
+
+
+def pytest_configure() -> None:
+    """The same examples in every run, however busy the machine; and never machine code of files that have changed since."""
+    from headwater.hosts.cache import keep_compiled_code
+
+    settings.load_profile("suite")
+    keep_compiled_code()
 
 
 @pytest.fixture(scope="session")

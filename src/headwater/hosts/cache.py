@@ -11,6 +11,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -23,8 +24,25 @@ def cache_folder() -> Path:
 def keep_compiled_code() -> None:
     """Tell numba where to keep machine code, if it cannot be beside our own files. To be called before kernels are imported."""
     package = Path(__file__).parents[1]
-    if "NUMBA_CACHE_DIR" not in os.environ and not os.access(package, os.W_OK):
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    if os.access(package, os.W_OK):
+        drop_stale_code(package)
+    else:
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
+
+
+def drop_stale_code(package: Path) -> None:
+    """Delete machine code that is older than some file of its folder.
+
+    Numba itself looks only at the file a function stands in, but what it keeps has the functions of other files built in.
+    """
+    for folder in (package / "kernels").glob("**/__pycache__"):
+        newest = max((file.stat().st_mtime for file in folder.parent.glob("*.py")), default=0.0)
+        for index in folder.glob("*.nbi"):
+            with suppress(OSError):  # another process may be doing the same
+                if index.stat().st_mtime < newest:
+                    index.unlink()
 
 
 def _candidates() -> Iterator[Path]:
