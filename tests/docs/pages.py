@@ -15,7 +15,7 @@ from typing import Any
 
 from headwater.model import QueriesRefused
 from headwater.query.parse import parse
-from headwater.query.plan import compile_text
+from headwater.query.plan import compile_text, refuse_unbounded
 from headwater.query.printer import show
 from headwater.query.tree import CreateStream, Script
 
@@ -111,7 +111,9 @@ class Page:
         alone = any(isinstance(statement, CreateStream) for statement in parse(block.text)[0].statements)
         text = ("" if alone else show(Script(tuple(before)))) + "\n" + block.text
         try:
-            compile_text(text)
+            plan = compile_text(text)
+            if "following" in block.words:
+                refuse_unbounded(plan)
         except QueriesRefused as refused:
             codes = {error.code for error in refused.errors}
             assert codes == {block.heading}, f"refused as {codes}, not as {block.heading}"

@@ -3,7 +3,7 @@
 | Block | Is |
 |---|---|
 | `sql` | accepted, together with the statements of the page's earlier blocks; a name created again replaces the older one |
-| `sql refused` | refused, with the code that the heading above it names |
+| `sql refused` | refused, with the code that the heading above it names; `while following`: once inputs are followed |
 | `python` | run, all of a page in one namespace, in which `spark` is a session |
 | `output` | what the block before it prints; `…` stands for anything |
 | `console` | its `$` lines are commands; what stands below one is what it prints (both outputs), nothing if anything will do |

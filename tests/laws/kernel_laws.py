@@ -114,8 +114,9 @@ def in_order(world: World, told: Told) -> Told:
     return {name: sorted(rows, key=_by_time_and_content) for name, rows in told.items()}
 
 
-def _by_time_and_content(row: Row) -> tuple[Instant, str]:
-    return row["event_time"], repr({key: value for key, value in row.items() if key != "match_id"})
+def _by_time_and_content(row: Row) -> tuple[Instant, str, str]:
+    content = {key: value for key, value in row.items() if key != "match_id"}
+    return row["event_time"], repr(content), row.get("match_id", "")
 
 
 def between_times(world: World, start: Instant, stop: Instant) -> Rows:

@@ -5,7 +5,7 @@ Simple things are common, rare ones are all there. What the definition leaves op
   - NOT anywhere but in the outermost sequence, behind something that always binds a row; a loop before it is over one variable and
     something that always binds a row comes behind it;
   - `$` or NEXT in DEFINE together with TIMEOUTS or LIMIT;
-  - PREV, NEXT and MATCH_NUMBER in conditions of node modes, a window shorter than the pattern in FIRST and RECENT mode.
+  - a window shorter than the pattern in FIRST and RECENT mode.
 """
 
 from __future__ import annotations
@@ -363,9 +363,9 @@ def node_patterns(draw: st.DrawFn, *, seeded: bool = False) -> MatchRecognize:
     ]
     links = tuple(shape.choose(STRICT, RELAXED) for _ in parts[1:])
     mode = Mode.UNRESTRICTED if seeded else shape.choose(*Mode)
-    hold = shape.choose(None, *(range(1, 7) if mode is Mode.UNRESTRICTED else (len(names), 8)))
+    hold = shape.choose(None, *(range(len(names) - 1, 7) if mode is Mode.UNRESTRICTED else (len(names), 8)))
     others = list(names)
-    looking = [*_LOCAL, *_BOUND]
+    looking = [*_LOCAL, "x > PREV(x)"]
     typed = tuple(tree.Definition(name, _written(f"s = '{name.lower()}'", name, name)) for name in names)
     return MatchRecognize(
         tree.Sequence(tuple(parts), links),

@@ -18,7 +18,14 @@ from headwater.query.plan import compile_script
 from headwater.query.tree import CreateQuery, MatchRecognize, Select
 from tests.laws.kernel_laws import LAWS
 from tests.laws.oracles import pattern as oracle
-from tests.laws.pattern_worlds import SCHEMA, as_rows, event_patterns, preferred_patterns, row_lists
+from tests.laws.pattern_worlds import (
+    SCHEMA,
+    as_rows,
+    event_patterns,
+    node_patterns,
+    preferred_patterns,
+    row_lists,
+)
 
 Asked = tuple[str, MatchRecognize]
 
@@ -125,4 +132,11 @@ def test_row_patterns_keep_the_law(law, world: PatternWorld):
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(world=worlds(event_patterns(), 7))
 def test_event_patterns_keep_the_law(law, world: PatternWorld):
+    law(world)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(world=worlds(node_patterns(), 9))
+def test_node_modes_keep_the_law(law, world: PatternWorld):
     law(world)

@@ -17,9 +17,23 @@ from headwater.model import StreamSchema
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
 from headwater.query.groups import QueryPlan
+from headwater.query.patterns.drawing import as_dot, as_text, draw
+from headwater.query.patterns.words import (
+    all_conditions,
+    answers_in_words,
+    bounds_in_words,
+    condition_key,
+    conditions_in_words,
+    decisions_in_words,
+    family_in_words,
+    state_in_words,
+    times_in_words,
+    written_patterns,
+    zones_in_words,
+)
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
-from headwater.query.tree import Expression
+from headwater.query.tree import Expression, MatchRecognize
 from headwater.query.useful import NOTHING
 from headwater.query.words import (
     aligned,
@@ -57,12 +71,27 @@ def explain(plan: Plan | str) -> str:
     streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.queries), "query")
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
+    patterns = _patterns(plan)
     for alike in _by_kernel(plan).values():
-        parts += [_query(plan, query) for query in alike[:MOST_TOLD]]
+        parts += [_query(plan, query, patterns.get(query.name)) for query in alike[:MOST_TOLD]]
         if len(alike) > MOST_TOLD:
             parts.append(_others(plan, alike[MOST_TOLD:]))
     parts.append(_shared(plan))
     return "\n\n".join(parts) + "\n"
+
+
+def dot(plan: Plan) -> str:
+    """The automaton of every pattern of a plan, each a digraph of Graphviz."""
+    patterns = _patterns(plan)
+    return "\n".join(
+        as_dot(
+            query.name,
+            f"PATTERN ({show(query.recognition.pattern)})",
+            draw(query.recognition, patterns[query.name], plan.stream(query.reads)),
+        )
+        for query in plan.queries
+        if query.recognition
+    )
 
 
 def bytes_per_row(source: StreamSchema, subscriptions: Iterable[Subscription]) -> int:
@@ -136,7 +165,12 @@ def _by_kernel(plan: Plan) -> dict[tuple[str, str], list[QueryPlan]]:
     return found
 
 
-def _query(plan: Plan, query: QueryPlan) -> str:
+def _patterns(plan: Plan) -> dict[str, MatchRecognize]:
+    """As written: a plan keeps conditions taken apart."""
+    return written_patterns(plan.text) if any(query.recognition for query in plan.queries) else {}
+
+
+def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
     source = plan.stream(query.reads)
     entries: list[Entry] = [("reads", query.reads)]
     if query.where is not None:
@@ -145,20 +179,51 @@ def _query(plan: Plan, query: QueryPlan) -> str:
         entries.append(("clauses", aligned(clauses_in_words(query.subscription, source))))
         entries.append(("together", _wrapped(condition_in_words(query.subscription))))
         entries.append(("answers", emission_in_words(query.subscription)))
+    elif written:
+        entries += _pattern(query, written)
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
-    entries.append(("columns", _wrapped(", ".join(name for name, _ in query.schema.columns[1:]))))
-    entries.append(
-        ("zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {_why_there(plan, query)}")
-    )
+    columns = ", ".join(name for name, _ in query.schema.columns[1:])
+    entries.append(("columns", _wrapped(columns or "none of its own")))
+    entries.append(_zone(plan, query))
     entries.append(("kernel", f"{query.kind}:{query.reads}"))
     entries.append(("state", _state(plan, query)))
+    if written and query.recognition:
+        entries.append(("automaton", as_text(draw(query.recognition, written, source))))
     return _section(f"query {query.name}", entries)
+
+
+def _pattern(query: QueryPlan, written: MatchRecognize) -> list[Entry]:
+    asked = query.recognition
+    assert asked is not None
+    entries: list[Entry] = [
+        ("partition", ", ".join(asked.partition) or "none: all rows are one partition"),
+        ("order", ", ".join(show(column) for column in written.order) or "that of the stream"),
+        ("pattern", _wrapped(show(asked.pattern))),
+        ("conditions", conditions_in_words(asked, written)),
+        *([("decided", decisions_in_words(asked))] if asked.define or asked.untils else []),
+        ("matches", family_in_words(asked)),
+    ]
+    if times := times_in_words(asked):
+        entries.append(("time", times))
+    return [*entries, ("bounded by", bounds_in_words(asked)), ("answers", answers_in_words(asked))]
+
+
+def _zone(plan: Plan, query: QueryPlan) -> Entry:
+    if not query.spread:
+        return "zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {_why_there(plan, query)}"
+    if query.recognition:
+        return "zones", zones_in_words(plan.zones, query.spread)
+    return "zones", f"all {plan.zones} (from 0), where '{query.reads}' is answered: its answers do not travel"
 
 
 def _why_there(plan: Plan, query: QueryPlan) -> str:
     if query.reads not in {stream.name for stream in plan.streams}:
         return f"where '{query.reads}' is answered: its answers do not travel"
+    if query.recognition and not query.recognition.partition:
+        return "by its name: without PARTITION BY all rows that it can use meet in this one zone"
+    if query.recognition:
+        return "by its name: other operators read its answers, so all its partitions meet in this one zone"
     if query.subscription and query.subscription.region:
         return "by its region: queries on the same region share it, and rows elsewhere do not come here"
     if query.subscription and query.subscription.sensors:
@@ -167,6 +232,11 @@ def _why_there(plan: Plan, query: QueryPlan) -> str:
 
 
 def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
+    if query.recognition:
+        declared = {stream.name for stream in plan.streams}
+        source = plan.stream(query.reads)
+        kept = plan.kept(query.reads) if query.reads in declared else source.types
+        return state_in_words(query.recognition, source, kept)
     asked = query.subscription
     if asked is None:
         return "none"
@@ -226,7 +296,11 @@ def _shared(plan: Plan) -> str:
         more = len(together) - MOST_TOLD
         told += [f"and the same for {counted(more, 'more region')}"] if more > 0 else []
         entries.append(("regions", told))
-    kernels = {(plan.zone_of(query.name), query.kind, query.reads) for query in plan.queries}
+    kernels = {
+        (zone, query.kind, query.reads)
+        for query in plan.queries
+        for zone in (range(plan.zones) if query.spread else (plan.zone_of(query.name),))
+    }
     queries = counted(len(plan.queries), "query")
     entries.append(("kernels", f"{len(kernels):,} for {queries}: one for each zone, kind and source"))
     if clauses := [clause for query in plan.queries for clause in _matched(query)]:
@@ -234,6 +308,19 @@ def _shared(plan: Plan) -> str:
             (
                 "clauses",
                 f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal ones are matched once",
+            )
+        )
+    if conditions := [
+        (query.reads, condition_key(condition))
+        for query in plan.queries
+        if query.recognition
+        for condition in all_conditions(query.recognition)
+    ]:
+        entries.append(
+            (
+                "conditions",
+                f"{len(conditions):,} of patterns, {len(set(conditions)):,} of them different:"
+                " equal ones in columns are worked out once",
             )
         )
     entries.append(
@@ -254,10 +341,11 @@ def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
 
 
 def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
-    counts = Counter(plan.zone_of(query.name) for query in queries)
-    return _wrapped(
-        listed([f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())], 32)
-    )
+    counts = Counter(plan.zone_of(query.name) for query in queries if not query.spread)
+    told = [f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())]
+    if spread := sum(1 for query in queries if query.spread):
+        told.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
+    return _wrapped(listed(told, 32))
 
 
 # --- layout -------------------------------------------------------------------------------------------------------

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
 from headwater.query.catalogue import Recognition
 from headwater.query.expressions import condition
-from headwater.query.patterns.lowering import make_query
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 
@@ -64,19 +62,29 @@ class Group:
     kernel: Kernel[Any]
 
 
-def make_group(source: StreamSchema, kind: str, queries: Sequence[QueryPlan]) -> Group:
-    """The group of some queries of one kind that read `source`."""
+def make_group(
+    source: StreamSchema, kind: str, queries: Sequence[QueryPlan], home: tuple[int, int] | None = None
+) -> Group:
+    """The group of some queries of one kind that read `source`.
+
+    `home`, a zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
+    spread then look at the rows of their own partitions only.
+    """
     conditions = _Conditions()
     kernel: Kernel[Any]
     if kind == "correlate":
         kernel = CorrelateKernel(source, _subscriptions(queries, conditions), conditions.listed)
     elif kind == "pattern":
+        # Its loops take a moment to load, which scripts without patterns need not wait for.
+        from headwater.kernels.pattern import PatternKernel
+        from headwater.query.patterns.lowering import make_query
+
         asked = [
             make_query(
                 query.name,
                 query.fingerprint,
                 query.shape,
-                conditions.place(query.where),
+                conditions.place(query.where, query.spread, home),
                 query.recognition,
                 source,
             )
@@ -137,15 +145,32 @@ class _Conditions:
         self.listed: list[RowCondition] = []
         self._places: dict[str, int] = {}
 
-    def place(self, where: Expression | None) -> int | None:
+    def place(
+        self, where: Expression | None, spread: tuple[str, ...] = (), home: tuple[int, int] | None = None
+    ) -> int | None:
         """The place of a condition in the list; None if there is none."""
-        if where is None:
+        if not spread:
+            home = None
+        if where is None and home is None:
             return None
         # By its written form: as values, 1, 1.0 and TRUE would be equal.
-        place = self._places.setdefault(repr(where), len(self.listed))
+        place = self._places.setdefault(repr((where, home and spread)), len(self.listed))
         if place == len(self.listed):
-            self.listed.append(condition(where))
+            self.listed.append(condition(where) if home is None and where else _at_home(where, spread, home))
         return place
+
+
+def _at_home(where: Expression | None, spread: tuple[str, ...], home: tuple[int, int] | None) -> RowCondition:
+    """The rows for which a condition holds and whose partition lives in a zone."""
+    assert home is not None
+    zone, zones = home
+    holds = condition(where) if where else None
+
+    def wanted(rows: Rows) -> NDArray[np.bool_]:
+        here = _zone_of_rows(rows, spread, zones) == zone
+        return here & holds(rows) if holds else here
+
+    return wanted
 
 
 def _subscriptions(queries: Sequence[QueryPlan], conditions: _Conditions) -> list[Subscription]:

@@ -16,15 +16,16 @@ import gc
 import io
 import pickle
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.model import Answers, QueriesRefused, Rows, StreamSchema
+from headwater.model import Answers, QueriesRefused, QueryError, Rows, StreamSchema
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
+from headwater.query.checks.patterns import unbounded
 from headwater.query.fingerprints import fingerprints
 from headwater.query.groups import Group, QueryPlan, Wanted, make_group, make_routing
 from headwater.query.kept import Demand, kept_columns
@@ -34,7 +35,16 @@ from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
 from headwater.query.zones import spread, zone_keys, zone_of
 
-__all__ = ["Group", "Plan", "Projection", "QueryPlan", "compile_script", "compile_text", "make_plan"]
+__all__ = [
+    "Group",
+    "Plan",
+    "Projection",
+    "QueryPlan",
+    "compile_script",
+    "compile_text",
+    "make_plan",
+    "refuse_unbounded",
+]
 
 Made = TypeVar("Made")
 
@@ -52,6 +62,24 @@ def compile_script(script: Script, *, zones: int = 1, file: str = "query") -> Pl
     except QueriesRefused:
         # Nodes made by builders have no place in a text. Read back from text, they have.
         return compile_text(text, zones=zones, file=file)
+
+
+def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
+    """Before rows come without end: raises QueriesRefused if a pattern would have to keep them without end."""
+    errors = [
+        QueryError(
+            "unbounded-pattern",
+            f"nothing bounds what '{query.name}' must keep while rows come without end",
+            span=query.recognition.pattern.span,
+            advice=[
+                "say how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
+            ],
+        )
+        for query in plan.queries
+        if query.recognition and unbounded(query.recognition)
+    ]
+    if errors:
+        raise QueriesRefused(errors, plan.text, file)
 
 
 @dataclass(frozen=True)
@@ -138,7 +166,15 @@ class Plan:
                 members.setdefault((query.reads, query.kind), []).append(query)
         places = {name: place for place, name in enumerate(self._schemas())}
         ordered = sorted(members, key=lambda member: (places[member[0]], member[1]))
-        return tuple(make_group(self.stream(reads), kind, members[reads, kind]) for reads, kind in ordered)
+        return tuple(
+            make_group(self.stream(reads), kind, members[reads, kind], self._home(reads, zone))
+            for reads, kind in ordered
+        )
+
+    def _home(self, source: str, zone: int) -> tuple[int, int] | None:
+        """The zone, if rows of a source come to it for several reasons."""
+        alike = {query.spread for query in self._readers(source)}
+        return None if len(alike) == 1 or self.zones == 1 else (zone, self.zones)
 
 
 def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
@@ -147,10 +183,18 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
     prints, keys, spreading = fingerprints(catalogue), zone_keys(catalogue), spread(catalogue)
     numbers, projections = shapes(catalogue)
     queries = tuple(
-        _query_plan(query, prints[name], keys[name], numbers[name], spreading.get(name, ()))
+        _query_plan(
+            query, _print(query, prints[name], spreading), keys[name], numbers[name], spreading.get(name, ())
+        )
         for name, query in catalogue.queries.items()
     )
     return Plan(text, tuple(s.schema for s in catalogue.streams.values()), queries, projections, zones)
+
+
+def _print(query: CheckedQuery, fingerprint: str, spreading: Mapping[str, tuple[str, ...]]) -> str:
+    """The fingerprint, other for a pattern whose partitions no longer live where their state was saved."""
+    gathered = query.recognition is not None and query.recognition.partition and query.name not in spreading
+    return f"{fingerprint}-whole" if gathered else fingerprint
 
 
 def _query_plan(

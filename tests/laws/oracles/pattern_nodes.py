@@ -52,29 +52,40 @@ def _unrestricted(search: Search, hold: int) -> list[Bindings]:
         ]
         told += sorted((b for b in more if len(b) == len(names)), key=_rows)
         # Reading: a row that only completes combinations takes no place in the window; complete ones are told before
-        # anything is given up for the new row.
-        longer = [bound for bound in more if len(bound) < len(names)]
-        if longer:
-            given_up = _replaced(begun, hold)
-            held = _all_rows([*begun, *longer])
-            begun = [b for b in (*begun, *longer) if not given_up & set(_rows(b))]
-            search.counts[ROWS_GIVEN_UP] += len(held - _all_rows(begun))
+        # anything is given up for the new row. A row for two elements takes two places, the earlier element's first.
+        for element in range(len(names) - 1):
+            there = {(), *begun}  # what is left of those that the row could follow
+            longer = [bound for bound in more if len(bound) == element + 1 and bound[:-1] in there]
+            if longer:
+                begun = _registered(search, begun, longer, hold)
     return told
 
 
-def _replaced(begun: list[Bindings], hold: int) -> set[int]:
-    """The rows that make room for one more: the newest of the first sequence (that with the oldest initial row), its initial
-    row last, then those of the second.
+def _registered(search: Search, begun: list[Bindings], longer: list[Bindings], hold: int) -> list[Bindings]:
+    """The combinations with those that a new event makes, in a window that holds so many events."""
+    given_up = _replaced(begun, hold)
+    search.counts[ROWS_GIVEN_UP] += given_up is not None
+    left = [bound for bound in begun if given_up not in _places(bound)]
+    new = [bound for bound in longer if given_up not in _places(bound)]
+    search.counts[ROWS_GIVEN_UP] += not new
+    return [*left, *new]
 
-    Reading: a row that is given up is gone from all sequences that use it.
+
+def _replaced(begun: list[Bindings], hold: int) -> tuple[int, int] | None:
+    """The event that makes room for one more: the newest of the first sequence (that with the oldest initial event), its
+    initial event last, then those of the second.
+
+    Reading: an event that is given up is gone from all sequences that use it.
     """
-    given_up: set[int] = set()
-    while True:
-        left = [bound for bound in begun if not given_up & set(_rows(bound))]
-        if len(_all_rows(left)) < hold:
-            return given_up
-        first = min(bound[0].row for bound in left)
-        given_up.add(max(row for bound in left if bound[0].row == first for row in _rows(bound)))
+    if len({place for bound in begun for place in _places(bound)}) < hold:
+        return None
+    first = min(bound[0].row for bound in begun)
+    return max(place for bound in begun if bound[0].row == first for place in _places(bound))
+
+
+def _places(bound: Bindings) -> list[tuple[int, int]]:
+    """Rows with the element they are bound to."""
+    return [(binding.row, element) for element, binding in enumerate(bound)]
 
 
 def _one_detection(search: Search, *, recent: bool) -> list[Bindings]:
@@ -85,14 +96,15 @@ def _one_detection(search: Search, *, recent: bool) -> list[Bindings]:
     for row, time in enumerate(search.times):
         if _late(search, bound, time):
             bound = ()
-        # Reading: a row of the present state's element keeps a RECENT detection there, also if it could move it on.
-        if recent and bound and _next_holds(search, names, bound[:-1], row):
-            bound = (*bound[:-1], _binding(names, len(bound) - 1, row))
-        elif _next_holds(search, names, bound, row):
+        if _next_holds(search, names, bound, row):
             bound = (*bound, _binding(names, len(bound), row))
             if len(bound) == len(names):
                 told.append(bound)
                 bound = ()
+        # Reading: a row that could move a RECENT detection on does so, also if it is one of the present state's element:
+        # otherwise conditions that overlap would never be left.
+        elif recent and bound and _next_holds(search, names, bound[:-1], row):
+            bound = (*bound[:-1], _binding(names, len(bound) - 1, row))
     return told
 
 
@@ -107,10 +119,6 @@ def _next_holds(search: Search, names: list[str], bound: Bindings, row: int) -> 
 
 def _binding(names: list[str], element: int, row: int) -> Binding:
     return Binding(names[element], row, (element,), shown=True)
-
-
-def _all_rows(combinations: list[Bindings]) -> set[int]:
-    return {row for bound in combinations for row in _rows(bound)}
 
 
 def _rows(bound: Bindings) -> tuple[int, ...]:

@@ -9,12 +9,12 @@ ROOT = Path(__file__).parents[3]
 ERRORS_PAGE = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
 
 
-def examples() -> list[tuple[str, str]]:
-    """Every code whose section shows a text that is refused with it, and that text."""
+def examples(block: str = "sql refused") -> list[tuple[str, str]]:
+    """Every code whose section shows a text that is refused with it, in a block of this kind, and that text."""
     sections = re.split(r"^### ", ERRORS_PAGE, flags=re.MULTILINE)[1:]
     found = []
     for section in sections:
         code = section.split("\n", 1)[0].strip()
-        if block := re.search(r"```sql refused\n(.*?)```", section, re.DOTALL):
-            found.append((code, block[1]))
+        if shown := re.search(rf"```{block}\n(.*?)```", section, re.DOTALL):
+            found.append((code, shown[1]))
     return found

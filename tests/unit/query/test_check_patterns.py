@@ -83,7 +83,7 @@ class TestChoices:
         [
             ("PATTERN (A B C)", False), ("PATTERN (A B+)", True), ("PATTERN (A{3})", False), ("PATTERN (A{3,})", True),
             ("PATTERN (A ~> B)", True), ("PATTERN (A ~~> B)", True), ("PATTERN (A~{2})", True), ("PATTERN (A B+) WITHIN 1 DAY", False),
-            ("PATTERN (A B+) WITHIN 1 DAY BETWEEN ROWS", False), ("PATTERN (A B+) LIMIT 9 PARTIAL MATCHES", False),
+            ("PATTERN (A B+) WITHIN 1 DAY BETWEEN ROWS", True), ("PATTERN (A ~> B) WITHIN 1 DAY BETWEEN ROWS", False), ("PATTERN (A B+) LIMIT 9 PARTIAL MATCHES", False),
             ("PATTERN (PERMUTE (A, B) | ())", False), ("PATTERN (A~?)", False),
         ],
     )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headwater.model import QueriesRefused
-from headwater.query.plan import compile_text
+from headwater.query.plan import compile_text, refuse_unbounded
 from tests.unit.query.errors_page import ERRORS_PAGE, ROOT, examples
 
 PRELUDE = re.search(r"```sql\n(.*?)```", ERRORS_PAGE, re.DOTALL)
@@ -22,6 +22,19 @@ def test_every_example_of_the_errors_page_is_refused_as_it_says(code: str, examp
     assert {error.code for error in caught.value.errors} == {code}
 
 
+FOLLOWING = examples("sql refused while following")
+
+
+@pytest.mark.parametrize(("code", "example"), FOLLOWING, ids=[code for code, _ in FOLLOWING])
+def test_what_is_refused_only_while_following_is_refused_there(code: str, example: str) -> None:
+    assert PRELUDE is not None
+    plan = compile_text(PRELUDE[1] + example)
+    with pytest.raises(QueriesRefused) as caught:
+        refuse_unbounded(plan)
+    assert [error.code for error in caught.value.errors] == [code]
+    assert all(error.span is not None for error in caught.value.errors)
+
+
 def test_every_code_of_a_query_error_has_a_heading_with_an_example() -> None:
     sources = (ROOT / "src/headwater/query").rglob("*.py")
     raised = {
@@ -29,7 +42,7 @@ def test_every_code_of_a_query_error_has_a_heading_with_an_example() -> None:
         for source in sources
         for code in re.findall(r'(?:QueryError|refuse)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8"))
     }
-    assert raised == {code for code, _ in examples()}
+    assert raised == {code for code, _ in (*examples(), *FOLLOWING)}
 
 
 def test_every_code_of_every_other_error_has_a_heading() -> None:

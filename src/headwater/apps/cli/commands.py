@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "run": "answer the queries of a file from files or folders of readings",
     "check": "find every error in a file of queries",
     "explain": "say how the queries of a file will be answered",
+    "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
     "prepare": "compile the kernels once, so that later starts are quick",

@@ -1,10 +1,13 @@
-"""`headwater explain FILE`: what travels, what is filtered where, who lives in which zone, what is remembered."""
+"""`headwater explain FILE`: what travels, what is filtered where, who lives in which zone, what is remembered.
+
+With `--dot` the automata of its patterns, for Graphviz.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from headwater.apps.cli.usage import add_file, read_queries
+from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 
 
@@ -12,14 +15,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add_file(parser)
     add_zones(parser)
+    parser.add_argument(
+        "--dot",
+        action="store_true",
+        help="print the automata of the patterns instead, for Graphviz: headwater explain FILE --dot | dot -Tsvg > automata.svg",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan of every query."""
-    from headwater.query.explain import explain
+    from headwater.query.explain import dot, explain
     from headwater.query.plan import compile_text
 
     text = read_queries(arguments.file)
     plan = compile_text(text, zones=arguments.zones or zones_here(), file=arguments.file)
-    print(explain(plan), end="")
+    if arguments.dot and not any(query.recognition for query in plan.queries):
+        raise UsageError("usage", f"no query of '{arguments.file}' has a MATCH_RECOGNIZE to draw")
+    print(dot(plan) if arguments.dot else explain(plan), end="")
     return 0

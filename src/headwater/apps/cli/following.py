@@ -33,7 +33,7 @@ from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
-from headwater.query.plan import Plan, compile_text
+from headwater.query.plan import Plan, compile_text, refuse_unbounded
 
 POLL_SECONDS = 0.5
 
@@ -42,6 +42,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
     plan = compile_text(text, zones=arguments.zones or zones_of(folder, zones_here()), file=arguments.file)
+    refuse_unbounded(plan, file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():
         for path in paths:

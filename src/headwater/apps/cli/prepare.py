@@ -34,6 +34,20 @@ CREATE QUERY told AS SELECT * FROM weather CORRELATE (
 CREATE QUERY told_near AS SELECT * FROM weather CORRELATE (
   temperature < 9, wind > 1 WITHIN 10 SECONDS, 2 KM EMIT READINGS);
 CREATE QUERY mild AS SELECT station, at, temperature FROM weather WHERE temperature > 0;
+CREATE QUERY row_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
+  PARTITION BY station ORDER BY at
+  MEASURES FIRST(A.at) AS began, MAX(B.temperature) AS top, MIN(B.station) AS who, SUM(B.wind) AS blown,
+    COUNT(*) AS steps, AVG(B.wind) AS mean, CLASSIFIER() AS kind, PREV(CLASSIFIER()) AS before
+  PATTERN (A B+ C?) WITHIN 1 MINUTE
+  DEFINE B AS temperature > A.temperature - 5, C AS wind < AVG(B.wind));
+CREATE QUERY event_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
+  PARTITION BY station ORDER BY at ALL ROWS PER MATCH MATCH EVERY
+  PATTERN (A ~> B) WITHIN 1 MINUTE
+  DEFINE A AS wind > 1, B AS temperature > A.temperature);
+CREATE QUERY node_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
+  PARTITION BY station MODE UNRESTRICTED PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
+CREATE QUERY node_recent AS SELECT * FROM weather MATCH_RECOGNIZE (
+  PARTITION BY station MODE RECENT PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
 """
 
 

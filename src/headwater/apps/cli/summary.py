@@ -70,8 +70,7 @@ class Summary:
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        told += [f"{label:<10}{words.format(_rows(amount))}" for label, words, amount in self._notes()]
-        return told
+        return told + self._notes()
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -104,16 +103,27 @@ class Summary:
             parts.append(f"none of {shown}" + f" ({len(silent):,} queries)" * (len(silent) > MOST_NAMED))
         return f": {', '.join(parts)}" if parts else ""
 
-    def _notes(self) -> list[tuple[str, str, int]]:
+    def _notes(self) -> list[str]:
         def total(prefix: str) -> int:
             return sum(amount for name, amount in self.counts.items() if name.startswith(prefix))
 
         notes = [
-            ("limit", "LIMIT left answers out at {}", self.counts["limit_cuts"]),
-            ("repeated", "{} left out by DEDUPLICATE", total("repeated:")),
-            ("waiting", "{} kept back: dated far ahead, or an input's first few", total("held:")),
+            ("limit", "LIMIT left answers out at {}", _rows(self.counts["limit_cuts"])),
+            ("limit", "LIMIT gave up {}", _partial_matches(self.counts["partial_matches_given_up"])),
+            (
+                "skip",
+                "{} without a row to skip to: the search went on at the next row",
+                _matches(self.counts["skips_to_no_row"]),
+            ),
+            ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
+            ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
+            ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),
         ]
-        return [note for note in notes if note[2]]
+        return [
+            f"{label:<10}{words.format(amount)}"
+            for label, words, amount in notes
+            if not amount.startswith("0 ")
+        ]
 
 
 def _by_name(rows: Rows, column: str) -> dict[str, int]:
@@ -125,6 +135,14 @@ def _by_name(rows: Rows, column: str) -> dict[str, int]:
 
 def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
+
+
+def _partial_matches(count: int) -> str:
+    return f"{count:,} partial match{'es' * (count != 1)}"
+
+
+def _matches(count: int) -> str:
+    return f"{count:,} match{'es' * (count != 1)}"
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -26,7 +26,7 @@ from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_colu
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import ColumnType, DataError, HostError
-from headwater.query.plan import Plan, compile_script, compile_text
+from headwater.query.plan import Plan, compile_script, compile_text, refuse_unbounded
 from headwater.query.tree import Script, Statement
 from headwater.query.zones import default_zones
 
@@ -65,8 +65,10 @@ def run(
             "some inputs are streaming and some are static",
             advice=["make all of them one kind"],
         )
-    table = follow.followed_frames(inputs, plan) if kinds == {True} else _bounded_frames(inputs, plan)
-    return Answers(table, plan)
+    if kinds == {True}:
+        refuse_unbounded(plan)
+        return Answers(follow.followed_frames(inputs, plan), plan)
+    return Answers(_bounded_frames(inputs, plan), plan)
 
 
 def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) -> Plan:

@@ -248,12 +248,13 @@ class _Builder:
         optional = repetition >= loop.least
         entry, leaving, following = _Place(), _Place(), _Place()
         self._rounds += 1
-        entering = replace(again, enter=self._rounds)
+        number = self._rounds
+        entering = replace(again, enter=number)
         ways = [(entry, entering), (out, _PLAIN)] if optional else [(entry, entering)]
         here.ways.extend(reversed(ways) if loop.reluctant else ways)
         self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
         may_be_empty = not self.every and not optional
-        leaving.ways.append((following, _Action(leave=self._rounds, may_be_empty=may_be_empty)))
+        leaving.ways.append((following, _Action(leave=number, may_be_empty=may_be_empty)))
         return following
 
     def _star(

@@ -23,15 +23,11 @@ from headwater.kernels.pattern.runs import (
     COMPLETE,
     COMPLETED_AT,
     COUNTED,
-    EVENT_TIME,
-    FIRST_ROW,
     FOUND_COLUMNS,
     GIVEN_UP,
     HASH,
-    KIND,
     LAST_ROW,
     MATCH,
-    MATCH_NUMBER,
     MEMORY,
     NEVER,
     NEXT_ROW,
@@ -43,7 +39,6 @@ from headwater.kernels.pattern.runs import (
     NOWHERE,
     NUMBER,
     PARENT,
-    PARTITION,
     PAST_LAST_ROW,
     ROW,
     SEARCH,
@@ -61,6 +56,7 @@ from headwater.kernels.pattern.runs import (
     room,
     satisfied,
     tell,
+    told_line,
     vetoed,
 )
 
@@ -183,7 +179,9 @@ def watch(
                         expired[expired_count, 0] = nodes[node, HASH]
                         expired_count += 1
                         found = room(found, found_count + 1)
-                        _line(found, found_count, segment, TIMEOUT, its, threads[thread, BEGAN] + offset, 0)
+                        told_line(
+                            found, found_count, segment, TIMEOUT, its, threads[thread, BEGAN] + offset, 0
+                        )
                         bound, bound_count = tell(found, found_count, bound, bound_count, nodes, node, offset)
                         found_count += 1
                 count = kept
@@ -499,17 +497,6 @@ def _finish(waiting: NDArray[np.int64], place: int, nodes: NDArray[np.int64], no
 
 
 @njit(cache=True)
-def _line(
-    found: NDArray[np.int64], place: int, segment: int, kind: int, time: int, first_row: int, number: int
-) -> None:
-    found[place, PARTITION] = segment
-    found[place, KIND] = kind
-    found[place, EVENT_TIME] = time
-    found[place, FIRST_ROW] = first_row
-    found[place, MATCH_NUMBER] = number
-
-
-@njit(cache=True)
 def _release(
     auto: Automaton,
     rules: Rules,
@@ -543,7 +530,7 @@ def _release(
         began, last, node = waiting[chosen, BEGAN], waiting[chosen, LAST_ROW], waiting[chosen, NODE]
         number += 1
         found = room(found, found_count + 1)
-        _line(found, found_count, segment, MATCH, waiting[chosen, COMPLETED_AT], began + offset, number)
+        told_line(found, found_count, segment, MATCH, waiting[chosen, COMPLETED_AT], began + offset, number)
         bound, ends = tell(found, found_count, bound, bound_count, nodes, node, offset)
         found_count += 1
         border = NONE  # attempts that began before it are dropped

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
 from headwater.kernels.pattern.every import watch
 from headwater.kernels.pattern.lanes import Arranged, LaneState, arrange
-from headwater.kernels.pattern.machine import Programs, Stack, Table, make_stack
-from headwater.kernels.pattern.question import PatternQuery, Program, RowTest
+from headwater.kernels.pattern.machine import Programs, Table, make_stack
+from headwater.kernels.pattern.node_runs import NodeQuery
+from headwater.kernels.pattern.question import PatternQuery, RowTest
 from headwater.kernels.pattern.response import Found, respond
 from headwater.kernels.pattern.runs import (
     AT,
@@ -37,14 +38,17 @@ from headwater.kernels.pattern.runs import (
     NUMBER,
     OPEN_COLUMNS,
     OPEN_PARTITION,
+    ROWS_GIVEN_UP,
     SEARCH,
     THREADS,
     WAITING,
     WAITING_COLUMNS,
     Rules,
+    Runs,
     Segments,
 )
 from headwater.kernels.pattern.scan import scan
+from headwater.kernels.pattern.shape import Chain, Loop, One
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import (
     BEGINNING,
@@ -65,29 +69,6 @@ from headwater.model import (
 Numbers = NDArray[np.int64]
 
 _SKIPS = (SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW, SkipTo.FIRST, SkipTo.LAST, SkipTo.NOWHERE)
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """The open attempts of one query: a line for each partition (see `scan`), and their partial matches and nodes."""
-
-    open: Numbers
-    threads: Numbers
-    doubles: NDArray[np.float64]
-    nodes: Numbers
-    waiting: Numbers
-
-    @classmethod
-    def none(cls, query: PatternQuery) -> Runs:
-        """Nothing is open."""
-        memory = query.recall.memory
-        return cls(
-            np.zeros((0, OPEN_COLUMNS), np.int64),
-            np.zeros((0, MEMORY + len(memory.whole)), np.int64),
-            np.zeros((0, len(memory.double))),
-            np.zeros((0, NODE_COLUMNS), np.int64),
-            np.zeros((0, WAITING_COLUMNS), np.int64),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +104,7 @@ class PatternKernel:
         self.schema = schema
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
-        self.compiled = [_Compiled(query, shortcuts) for query in queries]
-        self._stack = make_stack()
+        self.compiled = [_compiled(query, shortcuts) for query in queries]
 
     def without_shortcuts(self) -> PatternKernel:
         """The same kernel without what makes it fast and changes no answer: no row is passed over, nothing is merged."""
@@ -208,7 +188,7 @@ class PatternKernel:
                         values["number"],
                         self._lane_state(values, saved.logs, queries),
                         queries,
-                        tuple(Runs(**r) for _, r in kept),
+                        tuple(_loaded(r) for _, r in kept),
                     )
                 )
         fresh = [place for place in range(len(self.queries)) if place not in known]
@@ -231,7 +211,7 @@ class PatternKernel:
                     np.zeros(0 if self.queries[queries[0]].partition else 1, np.int64),
                 ),
                 tuple(queries),
-                tuple(Runs.none(self.queries[query]) for query in queries),
+                tuple(self.compiled[query].none() for query in queries),
             )
             for place, queries in enumerate(by_lane.values())
         ]
@@ -247,7 +227,7 @@ class PatternKernel:
     ) -> LaneState:
         name = str(values["number"])
         log, key_log = logs[f"{name}/rows"], logs[f"{name}/keys"]
-        counts, kept = values["counts"], values["kept"]
+        counts, kept = np.array(values["counts"]), values["kept"]
         stored, keys = log.rows(), key_log.rows()
         found = self._no_keys(queries[0]) if keys is None else keys.select(self.queries[queries[0]].partition)
         if stored is None:
@@ -277,17 +257,18 @@ class PatternKernel:
         held = watermark
         for place, old in zip(lane.queries, lane.runs, strict=True):
             compiled = self.compiled[place]
-            found, new, counted = compiled.run(table, segments, old, watermark, self._stack)
+            found, new, counted = compiled.run(table, segments, old, watermark)
             runs.append(new)
-            searching = compiled.search(new, segments)
+            searching = _still_needed(new, segments)
             np.minimum(needed, searching, out=needed)
             open_ = searching < segments.high
             if open_.any():
                 held = min(held, int(table.time[searching[open_]].min()))
             counts["partial_matches_given_up"] += int(counted[GIVEN_UP])
             counts["skips_to_no_row"] += int(counted[NO_SUCH_ROW])
+            counts["rows_given_up"] += int(counted[ROWS_GIVEN_UP])
             if len(found.lines):
-                told = respond(compiled.query, compiled.auto, found, table, keys, segments.partition)
+                told = respond(compiled.query, compiled.auto, found, table, keys, segments)
                 if told.count:
                     answers.setdefault(compiled.query.output, []).append(told)
         back = max(-self.compiled[place].query.shifts[0] for place in lane.queries)
@@ -362,6 +343,27 @@ def _numbered(table: Arranged, counts: Numbers, chosen: Numbers) -> Rows:
     )
 
 
+def _loaded(saved: Mapping[str, Any]) -> Runs:
+    """Saved runs, in arrays of their own: what was read may not be written to, and would be another type to the loops."""
+    return Runs(**{name: np.array(part) for name, part in saved.items()})
+
+
+def _still_needed(runs: Runs, segments: Segments) -> Numbers:
+    """For each segment the first row of the table that is still needed."""
+    needed = segments.high.copy()
+    place = np.searchsorted(segments.partition, runs.open[:, OPEN_PARTITION])
+    needed[place] = runs.open[:, SEARCH] - segments.base[place] + segments.low[place]
+    return np.minimum(needed, segments.high)
+
+
+def _compiled(query: PatternQuery, shortcuts: bool) -> _Compiled | NodeQuery:
+    if query.node is None:
+        return _Compiled(query, shortcuts)
+    parts = query.shape.parts if isinstance(query.shape, Chain) else (query.shape,)
+    ones = tuple(part.part if isinstance(part, Loop) else part for part in parts)
+    return NodeQuery(query, tuple(one for one in ones if isinstance(one, One)), query.node)
+
+
 class _Compiled:
     """A query and what is made of it once."""
 
@@ -372,12 +374,21 @@ class _Compiled:
         self.programs = _programs(query)
         self.rules = _rules(query, self.auto, merges=shortcuts)
         self.begin_bits = self._begin_bits() if shortcuts else None
-        self.numbered = any(
-            type(term).__name__ == "MatchNumberTerm" for measure in query.measures for term in measure.terms
-        ) or any(op == 10 for test in query.tests if isinstance(test, Program) for op, _, _, _ in test.code)
+        self._stack = make_stack()
+
+    def none(self) -> Runs:
+        """Nothing is open."""
+        memory = self.query.recall.memory
+        return Runs(
+            np.zeros((0, OPEN_COLUMNS), np.int64),
+            np.zeros((0, MEMORY + len(memory.whole)), np.int64),
+            np.zeros((0, len(memory.double))),
+            np.zeros((0, NODE_COLUMNS), np.int64),
+            np.zeros((0, WAITING_COLUMNS), np.int64),
+        )
 
     def run(
-        self, table: Arranged, segments: Segments, old: Runs, watermark: Instant, stack: Stack
+        self, table: Arranged, segments: Segments, old: Runs, watermark: Instant
     ) -> tuple[Found, Runs, Numbers]:
         """Move the query on over all segments."""
         ended = watermark >= END
@@ -395,24 +406,18 @@ class _Compiled:
         given = (old.threads, old.doubles, old.nodes, old.waiting)
         search = watch if self.query.every else scan
         found, bound, now, threads, doubles, nodes, waiting, counted = search(
-            *shared, lines, *given, watermark, ended, stack
+            *shared, lines, *given, watermark, ended, self._stack
         )
         keep = (now[:, THREADS] > 0) | (now[:, WAITING] > 0) | (now[:, SEARCH] < self._ends(segments))
-        if self.numbered:
+        if self.query.is_numbered:
             keep |= now[:, NUMBER] > 0
         if self.rules.unmatched:
             keep |= now[:, END_OF_LAST] >= now[:, SEARCH]
         if ended:
             keep[:] = False
         runs = Runs(now[keep], threads, doubles, nodes, waiting)
-        return Found(found, bound[:, 0], bound[:, 1]), runs, counted
-
-    def search(self, runs: Runs, segments: Segments) -> Numbers:
-        """For each segment the first row of the table that is still needed."""
-        needed = segments.high.copy()
-        place = np.searchsorted(segments.partition, runs.open[:, OPEN_PARTITION])
-        needed[place] = runs.open[:, SEARCH] - segments.base[place] + segments.low[place]
-        return np.minimum(needed, segments.high)
+        rows, states = np.ascontiguousarray(bound[:, 0]), np.ascontiguousarray(bound[:, 1])
+        return Found(found, rows, states), runs, counted
 
     def _ends(self, segments: Segments) -> Numbers:
         return segments.base + segments.high - segments.low

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headwater.kernels.pattern.machine import Memory
+from headwater.kernels.pattern.machine import MATCH_NUMBER, Memory
+from headwater.kernels.pattern.node import NodePattern
 from headwater.kernels.pattern.shape import Shape
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import Column, ColumnType, Rows
@@ -139,4 +140,12 @@ class PatternQuery:
     between_us: int | None = None
     timeouts: bool = False
     limit: int | None = None
-    shifts: tuple[int, int] = field(default=(0, 0))  # how far before and behind a row anything looks
+    shifts: tuple[int, int] = (0, 0)  # how far before and behind a row anything looks
+    node: NodePattern | None = None  # with MODE
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it asks for the number of a match."""
+        told = any(isinstance(term, MatchNumberTerm) for measure in self.measures for term in measure.terms)
+        codes = [test.code for test in self.tests if isinstance(test, Program)]
+        return told or any(step[0] == MATCH_NUMBER for code in codes for step in code)

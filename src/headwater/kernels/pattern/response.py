@@ -4,7 +4,8 @@ Rule 1  A measure looks at the rows of its match up to the present one (RUNNING)
         match these are the same.
 Rule 2  Everything is worked out for all matches of a query at once: each term of a measure is a column with one place for
         each row that is told.
-Rule 3  `match_id` is made of the query's name, the time, and the content and variable of every row that is bound.
+Rule 3  `match_id` is made of the query's name, the time, and of every row that is bound its content, its number in the
+        partition (equal rows are different rows) and its variable.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ from headwater.kernels.pattern.runs import (
     PARTITION,
     TIMEOUT,
     UNMATCHED,
+    Segments,
 )
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import Column, ColumnType, Rows, coded, content_ids
 from headwater.model.identity import content_hash
-from headwater.model.rows import Mask
+from headwater.model.rows import Mask, compacted
 
 Numbers = NDArray[np.int64]
 
@@ -75,9 +77,9 @@ def respond(
     found: Found,
     table: Arranged,
     keys: Rows,
-    partitions: Numbers,
+    segments: Segments,
 ) -> Rows:
-    """The answers, by event time; `partitions` gives the partition of each segment."""
+    """The answers, by event time."""
     found = _in_order(found)
     told = _told(query, auto, found)
     if not len(told.line):
@@ -85,9 +87,9 @@ def respond(
     lines = found.lines[told.line]
     event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
     name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
-    partition = partitions[lines[:, PARTITION]]
+    partition = segments.partition[lines[:, PARTITION]]
     head = {"query": name, "event_time": event_time, "match_id": Column(ColumnType.ID, np.zeros(0, "S32"))}
-    head["match_id"] = _identities(query, auto, found, table, told, keys, partitions)
+    head["match_id"] = _identities(query, auto, found, table, told, keys, segments)
     columns = dict(head)
     if query.rows is RowsPerMatch.ONE:
         columns |= {column: keys[column].take(partition) for column in query.partition}
@@ -172,10 +174,13 @@ class _Terms:
     def _members(self, variables: tuple[int, ...] | None) -> Mask:
         if variables is None:
             return np.ones(len(self.variable), np.bool_)
-        return np.isin(self.variable, variables)
+        member = np.zeros(len(self.query.variables), np.bool_)
+        member[list(variables)] = True
+        found: Mask = member[self.variable]
+        return found
 
     def _upto(self, final: bool) -> Numbers:
-        return self.lines[:, BOUND] if final else self.told.upto
+        return np.ascontiguousarray(self.lines[:, BOUND]) if final else np.ascontiguousarray(self.told.upto)
 
     def _bound(self, variables: tuple[int, ...] | None, first: bool, offset: int, final: bool) -> Numbers:
         """The place among the bound rows of what a navigation means; -1 where there is none."""
@@ -207,9 +212,8 @@ class _Terms:
         if term.function == "COUNT":
             return Column(ColumnType.BIGINT, count)
         if term.function in ("MIN", "MAX"):
-            best = _running_extreme(
-                column.values, member, self.begin, upto, self.lines[:, BOUND], term.function == "MIN"
-            )
+            values = column.values if column.type is ColumnType.DOUBLE else column.values.astype(np.int64)
+            best = _running_extreme(values, member, self.begin, upto, term.function == "MIN")
             return (
                 at_rows(column, np.where(best >= 0, best, 0), best >= 0)
                 if len(column)
@@ -234,7 +238,7 @@ class _Terms:
         if term.shift:
             # The row so many places away, if it is bound in the same match.
             row = np.where(place >= 0, self.found.row[place] + term.shift, -1)
-            place = _place_of_row(self.found.row, self.begin, self.lines[:, BOUND], row)
+            place = _place_of_row(self.found.row, self.begin, self._upto(final=True), row)
         there = place >= 0
         names = np.array([*self.query.variables, ""], object)[:-1]
         code = np.where(there, self.variable[place], 0).astype(np.int32)
@@ -258,13 +262,16 @@ def _identities(
     table: Arranged,
     told: _Told,
     keys: Rows,
-    partitions: Numbers,
+    segments: Segments,
 ) -> Column:
     """One for each line; rows of a match share it."""
     lines = found.lines
     single = (lines[:, KIND] == UNMATCHED) | (lines[:, KIND] == EMPTY)
     rows = np.concatenate([found.row, lines[single, FIRST_ROW]])
-    hashes = content_hash([table.rows[column].take(rows) for column in query.identity])[0]
+    segment = np.concatenate([np.repeat(lines[:, PARTITION], lines[:, BOUND]), lines[single, PARTITION]])
+    number = Column(ColumnType.BIGINT, rows - segments.low[segment] + segments.base[segment])
+    content = [compacted(table.rows[column].take(rows)) for column in query.identity]
+    hashes = content_hash([number, *content])[0]
     bound = (
         _fold(hashes[: len(found.row)], auto.variable[found.state], lines[:, BOUND])
         if len(found.row)
@@ -273,14 +280,14 @@ def _identities(
     bound[single] = hashes[len(found.row) :]
     name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
     event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
-    partition = partitions[lines[:, PARTITION]]
+    partition = segments.partition[lines[:, PARTITION]]
     identity = content_ids(
         [
             name,
             event_time,
             Column(ColumnType.BIGINT, bound.view(np.int64)),
             Column(ColumnType.BIGINT, np.where(lines[:, KIND] == EMPTY, MATCH, lines[:, KIND])),
-            *(keys[column].take(partition) for column in query.partition),
+            *(compacted(keys[column].take(partition)) for column in query.partition),
         ]
     )
     return identity.take(told.line)
@@ -354,7 +361,6 @@ def _running_extreme(
     member: Mask,
     begin: Numbers,
     upto: Numbers,
-    bound: Numbers,
     least: bool,
 ) -> Numbers:
     """The place of the least or the greatest value; -1 where there is none."""

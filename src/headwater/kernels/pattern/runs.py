@@ -10,6 +10,7 @@ Memory  Nodes that no partial match reaches any more go when `compact` is called
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import ANY_ROW, NEXT, PASSED, TAKEN, Automaton
 from headwater.kernels.pattern.machine import Memory, Programs, Stack, Table, holds, remember
+
+Numbers = NDArray[np.int64]
 
 STATE: Final = 0
 NODE: Final = 1
@@ -49,7 +52,8 @@ FOUND_COLUMNS: Final = 6
 GIVEN_UP: Final = 0
 NO_SUCH_ROW: Final = 1
 STEPS: Final = 2
-COUNTED: Final = 3
+ROWS_GIVEN_UP: Final = 3
+COUNTED: Final = 4
 
 # An open attempt, or the open attempts of MATCH EVERY: one line a partition.
 OPEN_PARTITION: Final = 0
@@ -103,6 +107,17 @@ class Segments(NamedTuple):
     high: NDArray[np.int64]
     base: NDArray[np.int64]
     fresh: NDArray[np.int64]  # the number of the first new row
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The open attempts of one query: a line for each partition, and their partial matches and nodes, one after the other."""
+
+    open: NDArray[np.int64]
+    threads: NDArray[np.int64]
+    doubles: NDArray[np.float64]
+    nodes: NDArray[np.int64]
+    waiting: NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -243,6 +258,19 @@ def compact(
     for place in range(waiting_count):
         waiting[place, NODE] = new[waiting[place, NODE]]
     return kept, new[best]
+
+
+@njit(cache=True)
+def told_line(
+    found: Numbers, place: int, segment: int, kind: int, time: int, first_row: int, number: int
+) -> None:
+    """Write what is told of a partition; the rows bound in it, if any, are written by `tell`."""
+    found[place, PARTITION] = segment
+    found[place, KIND] = kind
+    found[place, EVENT_TIME] = time
+    found[place, FIRST_ROW] = first_row
+    found[place, MATCH_NUMBER] = number
+    found[place, BOUND] = 0
 
 
 @njit(cache=True)

@@ -10,6 +10,9 @@ Rule 4  Where the next attempt begins is said by AFTER MATCH SKIP; without a mat
 Memory  The rows from the beginning of the open attempt on, for as long as WITHIN or LIMIT lets it last.
 Source  the preference order of SQL:2016 row pattern recognition, found by moving all ways on at once instead of trying one
         after the other: cost per row is bounded by the number of states.
+
+The loop over rows stands in one function, and its arrays stay where they are while it runs: handing them from function to
+function for every row would cost more than the work itself. What happens once an attempt stands below.
 """
 
 from __future__ import annotations
@@ -30,13 +33,9 @@ from headwater.kernels.pattern.runs import (
     COUNTED,
     EMPTY,
     END_OF_LAST,
-    EVENT_TIME,
-    FIRST_ROW,
     FOUND_COLUMNS,
     GIVEN_UP,
-    KIND,
     MATCH,
-    MATCH_NUMBER,
     MEMORY,
     NEVER,
     NO_SUCH_ROW,
@@ -46,7 +45,6 @@ from headwater.kernels.pattern.runs import (
     NONE,
     NUMBER,
     PARENT,
-    PARTITION,
     PAST_LAST_ROW,
     ROW,
     SEARCH,
@@ -58,17 +56,26 @@ from headwater.kernels.pattern.runs import (
     TO_FIRST,
     TO_LAST,
     UNMATCHED,
+    Numbers,
     Rules,
     Segments,
     compact,
     room,
     satisfied,
     tell,
+    told_line,
     vetoed,
 )
 
 EMPTY_MATCH: Final = -2
 MANY_NODES: Final = 65536
+
+# What is known of the attempt while its rows are looked at.
+COUNT: Final = 0  # partial matches
+TIMED_OUT: Final = 1  # the node of the preferred one of those that ran out of time last
+TIMED_OUT_AT: Final = 2
+FOUND: Final = 3  # the node of the match found so far; NONE, EMPTY_MATCH
+FOUND_AT: Final = 4
 
 
 @njit(cache=True)
@@ -80,34 +87,25 @@ def scan(
     table: Table,
     may_begin: NDArray[np.bool_],
     segments: Segments,
-    open_: NDArray[np.int64],
-    open_threads: NDArray[np.int64],
+    open_: Numbers,
+    open_threads: Numbers,
     open_doubles: NDArray[np.float64],
-    open_nodes: NDArray[np.int64],
-    waiting: NDArray[np.int64],
+    open_nodes: Numbers,
+    waiting: Numbers,
     watermark: int,
     ended: bool,
     stack: Stack,
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-]:
+) -> tuple[Numbers, Numbers, Numbers, Numbers, NDArray[np.float64], Numbers, Numbers, Numbers]:
     """Look at the rows of all partitions; `open_` has one line a segment, in the order of the segments.
 
-    Gives what was found, the rows bound in it, and the state of every segment as it is now; and what is counted.
+    Gives what was found, the rows bound in it, and the state of every segment as it is now (`waiting` is for MATCH EVERY:
+    here nothing waits); and what is counted.
     """
-    # `waiting` is for MATCH EVERY: here nothing waits.
     wholes, doubles = len(memory.whole), len(memory.double)
-    found = np.zeros((64, FOUND_COLUMNS), np.int64)
-    found_count = 0
-    bound = np.zeros((256, 2), np.int64)
-    bound_count = 0
+    remembers = wholes > 0 or doubles > 0
+    most_following = 1 + _most(auto.follow_from)
+    found, bound = np.zeros((64, FOUND_COLUMNS), np.int64), np.zeros((256, 2), np.int64)
+    found_count = bound_count = 0
     counted = np.zeros(COUNTED, np.int64)
 
     now = open_.copy()
@@ -116,58 +114,46 @@ def scan(
     kept_nodes = np.zeros((16, NODE_COLUMNS), np.int64)
     kept_thread_count = kept_node_count = 0
 
-    threads = np.zeros((16, MEMORY + wholes), np.int64)
-    further = np.zeros((16, MEMORY + wholes), np.int64)
-    thread_doubles = np.zeros((16, doubles), np.float64)
-    further_doubles = np.zeros((16, doubles), np.float64)
-    nodes = np.zeros((64, NODE_COLUMNS), np.int64)
-    no_waiting = np.zeros((0, 3), np.int64)
+    # Partial matches before and after a row, in turn: `side` says which is which.
+    threads = np.zeros((2, 64, MEMORY + wholes), np.int64)
+    remembered = np.zeros((2, 64, doubles), np.float64)
+    nodes = np.zeros((256, NODE_COLUMNS), np.int64)
+    side = 0
     stamp = np.zeros(len(auto.kind) + 1, np.int64)
     stamps = 0
-    trial_whole = memory.whole.copy()
-    trial_double = memory.double.copy()
-    new_whole = memory.whole.copy()
-    new_double = memory.double.copy()
-    whole = memory.whole.copy()
-    double = memory.double.copy()
-    timed_out_at = 0
+    whole, double = memory.whole.copy(), memory.double.copy()
+    new_whole, new_double = memory.whole.copy(), memory.double.copy()
+    trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
+    known = np.zeros(5, np.int64)
     thread_from = node_from = 0
 
     for segment in range(len(segments.low)):
         low, high = segments.low[segment], segments.high[segment]
         offset = low - segments.base[segment]
         limit = high if ended else max(low, high - rules.next_rows)
-        search = open_[segment, SEARCH] + offset
-        at = open_[segment, AT] + offset
+        search, at = open_[segment, SEARCH] + offset, open_[segment, AT] + offset
         best, best_time = open_[segment, BEST], open_[segment, BEST_TIME]
-        end_of_last = open_[segment, END_OF_LAST]
-        number = open_[segment, NUMBER]
+        end_of_last, number = open_[segment, END_OF_LAST], open_[segment, NUMBER]
         count, node_count = open_[segment, THREADS], open_[segment, NODES]
-        threads = room(threads, count)
-        further = room(further, count)
-        thread_doubles = room(thread_doubles, count)
-        further_doubles = room(further_doubles, count)
-        nodes = room(nodes, node_count)
-        threads[:count] = open_threads[thread_from : thread_from + count]
-        thread_doubles[:count] = open_doubles[thread_from : thread_from + count]
-        nodes[:node_count] = open_nodes[node_from : node_from + node_count]
-        thread_from += count
-        node_from += node_count
+        if count > 0:
+            if count > threads.shape[1]:
+                threads, remembered = _wider(threads, count), _wider(remembered, count)
+            nodes = room(nodes, node_count)
+            threads[side, :count] = open_threads[thread_from : thread_from + count]
+            remembered[side, :count] = open_doubles[thread_from : thread_from + count]
+            nodes[:node_count] = open_nodes[node_from : node_from + node_count]
+            thread_from += count
+            node_from += node_count
 
         while True:
-            timed_out = NONE
+            timed_out, timed_out_at = NONE, 0
             if count == 0:  # no attempt is open: where can the next one begin?
                 if not rules.unmatched:
                     while search < limit and not may_begin[search]:
                         search += 1
+                at, best, best_time, node_count = search, NONE, 0, 0
                 if search >= limit:
-                    at = search
-                    best = NONE
-                    node_count = 0
                     break
-                at = search
-                best, best_time = NONE, 0
-                node_count = 0
                 for place in range(len(auto.first)):
                     target = auto.first[place]
                     if auto.first_at_edge[place] and search - offset != 0:
@@ -177,110 +163,79 @@ def scan(
                         break
                     if auto.kind[target] != TAKE:  # `$` before any row: there is one
                         continue
-                    threads = room(threads, count + 1)
-                    further = room(further, count + 1)
-                    thread_doubles = room(thread_doubles, count + 1)
-                    further_doubles = room(further_doubles, count + 1)
-                    threads[count, STATE] = target
-                    threads[count, NODE] = NONE
-                    threads[count, BEGAN] = search - offset
+                    if count >= threads.shape[1]:
+                        threads, remembered = _wider(threads, count + 1), _wider(remembered, count + 1)
+                    threads[side, count, STATE] = target
+                    threads[side, count, NODE] = NONE
+                    threads[side, count, BEGAN] = search - offset
                     for slot in range(wholes):
-                        threads[count, MEMORY + slot] = memory.whole[slot]
+                        threads[side, count, MEMORY + slot] = memory.whole[slot]
                     for slot in range(doubles):
-                        thread_doubles[count, slot] = memory.double[slot]
+                        remembered[side, count, slot] = memory.double[slot]
                     count += 1
-            began_at = table.time[search]
-            deadline = NEVER if rules.within_us == NEVER else began_at + rules.within_us
+            deadline = NEVER if rules.within_us == NEVER else table.time[search] + rules.within_us
 
             while count > 0 and at < limit:
                 time = table.time[at]
-                # A partial match that is out of time before this row.
-                late = time > deadline
-                if late or rules.between_us != NEVER:
-                    kept = 0
-                    for thread in range(count):
-                        node = threads[thread, NODE]
-                        its = deadline
-                        if rules.between_us != NEVER and node >= 0:
-                            last = table.time[nodes[node, ROW] + offset] + rules.between_us
-                            its = min(its, last)
-                        if auto.kind[threads[thread, STATE]] == AT_END:
-                            its = NEVER  # it has all it needs
-                        if time <= its:
-                            if kept != thread:
-                                threads[kept] = threads[thread]
-                                thread_doubles[kept] = thread_doubles[thread]
-                            kept += 1
-                        elif auto.kind[threads[thread, STATE]] == ABSENT:
-                            best, best_time = node, its
-                            timed_out = NONE
-                            break
-                        elif timed_out == NONE and node >= 0:
-                            timed_out = node
-                            timed_out_at = its
-                    count = kept
+                if time > deadline or rules.between_us != NEVER:
+                    known[:] = (count, NONE, 0, best, best_time)
+                    _expire(
+                        auto,
+                        rules,
+                        table,
+                        threads[side],
+                        remembered[side],
+                        nodes,
+                        known,
+                        offset,
+                        deadline,
+                        time,
+                    )
+                    count, best, best_time = known[COUNT], known[FOUND], known[FOUND_AT]
                     if count == 0:
+                        timed_out, timed_out_at = known[TIMED_OUT], known[TIMED_OUT_AT]
                         break
-                    timed_out = NONE
                 if at - search + 1 > rules.limit:
                     counted[GIVEN_UP] += 1
                     count = 0
                     break
+                if count * most_following > threads.shape[1]:
+                    threads = _wider(threads, count * most_following)
+                    remembered = _wider(remembered, count * most_following)
+                if node_count + count > len(nodes):
+                    nodes = room(nodes, node_count + count)
                 stamps += 1
                 fresh = 0
-                cut = False
+                other = 1 - side
                 for thread in range(count):
                     counted[STEPS] += 1
-                    state = threads[thread, STATE]
-                    node = threads[thread, NODE]
+                    state, node = threads[side, thread, STATE], threads[side, thread, NODE]
                     for slot in range(wholes):
-                        whole[slot] = threads[thread, MEMORY + slot]
+                        whole[slot] = threads[side, thread, MEMORY + slot]
                     for slot in range(doubles):
-                        double[slot] = thread_doubles[thread, slot]
+                        double[slot] = remembered[side, thread, slot]
                     is_next = node >= 0 and nodes[node, ROW] + offset + 1 == at
+                    has_veto = auto.veto_from[state + 1] > auto.veto_from[state]
                     takes = False
                     if auto.kind[state] == TAKE:
-                        takes = satisfied(
-                            auto.condition[state],
-                            auto.variable[state],
-                            programs,
-                            memory,
-                            table,
-                            at,
-                            low,
-                            high,
-                            offset,
-                            whole,
-                            double,
-                            trial_whole,
-                            trial_double,
-                            number + 1,
-                            stack,
-                        )
-                    has_veto = auto.veto_from[state + 1] > auto.veto_from[state]
+                        condition = auto.condition[state]
+                        if condition < 0:
+                            takes = True
+                        elif programs.bit[condition] >= 0:
+                            takes = table.bits[programs.bit[condition], at]
+                        else:
+                            takes = satisfied(
+                                condition, auto.variable[state], programs, memory, table, at, low, high, offset,
+                                whole, double, trial_whole, trial_double, number + 1, stack,
+                            )  # fmt: skip
                     if takes and not (
                         has_veto
                         and vetoed(
-                            auto,
-                            state,
-                            True,
-                            is_next,
-                            programs,
-                            memory,
-                            table,
-                            at,
-                            low,
-                            high,
-                            offset,
-                            whole,
-                            double,
-                            trial_whole,
-                            trial_double,
-                            number + 1,
-                            stack,
+                            auto, state, True, is_next, programs, memory, table, at, low, high, offset, whole, double,
+                            trial_whole, trial_double, number + 1, stack,
                         )
-                    ):
-                        if wholes or doubles:
+                    ):  # fmt: skip
+                        if remembers:
                             new_whole[:] = whole
                             new_double[:] = double
                             remember(
@@ -293,217 +248,124 @@ def scan(
                                 new_whole,
                                 new_double,
                             )
-                        if node_count >= len(nodes):
-                            nodes = room(nodes, node_count + 1)
                         nodes[node_count, ROW] = at - offset
                         nodes[node_count, TAKEN_IN] = state
                         nodes[node_count, PARENT] = node
-                        new_node = node_count
                         node_count += 1
+                        complete = False
                         for place in range(auto.follow_from[state], auto.follow_from[state + 1]):
                             target = auto.follow[place]
                             if target == ACCEPT:
-                                best, best_time = new_node, time
-                                cut = True
+                                best, best_time = node_count - 1, time
+                                complete = True
                                 break
-                            if not rules.merges:
-                                pass
-                            elif wholes or doubles or rules.keeps_last:
-                                if _known(
-                                    further, further_doubles, fresh, target, new_node, new_whole, new_double, nodes,
-                                    rules.keeps_last,
-                                ):  # fmt: skip
-                                    continue
-                            else:
-                                if stamp[target] == stamps:
+                            if rules.merges:
+                                if remembers or rules.keeps_last:
+                                    if _is_known(
+                                        threads[other], remembered[other], fresh, target, at - offset, new_whole,
+                                        new_double, nodes, rules.keeps_last,
+                                    ):  # fmt: skip
+                                        continue
+                                elif stamp[target] == stamps:
                                     continue
                                 stamp[target] = stamps
-                            if fresh >= len(further):
-                                threads = room(threads, fresh + 1)
-                                further = room(further, fresh + 1)
-                                thread_doubles = room(thread_doubles, fresh + 1)
-                                further_doubles = room(further_doubles, fresh + 1)
-                            further[fresh, STATE] = target
-                            further[fresh, NODE] = new_node
-                            further[fresh, BEGAN] = search - offset
+                            threads[other, fresh, STATE] = target
+                            threads[other, fresh, NODE] = node_count - 1
+                            threads[other, fresh, BEGAN] = search - offset
                             for slot in range(wholes):
-                                further[fresh, MEMORY + slot] = new_whole[slot]
+                                threads[other, fresh, MEMORY + slot] = new_whole[slot]
                             for slot in range(doubles):
-                                further_doubles[fresh, slot] = new_double[slot]
+                                remembered[other, fresh, slot] = new_double[slot]
                             fresh += 1
-                        if cut:
-                            break
+                        if complete:
+                            break  # what comes behind is not preferred to this match
                     link = auto.link[state]
-                    if node >= 0 and (link == ANY or (link == RELAXED and not takes)):
-                        if has_veto and vetoed(
-                            auto,
-                            state,
-                            False,
-                            is_next,
-                            programs,
-                            memory,
-                            table,
-                            at,
-                            low,
-                            high,
-                            offset,
-                            whole,
-                            double,
-                            trial_whole,
-                            trial_double,
-                            number + 1,
-                            stack,
-                        ):
-                            continue
-                        if not rules.merges:
-                            pass
-                        elif wholes or doubles or rules.keeps_last:
-                            if _known(
-                                further,
-                                further_doubles,
-                                fresh,
-                                state,
-                                node,
-                                whole,
-                                double,
-                                nodes,
+                    if node < 0 or not (link == ANY or (link == RELAXED and not takes)):
+                        continue
+                    if has_veto and vetoed(
+                        auto, state, False, is_next, programs, memory, table, at, low, high, offset, whole, double,
+                        trial_whole, trial_double, number + 1, stack,
+                    ):  # fmt: skip
+                        continue
+                    if rules.merges:
+                        if remembers or rules.keeps_last:
+                            if _is_known(
+                                threads[other], remembered[other], fresh, state, nodes[node, ROW], whole, double, nodes,
                                 rules.keeps_last,
-                            ):
+                            ):  # fmt: skip
                                 continue
-                        else:
-                            if stamp[state] == stamps:
-                                continue
-                            stamp[state] = stamps
-                        if fresh >= len(further):
-                            threads = room(threads, fresh + 1)
-                            further = room(further, fresh + 1)
-                            thread_doubles = room(thread_doubles, fresh + 1)
-                            further_doubles = room(further_doubles, fresh + 1)
-                        further[fresh] = threads[thread]
-                        further_doubles[fresh] = thread_doubles[thread]
-                        fresh += 1
-                threads, further = further, threads
-                thread_doubles, further_doubles = further_doubles, thread_doubles
-                count = fresh
+                        elif stamp[state] == stamps:
+                            continue
+                        stamp[state] = stamps
+                    for column in range(MEMORY + wholes):
+                        threads[other, fresh, column] = threads[side, thread, column]
+                    for slot in range(doubles):
+                        remembered[other, fresh, slot] = double[slot]
+                    fresh += 1
+                side, count = other, fresh
                 at += 1
                 if node_count > MANY_NODES and node_count > 8 * (at - search):
-                    node_count, best = (
-                        compact(nodes, node_count, threads, count, no_waiting, 0, best)
-                        if best >= 0
-                        else (
-                            compact(nodes, node_count, threads, count, no_waiting, 0, -1)[0],
-                            best,
-                        )
-                    )
+                    node_count, best = _compacted(nodes, node_count, threads[side], count, best)
 
             if count > 0:  # all rows are seen: has time decided it?
-                kept = 0
-                for thread in range(count):
-                    node = threads[thread, NODE]
-                    its = deadline
-                    if rules.between_us != NEVER and node >= 0:
-                        last = table.time[nodes[node, ROW] + offset] + rules.between_us
-                        its = min(its, last)
-                    kind = auto.kind[threads[thread, STATE]]
-                    # With rows still to be waited for (NEXT), only the end of the input decides.
-                    over = ended or (its < watermark and rules.next_rows == 0 and kind != AT_END)
-                    if not over:
-                        if kept != thread:
-                            threads[kept] = threads[thread]
-                            thread_doubles[kept] = thread_doubles[thread]
-                        kept += 1
-                    elif kind == ABSENT and its != NEVER:
-                        best, best_time = node, its
-                        timed_out = NONE
-                        break
-                    elif kind == AT_END and ended:
-                        best, best_time = node, table.time[nodes[node, ROW] + offset]
-                        timed_out = NONE
-                        break
-                    elif timed_out == NONE and node >= 0 and its != NEVER:
-                        timed_out = node
-                        timed_out_at = its
-                count = kept
+                known[:] = (count, NONE, 0, best, best_time)
+                # With rows still to be waited for (NEXT), only the end of the input decides.
+                until = NEVER if ended else (watermark if rules.next_rows == 0 else table.time[search])
+                _expire(
+                    auto, rules, table, threads[side], remembered[side], nodes, known, offset, deadline, until
+                )
+                count, best, best_time = known[COUNT], known[FOUND], known[FOUND_AT]
+                if ended and count > 0:
+                    best, best_time = _at_the_end(
+                        auto, table, threads[side], count, nodes, offset, best, best_time
+                    )
+                    count = 0
                 if count > 0:
                     break
+                timed_out, timed_out_at = known[TIMED_OUT], known[TIMED_OUT_AT]
 
             # The attempt is decided.
+            found = room(found, found_count + 2)
             if best != NONE:
                 number += 1
-                found = room(found, found_count + 1)
-                found[found_count, PARTITION] = segment
-                found[found_count, KIND] = EMPTY if best == EMPTY_MATCH else MATCH
-                found[found_count, EVENT_TIME] = best_time
-                found[found_count, FIRST_ROW] = search
-                found[found_count, MATCH_NUMBER] = number
-                found[found_count, 5] = 0
+                kind = EMPTY if best == EMPTY_MATCH else MATCH
+                told_line(found, found_count, segment, kind, best_time, search, number)
                 following = search + 1
                 if best >= 0:
                     bound, ends = tell(found, found_count, bound, bound_count, nodes, best, offset)
-                    last_row = bound[ends - 1, 0]
-                    end_of_last = max(end_of_last, last_row - offset)
-                    if rules.skip == PAST_LAST_ROW:
-                        following = last_row + 1
-                    elif rules.skip == TO_FIRST or rules.skip == TO_LAST:
-                        following = NONE
-                        for place in range(bound_count, ends):
-                            if rules.skip_to[auto.variable[bound[place, 1]]]:
-                                following = bound[place, 0]
-                                if rules.skip == TO_FIRST:
-                                    break
-                        if following <= search:
-                            counted[NO_SUCH_ROW] += 1
-                            following = search + 1
+                    end_of_last = max(end_of_last, bound[ends - 1, 0] - offset)
+                    following = _following(auto, rules, bound, bound_count, ends, search, counted)
                     bound_count = ends
                 found_count += 1
                 search = following
             else:
                 if timed_out != NONE and rules.timeouts:
-                    found = room(found, found_count + 1)
-                    found[found_count, PARTITION] = segment
-                    found[found_count, KIND] = TIMEOUT
-                    found[found_count, EVENT_TIME] = timed_out_at
-                    found[found_count, FIRST_ROW] = search
-                    found[found_count, MATCH_NUMBER] = 0
+                    told_line(found, found_count, segment, TIMEOUT, timed_out_at, search, 0)
                     bound, bound_count = tell(
                         found, found_count, bound, bound_count, nodes, timed_out, offset
                     )
                     found_count += 1
                 if rules.unmatched and search - offset > end_of_last:
-                    found = room(found, found_count + 1)
-                    found[found_count, PARTITION] = segment
-                    found[found_count, KIND] = UNMATCHED
-                    found[found_count, EVENT_TIME] = table.time[search]
-                    found[found_count, FIRST_ROW] = search
-                    found[found_count, MATCH_NUMBER] = 0
-                    found[found_count, 5] = 0
+                    told_line(found, found_count, segment, UNMATCHED, table.time[search], search, 0)
                     found_count += 1
                 search += 1
-            best = NONE
-            count = 0
-            node_count = 0
+            best, count, node_count = NONE, 0, 0
 
         if count > 0 and node_count > 64 and node_count > 2 * (at - search):
-            if best >= 0:
-                node_count, best = compact(nodes, node_count, threads, count, no_waiting, 0, best)
-            else:
-                node_count = compact(nodes, node_count, threads, count, no_waiting, 0, -1)[0]
-        now[segment, SEARCH] = search - offset
-        now[segment, AT] = at - offset
-        now[segment, BEST] = best
-        now[segment, BEST_TIME] = best_time
-        now[segment, END_OF_LAST] = end_of_last
-        now[segment, NUMBER] = number
-        now[segment, THREADS] = count
-        now[segment, NODES] = node_count
-        kept_threads = room(kept_threads, kept_thread_count + count)
-        kept_doubles = room(kept_doubles, kept_thread_count + count)
-        kept_nodes = room(kept_nodes, kept_node_count + node_count)
-        kept_threads[kept_thread_count : kept_thread_count + count] = threads[:count]
-        kept_doubles[kept_thread_count : kept_thread_count + count] = thread_doubles[:count]
-        kept_nodes[kept_node_count : kept_node_count + node_count] = nodes[:node_count]
-        kept_thread_count += count
-        kept_node_count += node_count
+            node_count, best = _compacted(nodes, node_count, threads[side], count, best)
+        now[segment, SEARCH], now[segment, AT] = search - offset, at - offset
+        now[segment, BEST], now[segment, BEST_TIME] = best, best_time
+        now[segment, END_OF_LAST], now[segment, NUMBER] = end_of_last, number
+        now[segment, THREADS], now[segment, NODES] = count, node_count
+        if count > 0:
+            kept_threads = room(kept_threads, kept_thread_count + count)
+            kept_doubles = room(kept_doubles, kept_thread_count + count)
+            kept_nodes = room(kept_nodes, kept_node_count + node_count)
+            kept_threads[kept_thread_count : kept_thread_count + count] = threads[side, :count]
+            kept_doubles[kept_thread_count : kept_thread_count + count] = remembered[side, :count]
+            kept_nodes[kept_node_count : kept_node_count + node_count] = nodes[:node_count]
+            kept_thread_count += count
+            kept_node_count += node_count
 
     return (
         found[:found_count],
@@ -518,28 +380,132 @@ def scan(
 
 
 @njit(cache=True)
-def _known(
-    threads: NDArray[np.int64],
-    doubles: NDArray[np.float64],
+def _expire(
+    auto: Automaton,
+    rules: Rules,
+    table: Table,
+    threads: Numbers,
+    remembered: NDArray[np.float64],
+    nodes: Numbers,
+    known: Numbers,
+    offset: int,
+    deadline: int,
+    until: int,
+) -> None:
+    """Take out the partial matches whose last instant is before `until`; an absence among them is a match.
+
+    If none is left, `known` says which one is told as out of time. One that waits for the end of the rows has no such
+    instant, and one without any bound is not out of time either when the input ends.
+    """
+    kept = 0
+    for thread in range(known[COUNT]):
+        node = threads[thread, NODE]
+        its = deadline
+        if rules.between_us != NEVER and node >= 0:
+            its = min(its, table.time[nodes[node, ROW] + offset] + rules.between_us)
+        kind = auto.kind[threads[thread, STATE]]
+        if kind == AT_END or its >= until:
+            if kept != thread:
+                threads[kept] = threads[thread]
+                remembered[kept] = remembered[thread]
+            kept += 1
+        elif kind == ABSENT:
+            known[FOUND], known[FOUND_AT] = node, its
+            known[TIMED_OUT] = NONE
+            break
+        elif known[TIMED_OUT] == NONE and node >= 0:
+            known[TIMED_OUT], known[TIMED_OUT_AT] = node, its
+    known[COUNT] = kept
+
+
+@njit(cache=True)
+def _at_the_end(
+    auto: Automaton,
+    table: Table,
+    threads: Numbers,
+    count: int,
+    nodes: Numbers,
+    offset: int,
+    best: int,
+    best_time: int,
+) -> tuple[int, int]:
+    """The match of an attempt that the end of the input decides: the preferred of those that end with `$`, if any."""
+    for thread in range(count):
+        if auto.kind[threads[thread, STATE]] == AT_END:
+            node = threads[thread, NODE]
+            return node, table.time[nodes[node, ROW] + offset]
+    return best, best_time
+
+
+@njit(cache=True)
+def _following(
+    auto: Automaton, rules: Rules, bound: Numbers, begin: int, end: int, search: int, counted: Numbers
+) -> int:
+    """The row at which the next attempt begins after a match."""
+    if rules.skip == PAST_LAST_ROW:
+        return bound[end - 1, 0] + 1
+    if rules.skip not in (TO_FIRST, TO_LAST):
+        return search + 1
+    following = NONE
+    for place in range(begin, end):
+        if rules.skip_to[auto.variable[bound[place, 1]]]:
+            following = bound[place, 0]
+            if rules.skip == TO_FIRST:
+                break
+    if following <= search:
+        counted[NO_SUCH_ROW] += 1
+        return search + 1
+    return following
+
+
+@njit(cache=True)
+def _is_known(
+    threads: Numbers,
+    remembered: NDArray[np.float64],
     count: int,
     state: int,
-    node: int,
-    whole: NDArray[np.int64],
+    last_row: int,
+    whole: Numbers,
     double: NDArray[np.float64],
-    nodes: NDArray[np.int64],
+    nodes: Numbers,
     keeps_last: bool,
 ) -> bool:
     """Whether a partial match in this state that remembers the same is there already."""
     for thread in range(count):
         if threads[thread, STATE] != state:
             continue
-        if keeps_last and nodes[threads[thread, NODE], ROW] != nodes[node, ROW]:
+        if keeps_last and nodes[threads[thread, NODE], ROW] != last_row:
             continue
         same = True
         for slot in range(len(whole)):
             same = same and threads[thread, MEMORY + slot] == whole[slot]
         for slot in range(len(double)):
-            same = same and doubles[thread, slot] == double[slot]
+            same = same and remembered[thread, slot] == double[slot]
         if same:
             return True
     return False
+
+
+@njit(cache=True)
+def _compacted(nodes: Numbers, node_count: int, threads: Numbers, count: int, best: int) -> tuple[int, int]:
+    """The nodes that are still reached, and where the best match is among them."""
+    nothing = np.zeros((0, MEMORY), np.int64)
+    kept, moved = compact(nodes, node_count, threads, count, nothing, 0, max(best, NONE))
+    return kept, moved if best >= 0 else best
+
+
+@njit(cache=True)
+def _wider(lines: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Both sides with room for so many partial matches."""
+    wider = np.zeros((2, max(count, 2 * lines.shape[1]), lines.shape[2]), lines.dtype)
+    wider[:, : lines.shape[1]] = lines
+    return wider
+
+
+@njit(cache=True)
+def _most(pointers: Numbers) -> int:
+    """The length of the longest list."""
+    most = 0
+    for place in range(len(pointers) - 1):
+        most = max(most, pointers[place + 1] - pointers[place])
+    return most

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from headwater.kernels.pattern.node import MOST_ELEMENTS
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.checks.complaints import Complaints
 from headwater.query.tree import MatchRecognize
@@ -43,6 +44,18 @@ def check_mode(operator: MatchRecognize, mode: NodeMode, complaints: Complaints)
         )
     if mode.hold is not None and mode.hold > MOST_HELD:
         complaints.refuse("wrong-mode", f"a node holds at most {MOST_HELD:,} events", span, "hold fewer")
+    elements = len(operator.pattern.parts) if isinstance(operator.pattern, Sequence) else 1
+    if elements > MOST_ELEMENTS:
+        complaints.refuse(
+            "wrong-mode", f"a node holds patterns of at most {MOST_ELEMENTS} elements", span, "use fewer"
+        )
+    elif mode.hold is not None and 1 <= mode.hold < elements - 1:
+        complaints.refuse(
+            "wrong-mode",
+            f"HOLD {mode.hold} EVENTS has no room for the {elements - 1} events before the last one",
+            span,
+            f"the least is HOLD {elements - 1} EVENTS",
+        )
     if mode.seed is not None and mode.mode is not Mode.UNRESTRICTED:
         complaints.refuse(
             "wrong-mode",

@@ -21,9 +21,10 @@ from headwater.query.checks.pattern_shapes import (
 )
 from headwater.query.checks.streams import duration_us
 from headwater.query.expressions import ExprType
+from headwater.query.patterns.programs import looks_at_one_row, untranslatable
 from headwater.query.patterns.terms import Lowered, Place, Where, lower
-from headwater.query.tree import Expression, MatchRecognize, Quantity
-from headwater.query.tree.patterns import Column, Exclusion, Loop
+from headwater.query.tree import Call, Expression, MatchRecognize, Quantity
+from headwater.query.tree.patterns import Column, Exclusion, Loop, Variable
 from headwater.query.walk import every_pattern
 
 TIMED_OUT: Final = "timed_out"
@@ -77,9 +78,14 @@ def check_recognition(
 
 
 def unbounded(recognition: Recognition) -> bool:
-    """Whether nothing bounds what must be kept for it while rows come without end."""
-    bounds = (recognition.within_us, recognition.between_us, recognition.limit)
-    return bounds == (None, None, None) and has_no_end(recognition.pattern)
+    """Whether nothing bounds what must be kept for it while rows come without end.
+
+    A bound on the gaps bounds waiting, not the number of repetitions.
+    """
+    if recognition.within_us is not None or recognition.limit is not None:
+        return False
+    loops = any(isinstance(part, Loop) and part.most is None for part in every_pattern(recognition.pattern))
+    return loops or (recognition.between_us is None and has_no_end(recognition.pattern))
 
 
 @dataclass(slots=True)
@@ -125,7 +131,7 @@ class _Checker:
                 skip.span or self.tree.span,
                 "go on at a variable that takes a row",
             )
-        elif skip.to is SkipTo.FIRST and beginnings(self.tree.pattern) <= set(found):
+        elif self._goes_nowhere(skip.to, found):
             self.complaints.refuse(
                 "skip-to-start",
                 f"every match begins with '{skip.variable}', so the search would go on where it began",
@@ -133,6 +139,11 @@ class _Checker:
                 "use AFTER MATCH SKIP TO NEXT ROW, or a variable further on",
             )
         return tuple(sorted(set(found)))
+
+    def _goes_nowhere(self, to: SkipTo, found: tuple[str, ...]) -> bool:
+        """Whether the search would go on where it began; with MATCH EVERY nothing is searched again."""
+        same_row = to is SkipTo.FIRST and beginnings(self.tree.pattern) <= set(found)
+        return same_row and not self.tree.every
 
     def define(self) -> tuple[tuple[str, Lowered], ...]:
         """The conditions of the variables that have one."""
@@ -250,7 +261,27 @@ class _Checker:
                 condition.span,
                 "compare it with something, as in temperature > 0",
             )
+        if lowered is not None:
+            self._can_be_decided(lowered, condition, place)
         return lowered
+
+    def _can_be_decided(self, lowered: Lowered, condition: Expression, place: Place) -> None:
+        """Conditions that look at several rows of a match run inside the scan, which has fewer words."""
+        if self.tree.mode is not None and not looks_at_one_row(lowered):
+            self.complaints.refuse(
+                "wrong-mode",
+                "with MODE, a condition looks at the row under test and its neighbours, not at what was taken before",
+                condition.span,
+                "leave MODE out, or compare with a constant",
+            )
+        elif part := untranslatable(lowered):
+            word = part.function if isinstance(part, Call) else "||"
+            self.complaints.refuse(
+                "not-in-define",
+                f"{word} cannot look at several rows in {place.where.value}",
+                part.span or condition.span,
+                "let it look at one row, or tell it in MEASURES",
+            )
 
     def _lowered(self, expression: Expression, place: Place) -> Lowered | None:
         if self.schema is None:
@@ -331,6 +362,13 @@ def _check_rows(operator: MatchRecognize, complaints: Complaints) -> None:
                 "'!' makes a loop of MATCH EVERY greedy; without MATCH EVERY every loop is",
                 part.span or operator.span,
                 "leave it out, or write MATCH EVERY",
+            )
+        elif isinstance(part, Loop) and part.blocking and not isinstance(part.pattern, Variable):
+            complaints.refuse(
+                "blocking-group",
+                "'!' stands behind the loop of one variable, not of a group",
+                part.span or operator.span,
+                "leave it out, or put it behind a loop inside the group",
             )
     if operator.rows is not RowsPerMatch.ALL_WITH_UNMATCHED:
         return

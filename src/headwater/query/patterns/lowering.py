@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import permutations
 
+import numpy as np
+
 from headwater.kernels.pattern import question
 from headwater.kernels.pattern import shape as shapes
+from headwater.kernels.pattern.node import NodePattern
 from headwater.kernels.pattern.question import Measure, PatternQuery, Program, RowTest
 from headwater.kernels.pattern.shape import ALWAYS, Shape
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
@@ -62,7 +65,18 @@ def make_query(
         timeouts=asked.timeouts,
         limit=asked.limit,
         shifts=_shifts(asked),
+        node=_node(asked),
     )
+
+
+def _node(asked: Recognition) -> NodePattern | None:
+    if asked.mode is None:
+        return None
+    parts = asked.pattern.parts if isinstance(asked.pattern, tree.Sequence) else (asked.pattern,)
+    repeats = np.array([isinstance(part, tree.Loop) for part in parts], np.bool_)
+    assert asked.within_us is not None, "MODE was checked to have a time"
+    hold = max(asked.hold, len(parts) - 1)
+    return NodePattern(len(parts), repeats, asked.within_us, asked.mode, hold, asked.seed)
 
 
 def needed_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:

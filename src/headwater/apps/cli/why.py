@@ -1,0 +1,264 @@
+"""`headwater why FILE --query Q --input NAME=PATH …`: how far partial matches got in recorded readings, and what stopped them.
+
+Everything is read, as a bounded run reads it; what the query reads is put in order, and one partition of it is looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from headwater.apps.cli.usage import UsageError, add_file, read_queries
+from headwater.model import (
+    DataError,
+    Instant,
+    LimitReached,
+    Rows,
+    join_rows,
+    order_of,
+    parse_instant,
+    same_as_previous,
+)
+
+if TYPE_CHECKING:
+    from headwater.query.groups import QueryPlan
+    from headwater.query.patterns.why import Why
+    from headwater.query.plan import Plan
+
+MOST_ROWS: Final = 5_000_000
+"""Rows of the source that are kept in memory."""
+
+_EXAMPLES = """\
+examples:
+  headwater why alerts.hw --query fire --input weather=readings.csv
+  headwater why alerts.hw --query fire --input weather=readings.csv --key meadow
+  headwater why alerts.hw --query fire --input weather=2026-01/ --key meadow --at 2026-01-31T06:00:05Z
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    parser.epilog = _EXAMPLES
+    add_file(parser)
+    parser.add_argument(
+        "--query", metavar="Q", help="which query; not needed where only one has a MATCH_RECOGNIZE"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        required=True,
+        metavar="NAME=PATH",
+        help="readings of the stream NAME, as for 'headwater run'",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--key", metavar="K", help="the value of the first column of PARTITION BY")
+    which.add_argument(
+        "--partition",
+        action="append",
+        metavar="COLUMN=VALUE",
+        help="the value of a column of PARTITION BY; give it again for the others",
+    )
+    parser.add_argument(
+        "--at", metavar="TIME", help="only attempts that were open then, or began last before it"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Say why a pattern did not match."""
+    from headwater.apps.cli.run import read_inputs
+    from headwater.query.patterns.why import Why
+    from headwater.query.patterns.words import written_patterns
+    from headwater.query.plan import compile_text
+
+    at = _instant(arguments.at)
+    text = read_queries(arguments.file)
+    plan = compile_text(text, file=arguments.file)
+    query = _chosen(plan, arguments.query)
+    assert query.recognition is not None
+    wanted = _wanted(query, arguments.key, arguments.partition or ())
+    plan = _needed(plan, query)
+    rows = _rows(plan, query, read_inputs(arguments.input, plan))
+    source = plan.stream(query.reads)
+    why = Why(query.name, query.recognition, written_patterns(text)[query.name], source, rows)
+    print("\n".join(_report(why, wanted, at)))
+    return 0
+
+
+def _report(why: Why, wanted: Mapping[str, str], at: Instant | None) -> list[str]:
+    partitions = why.partitions(wanted)
+    if not partitions:
+        raise _unknown_partition(why, wanted)
+    if len(partitions) == 1:
+        return why.report(partitions[0], at)
+    looked = why.survey(partitions, at)
+    return [*why.survey_lines(looked, len(partitions)), "", *why.report(looked[0].partition, at)]
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def _instant(text: str | None) -> Instant | None:
+    try:
+        return None if text is None else parse_instant(text)
+    except ValueError as fault:
+        message = f"--at takes a time such as 2026-01-31T06:00:05Z, not '{text}'"
+        raise UsageError("usage", message) from fault
+
+
+def _chosen(plan: Plan, name: str | None) -> QueryPlan:
+    from headwater.query.checks.complaints import suggest
+
+    patterns = [query.name for query in plan.queries if query.recognition]
+    if name is None and len(patterns) == 1:
+        name = patterns[0]
+    if name is None:
+        message = "--query is needed: which pattern?" if patterns else "no query here has a MATCH_RECOGNIZE"
+        raise UsageError("usage", message, advice=suggest("", patterns, "patterns"))
+    found = next((query for query in plan.queries if query.name == name), None)
+    if found is None:
+        raise UsageError(
+            "unknown-query", f"there is no query named '{name}'", advice=suggest(name, patterns, "patterns")
+        )
+    if found.recognition is None:
+        raise UsageError(
+            "usage",
+            f"'{name}' has no MATCH_RECOGNIZE: there are no partial matches to look at",
+            advice=suggest(name, patterns, "patterns"),
+        )
+    if found.recognition.mode is not None:
+        raise UsageError(
+            "usage",
+            f"'{name}' is a pattern of a sensor node (MODE): why follows row patterns and event patterns",
+            advice=["take MODE out of a copy of the query to see where its conditions fail"],
+        )
+    return found
+
+
+def _wanted(query: QueryPlan, key: str | None, given: Sequence[str]) -> dict[str, str]:
+    """The values asked for by column."""
+    from headwater.query.checks.complaints import suggest
+
+    assert query.recognition is not None
+    columns = query.recognition.partition
+    if (key is not None or given) and not columns:
+        raise UsageError("usage", f"'{query.name}' has no PARTITION BY: leave --key and --partition out")
+    if key is not None:
+        return {columns[0]: key}
+    wanted = {}
+    for item in given:
+        column, equals, value = item.partition("=")
+        if not equals:
+            raise UsageError("usage", f"--partition takes COLUMN=VALUE, not '{item}'")
+        if column not in columns:
+            raise UsageError(
+                "usage",
+                f"--partition: '{query.name}' is not partitioned by '{column}'",
+                advice=suggest(column, columns, "columns"),
+            )
+        wanted[column] = value
+    return wanted
+
+
+def _unknown_partition(why: Why, wanted: Mapping[str, str]) -> UsageError:
+    from headwater.query.checks.complaints import suggest
+
+    for column, value in wanted.items():
+        known = why.values(column)
+        if not why.partitions({column: value}):
+            advice = suggest(value, dict.fromkeys(known), "values")
+            return UsageError("usage", f"no row has '{value}' in column '{column}'", advice=advice)
+    together = " and ".join(f"{column} = '{value}'" for column, value in wanted.items())
+    return UsageError("usage", f"no row has {together}")
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _needed(plan: Plan, query: QueryPlan) -> Plan:
+    """The plan of the query and what it reads alone."""
+    names = {query.name}
+    for other in reversed(plan.queries):
+        if other.name in names:
+            names.add(other.reads)
+    return replace(plan, queries=tuple(other for other in plan.queries if other.name in names))
+
+
+def _rows(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
+    """What the query looks at: the rows of its source in order, WHERE applied."""
+    from headwater.query.expressions import condition
+
+    declared = {stream.name for stream in plan.streams}
+    rows = (
+        _of_stream(plan, query.reads, inputs) if query.reads in declared else _of_query(plan, query, inputs)
+    )
+    if not rows.count:
+        raise DataError("no-input", f"there is not one row of '{query.reads}' in the input")
+    schema = plan.stream(query.reads)
+    order = [column for column in schema.order if column in rows]
+    rows = rows.take(order_of(rows, order))
+    if schema.deduplicate:
+        rows = rows.take(~same_as_previous(rows, order))
+    if query.where is None:
+        return rows
+    chosen = rows.take(condition(query.where)(rows))
+    if not chosen.count:
+        message = f"WHERE of '{query.name}' holds for none of the {rows.count:,} rows of '{query.reads}'"
+        raise DataError("no-input", message)
+    return chosen
+
+
+def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> Rows:
+    """Every row, those that can begin nothing as well: a strict pattern sees them."""
+    from headwater.hosts.files import find_files, read_pieces
+
+    schema, kept = plan.stream(stream), plan.kept(stream)
+    parts = [Rows.empty({name: schema.types[name] for name in kept})]
+    count = bad = 0
+    for path in inputs[stream]:
+        for file in find_files(path):
+            for piece in read_pieces(file, schema, kept):
+                parts.append(piece.rows)
+                count += piece.rows.count
+                bad += piece.bad.count
+                _bounded(count)
+    _mention(bad)
+    return join_rows(parts)
+
+
+def _of_query(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
+    """The answers of the query that it reads, as a stream."""
+    from headwater.hosts.local import run_local
+
+    above = replace(plan, queries=tuple(other for other in plan.queries if other.name != query.name))
+    schema = plan.stream(query.reads)
+    parts = [Rows.empty(schema.types)]
+    count = bad = 0
+    for told in run_local(above, inputs):
+        bad += told.bad.count
+        for block in told.answers:
+            mine = [place for place, name in enumerate(block["query"].tolist()) if name == query.reads]
+            parts.append(block.take(np.array(mine, np.int64)).select(schema.types))
+            count += len(mine)
+            _bounded(count)
+    _mention(bad)
+    return join_rows(parts)
+
+
+def _mention(bad: int) -> None:
+    if bad:
+        print(f"{bad:,} bad row{'s' * (bad != 1)} left out: 'headwater run' says which", file=sys.stderr)
+
+
+def _bounded(count: int) -> None:
+    if count > MOST_ROWS:
+        raise LimitReached(
+            "MOST_ROWS",
+            MOST_ROWS,
+            f"more than {MOST_ROWS:,} rows are too many to look back on",
+            advice=["give --input fewer files: the hour that matters, or a file with the one key"],
+        )

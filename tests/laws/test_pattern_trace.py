@@ -1,0 +1,127 @@
+"""What `headwater why` walks through is what the kernel does: the same matches at every row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from headwater.kernels.pattern.trace import End, Recording
+from headwater.kernels.pattern.words import SkipTo
+from headwater.model import QueriesRefused
+from headwater.query.build import script, stream
+from headwater.query.catalogue import Recognition
+from headwater.query.patterns.lowering import make_query
+from headwater.query.patterns.why import Why
+from headwater.query.patterns.words import written_patterns
+from headwater.query.plan import compile_script
+from headwater.query.tree import CreateQuery, MatchRecognize, Select
+from headwater.query.tree.patterns import Skip
+from tests.laws.pattern_worlds import SCHEMA, as_rows, event_patterns, preferred_patterns, row_lists
+
+STREAM = stream(
+    SCHEMA.name, {name: kind.value for name, kind in SCHEMA.columns}, time=SCHEMA.time, key=SCHEMA.key
+)
+Listed = list[dict[str, Any]]
+
+
+def planned(operator: MatchRecognize) -> tuple[str, Recognition]:
+    """The text and the checked pattern of a query; what the checker refuses is left out."""
+    try:
+        plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))
+    except QueriesRefused:
+        reject()
+    asked = plan.queries[0].recognition
+    assert asked is not None
+    return plan.text, asked
+
+
+def recording(operator: MatchRecognize, rows: Listed) -> Recording:
+    _, asked = planned(operator)
+    return Recording(SCHEMA, make_query("q", "", 0, None, asked, SCHEMA), as_rows(rows))
+
+
+def walked_and_told(data: Recording) -> tuple[list[Any], list[Any]]:
+    """First row, rows bound and event time of every match, as walked and as the kernel tells them."""
+    told = data.told()
+    walked = [
+        (attempt.first, match.bound, match.event_time)
+        for partition in range(data.keys.count)
+        for attempt in data.attempts(
+            partition,
+            range(int(data.low[partition]), int(data.high[partition])),
+            told.get(partition, ()),
+        )
+        for match in attempt.matches
+    ]
+    kernel = [(match.first, match.bound, match.event_time) for matches in told.values() for match in matches]
+    return sorted(walked), sorted(kernel)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(operator=preferred_patterns(), rows=row_lists(1, 9))
+def test_the_preferred_match_of_every_row_is_the_one_that_is_walked_to(
+    operator: MatchRecognize, rows: Listed
+) -> None:
+    walked, told = walked_and_told(recording(replace(operator, skip=Skip(SkipTo.NEXT_ROW), limit=None), rows))
+    assert walked == told
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(operator=event_patterns(), rows=row_lists(1, 7))
+def test_every_match_is_walked_to(operator: MatchRecognize, rows: Listed) -> None:
+    walked, told = walked_and_told(recording(replace(operator, skip=Skip(SkipTo.NOWHERE), limit=None), rows))
+    assert walked == told
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(operator=preferred_patterns(), rows=row_lists(1, 9))
+def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize, rows: Listed) -> None:
+    data = recording(operator, rows)
+    for partition, told in data.told().items():
+        passed_over = {row for match in told for row in range(match.first + 1, match.border)}
+        starts = [
+            row
+            for row in range(int(data.low[partition]), int(data.high[partition]))
+            if row not in passed_over
+        ]
+        walked = [
+            (attempt.first, match.bound, match.event_time)
+            for attempt in data.attempts(partition, starts, told)
+            for match in attempt.matches
+        ]
+        assert walked == [(match.first, match.bound, match.event_time) for match in told]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(operator=st.one_of(preferred_patterns(), event_patterns()), rows=row_lists(1, 8))
+def test_the_values_that_are_shown_say_what_the_scan_found(operator: MatchRecognize, rows: Listed) -> None:
+    """A condition that failed has a part that is not true; one that a veto met has none."""
+    text, asked = planned(operator)
+    why = Why("q", asked, written_patterns(text)["q"], SCHEMA, as_rows(rows))
+    auto = why.data.auto
+    for partition in range(why.data.keys.count):
+        assert why.report(partition)
+        told = why.told.get(partition, [])
+        for attempt in why.data.attempts(partition, why.data.starts(partition).tolist(), told):
+            number = 1 + sum(match.first < attempt.first for match in told)
+            partial = attempt.furthest
+            for ending in partial.endings if partial else ():
+                assert partial is not None
+                bound = tuple((row, int(auto.variable[state])) for row, state in partial.bound)
+                if ending.how is End.FAILED and auto.condition[ending.state] >= 0:
+                    condition, variable = int(auto.condition[ending.state]), int(auto.variable[ending.state])
+                elif ending.how is End.FORBIDDEN:
+                    _, condition, variable = auto.veto[ending.veto].tolist()
+                else:
+                    continue
+                if condition < 0:  # a NOT without a condition of its own
+                    continue
+                assert ending.row is not None
+                truths = [
+                    why.seeing.truth(part, variable, bound, ending.row, number) is True
+                    for part in why.seeing.parts(condition)
+                ]
+                assert all(truths) == (ending.how is End.FORBIDDEN)
