@@ -101,7 +101,7 @@ def test_pairs_and_triples_are_counted_as_in_a_loop(reports) -> None:
 def test_right_answers_pass(reports, files) -> None:
     questions = [everywhere(reports, share=0.05)]
     report = Report()
-    check_answers(report, "a", questions, reports, files, taken_from(plain_answers(questions, files)))
+    check_answers(report, "a", questions, reports, files, taken_from(plain_answers(script(questions), files)))
     assert report.failures == []
     assert [(f.name, f.met) for f in report.figures] == [
         ("a: answers a row", True),
@@ -118,7 +118,7 @@ def test_no_answers_fail(reports, files) -> None:
 
 def test_an_answer_too_few_fails(reports, files) -> None:
     questions = [everywhere(reports, share=0.05)]
-    blocks = plain_answers(questions, files)
+    blocks = plain_answers(script(questions), files)
     report = Report()
     check_answers(
         report, "a", questions, reports, files, taken_from([blocks[0].take(slice(1, None)), *blocks[1:]])

@@ -81,7 +81,7 @@ def check_answers(
     taken: Taken,
 ) -> None:
     """Check what a run answered to the questions of a case."""
-    must, blocks = expected(reports, questions), plain_answers(questions, files)
+    must, blocks = expected(reports, questions), plain_answers(script(questions), files)
     plain = told(questions, blocks)
     same = bool((plain.counts == must.counts).all() and (plain.sums == must.sums).all())
     report.check(same, f"({letter}) the plain loop does not answer what follows from the rows")
@@ -99,8 +99,8 @@ def check_answers(
     report.judge(f"{letter}: subscriptions without an answer", int((counts == 0).sum()), "", "=", 0.0)
 
 
-def plain_answers(questions: Sequence[Question], files: Sequence[Path]) -> list[Rows]:
-    """What the plain loop answers, in blocks."""
-    plan = compile_text(script(questions), zones=1)
+def plain_answers(text: str, files: Sequence[Path]) -> list[Rows]:
+    """What the plain loop answers to the queries of a text, in blocks."""
+    plan = compile_text(text, zones=1)
     arrivals = [(plan.streams[0].name, str(file)) for file in files]
     return [rows for step in follow_local(plan, arrivals) for rows in step.answers]

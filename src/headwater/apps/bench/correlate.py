@@ -15,12 +15,10 @@ triple, is compared on those alone.
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -28,6 +26,7 @@ from headwater.apps.bench.ceiling import idle
 from headwater.apps.bench.checks import Report, check_answers
 from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.flink import FlinkError, run_flink_join
+from headwater.apps.bench.measuring import better, folder_for, milliseconds
 from headwater.apps.bench.native import run_native_join
 from headwater.apps.bench.questions import Question, everywhere, on_regions, script
 from headwater.apps.bench.stations import Reports, make_reports, write_reports
@@ -43,13 +42,11 @@ if TYPE_CHECKING:
 FILES: Final = 20
 WARM_UP_ROWS: Final = 200_000
 WARM_UP_FILES: Final = 120
-TRIES: Final = 2
 SHARE_OFTEN: Final = 0.08
 SHARE_SELDOM: Final = 0.02
 SHARE_ON_REGIONS: Final = 0.022
 
 Say = Callable[[str], None]
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ class _Bench:
 def run_correlate(wanted: Wanted, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
     """Measure everything that is wanted."""
     report = Report()
-    with _folder(wanted.keep) as folder:
+    with folder_for(wanted.keep) as folder:
         say(f"making {wanted.rows:,} rows")
         reports = make_reports(wanted.rows, seed=wanted.seed)
         files = write_reports(reports, folder / "rows", FILES)
@@ -130,9 +127,9 @@ def _measure(bench: _Bench) -> None:
         for warming in (idle(plan), plan):
             run_timed(bench.spark, warming, bench.warm_up)
         bench.say(f"({letter}) the no-op ceiling")
-        ceiling, _ = _better(run_timed, bench.spark, idle(plan), bench.files)
+        ceiling, _ = better(run_timed, bench.spark, idle(plan), bench.files)
         bench.say(f"({letter}) the answers")
-        timing, taken = _better(run_timed, bench.spark, plan, bench.files)
+        timing, taken = better(run_timed, bench.spark, plan, bench.files)
         bench.say(f"({letter}) checking {taken.count:,} answers")
         check_answers(bench.report, letter, questions, bench.reports, bench.files, taken)
         rates[letter] = timing.rate
@@ -170,7 +167,7 @@ def _note_case(
         f"    {spoken(timing.rate)} rows/s beside {spoken(ceiling.rate)} without a kernel in micro-batches of "
         f"{spoken(np.median(timing.rows))} rows, the first left out;",
         f"    with the first and the last flush {spoken(timing.rate_of_all)} beside {spoken(ceiling.rate_of_all)}",
-        f"    micro-batches {_milliseconds(timing)}; without a kernel {_milliseconds(ceiling)}",
+        f"    micro-batches {milliseconds(timing)}; without a kernel {milliseconds(ceiling)}",
     ]
 
 
@@ -180,7 +177,7 @@ def _seldom(bench: _Bench) -> None:
     plan = compile_text(script([question]), zones=default_zones(bench.wanted.cores))
     bench.say("(a) the answers when readings match seldom")
     run_timed(bench.spark, plan, bench.warm_up)
-    timing, taken = _better(run_timed, bench.spark, plan, bench.files)
+    timing, taken = better(run_timed, bench.spark, plan, bench.files)
     check_answers(bench.report, "a, seldom", [question], bench.reports, bench.files, taken)
     matched = share_matched(bench.reports, [question])
     bench.report.notes += [
@@ -195,13 +192,13 @@ def _beside_native(bench: _Bench, case: str, question: Question, timing: Timing)
     """How many times as fast as Spark's own join of two clauses."""
     bench.say(f"({case}) Spark's own join of two clauses")
     run_native_join(bench.spark, question, bench.warm_up)
-    native, pairs = _better(run_native_join, bench.spark, question, bench.files)
+    native, pairs = better(run_native_join, bench.spark, question, bench.files)
     must = count_pairs(bench.reports, question)
     bench.report.check(pairs == must, f"({case}) Spark's own join found {pairs:,} pairs of {must:,}")
     ratio = timing.rate / native.rate
     bench.report.notes += [
         f"    Spark's own join of two of its clauses: {spoken(native.rate)} rows/s, {pairs / len(bench.reports):.2f} "
-        f"pairs a row, so ours is {ratio:.1f} times as fast; micro-batches {_milliseconds(native)}"
+        f"pairs a row, so ours is {ratio:.1f} times as fast; micro-batches {milliseconds(native)}"
     ]
     return ratio
 
@@ -227,19 +224,3 @@ def _beside_flink(bench: _Bench, case: str, question: Question, timing: Timing) 
         f"    Flink's interval join of the three clauses: {spoken(run.rate)} rows/s, "
         f"{run.triples_a_row:.1f} triples a row"
     ]
-
-
-def _better(run: Callable[..., tuple[Timing, Found]], *given: object) -> tuple[Timing, Found]:
-    """What the fastest of some runs with what is given found."""
-    return max((run(*given) for _ in range(TRIES)), key=lambda ran: ran[0].rate)
-
-
-def _milliseconds(timing: Timing) -> str:
-    return f"{' '.join(f'{duration:.0f}' for duration in timing.durations_ms)} ms"
-
-
-@contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
-    made = tempfile.TemporaryDirectory(prefix="headwater-bench-") if keep is None else nullcontext(keep)
-    with made as folder:
-        yield Path(folder)

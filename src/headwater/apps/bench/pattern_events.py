@@ -86,7 +86,7 @@ def write_events(events: Events, folder: Path, files: int) -> list[Path]:
     paths = []
     for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(events), files + 1).astype(int))):
         path = folder / f"events-{number:04d}.parquet"
-        pq.write_table(_table(events, slice(start, stop)), path)
+        pq.write_table(events_table(events, slice(start, stop)), path)
         os.utime(path, (_FIRST_CHANGE_S + number, _FIRST_CHANGE_S + number))
         paths.append(path)
     return paths
@@ -97,7 +97,7 @@ def write_csv(events: Events, folder: Path, parts: int) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for part in range(parts):
-        table = _table(events, slice(part, None, parts))
+        table = events_table(events, slice(part, None, parts))
         plain = {
             "sensor": table["sensor"].cast(pa.string()),
             "at_ms": pa.array(events.at[part::parts] // 1000),
@@ -109,7 +109,8 @@ def write_csv(events: Events, folder: Path, parts: int) -> list[Path]:
     return paths
 
 
-def _table(events: Events, part: slice) -> pa.Table:
+def events_table(events: Events, part: slice) -> pa.Table:
+    """Some of the events as a table."""
     sensor = events.sensor[part]
     columns = {
         "sensor": pa.DictionaryArray.from_arrays(pa.array(sensor), pa.array(events.names)),

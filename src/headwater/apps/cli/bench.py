@@ -1,10 +1,14 @@
-"""`headwater bench correlate`: how fast it is here, wanted beside reached, with the answers checked."""
+"""`headwater bench FAMILY`: how fast it is here, wanted beside reached, with the answers checked."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.apps.bench.checks import Report
 
 LETTERS = "abc"
 
@@ -14,17 +18,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "family",
         nargs="?",
-        choices=["correlate"],
+        choices=["correlate", "patterns"],
         default="correlate",
         help="what to measure (default: correlate)",
     )
-    parser.add_argument("--rows", type=_rows, default=2_000_000, metavar="N", help="rows (default: 2000000)")
+    parser.add_argument(
+        "--rows", type=_rows, metavar="N", help="rows (default: 2000000, of patterns 3000000)"
+    )
     parser.add_argument(
         "--cases",
         type=_cases,
         default=tuple(LETTERS),
         metavar="a,b,c",
-        help="one subscription (a), 1,000 (b), 8,000 on regions (c); default: all",
+        help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
+        "100 at once (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the subscriptions (default: 7)")
@@ -37,25 +44,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, and say whether the answers were right; a figure that is not met is no failure."""
-    from headwater.apps.bench.correlate import Wanted, run_correlate
     from headwater.apps.bench.figures import table, write_figures
 
-    report = run_correlate(
-        Wanted(
-            rows=arguments.rows,
-            cases=arguments.cases,
-            cores=arguments.cores,
-            seed=arguments.seed,
-            keep=arguments.keep,
-            flink=arguments.flink,
-        )
-    )
+    report = _measure(arguments)
     print(table(report.figures), "", *report.notes, sep="\n")
     if arguments.json:
         write_figures(report.figures, arguments.json)
     for failure in report.failures:
         print(f"check failed: {failure}", file=sys.stderr)
     return 1 if report.failures else 0
+
+
+def _measure(arguments: argparse.Namespace) -> Report:
+    from headwater.apps.bench import correlate, patterns
+
+    rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
+    if arguments.family == "patterns":
+        return patterns.run_patterns(patterns.Wanted(rows=arguments.rows or 3_000_000, **rest))
+    return correlate.run_correlate(correlate.Wanted(rows=arguments.rows or 2_000_000, **rest))
 
 
 def _rows(text: str) -> int:
