@@ -2,21 +2,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.kernel import PatternState
-from headwater.model import SECOND, Instant, QueriesRefused, Rows, StreamSchema
+from headwater.kernels.pattern.question import PatternQuery
+from headwater.kernels.pattern.runs import THREADS, WAITING
+from headwater.kernels.pattern.words import Contiguity
+from headwater.model import BEGINNING, END, SECOND, Instant, QueriesRefused, Rows, StreamSchema
 from headwater.query.build import script, stream
+from headwater.query.expressions import condition
 from headwater.query.plan import compile_script
-from headwater.query.tree import CreateQuery, MatchRecognize, Select
-from tests.laws.kernel_laws import LAWS
+from headwater.query.tree import CreateQuery, MatchRecognize, Quantity, Select, Unit
+from headwater.query.tree import patterns as tree
+from tests.laws.kernel_laws import LAWS, between_times, restored
 from tests.laws.oracles import pattern as oracle
 from tests.laws.pattern_worlds import (
     SCHEMA,
@@ -92,10 +97,81 @@ class PatternWorld:
         return sum(lane.state.rows.count for lane in state.lanes if lane.state.rows is not None)
 
     def bound(self, watermark: Instant) -> int:
-        times = np.sort(self.rows[SCHEMA.time].values)
-        seen = int(np.searchsorted(times, watermark))
-        asked = [operator for _, operator in self.before]
-        return seen * len(asked)
+        kernel = self.kernel()
+        lanes: dict[object, list[tuple[PatternQuery, MatchRecognize]]] = {}
+        for query, (_, operator) in zip(kernel.queries, self.before, strict=True):
+            lanes.setdefault((query.partition, query.order), []).append((query, operator))
+        seen = [row for row in self.listed if row["at"] < watermark]
+        return sum(_bound_of_lane(asked, seen, watermark) for asked in lanes.values())
+
+
+def _bound_of_lane(
+    asked: Sequence[tuple[PatternQuery, MatchRecognize]], seen: Sequence[dict[str, Any]], watermark: Instant
+) -> int:
+    """Of each partition what the query needs that needs most, and the rows that PREV looks back to."""
+    back = max(-query.shifts[0] for query, _ in asked)
+    partitions: dict[object, list[Instant]] = {}
+    for row in seen:
+        key = tuple(row[name] for name in asked[0][0].partition)
+        partitions.setdefault(key, []).append(row["at"])
+    return sum(
+        min(len(times), back + max(_needed(query, operator, times, watermark) for query, operator in asked))
+        for times in partitions.values()
+    )
+
+
+def _needed(
+    query: PatternQuery, operator: MatchRecognize, times: Sequence[Instant], watermark: Instant
+) -> int:
+    """How many of a partition's rows a query may still need, counted from the last."""
+    if watermark >= END:
+        return 0
+    needed = len(times)
+    if query.shifts[1] > 0:  # NEXT waits for rows, not for time
+        return needed
+    if query.limit is not None and not query.every:
+        needed = min(needed, query.limit)
+    if query.within_us is not None and not _waits_for_the_end(operator.pattern):
+        needed = min(needed, sum(time >= watermark - query.within_us for time in times))
+    longest = _longest(operator.pattern)
+    if longest is not None:
+        needed = min(needed, longest if _waits_for_the_end(operator.pattern) else max(longest - 1, 0))
+    return needed
+
+
+def _waits_for_the_end(node: tree.Pattern) -> bool:
+    parts = node.parts if isinstance(node, tree.Sequence) else (node,)
+    return any(isinstance(part, tree.Edge) and part.end for part in parts)
+
+
+def _longest(node: tree.Pattern) -> int | None:
+    """How many rows lie between the first and the last of a match, both counted; None: any number."""
+    match node:
+        case tree.Variable():
+            return 1
+        case tree.Empty() | tree.Edge():
+            return 0
+        case tree.Exclusion(pattern):
+            return _longest(pattern)
+        case tree.Loop(pattern, _, most):
+            inside = _longest(pattern)
+            if most is None or inside is None or (most > 1 and node.contiguity is not Contiguity.STRICT):
+                return None
+            return most * inside
+        case tree.Sequence(parts, links):
+            if isinstance(parts[-1], tree.Never) or any(link is not Contiguity.STRICT for link in links):
+                return None
+            return _sum([_longest(part) for part in parts if not isinstance(part, tree.Never)])
+        case tree.Permutation(parts):
+            return _sum([_longest(part) for part in parts])
+        case tree.Choice(choices):
+            lengths = [_longest(choice) for choice in choices]
+            return None if None in lengths else max(length for length in lengths if length is not None)
+    raise AssertionError(node)
+
+
+def _sum(lengths: Sequence[int | None]) -> int | None:
+    return None if None in lengths else sum(length for length in lengths if length is not None)
 
 
 def _is_accepted(operator: MatchRecognize) -> bool:
@@ -140,3 +216,79 @@ def test_event_patterns_keep_the_law(law, world: PatternWorld):
 @given(world=worlds(node_patterns(), 9))
 def test_node_modes_keep_the_law(law, world: PatternWorld):
     law(world)
+
+
+@settings(max_examples=200)
+@given(
+    operator=st.one_of(event_patterns(), event_patterns(), node_patterns(), preferred_patterns()),
+    rows=row_lists(1, 9),
+)
+def test_rows_that_no_pattern_can_use_make_no_difference(
+    operator: MatchRecognize, rows: list[dict[str, Any]]
+):
+    assume(_is_accepted(operator))
+    plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))
+    useful = plan.useful(SCHEMA.name)
+    everything = PatternWorld(rows, [], (("q", operator),), (), 0)
+    holds = np.ones(everything.rows.count, np.bool_) if useful is None else condition(useful)(everything.rows)
+    kernel = everything.kernel()
+    told = [
+        kernel.step(kernel.start(BEGINNING), part, END)
+        for part in (everything.rows, everything.rows.take(holds))
+    ]
+    all_rows, useful_rows = ([block.rows.tolist() for block in step.answers] for step in told)
+    assert all_rows == useful_rows
+
+
+# --- memory --------------------------------------------------------------------------------------------------------------
+
+LONG = 10_000 * SECOND  # longer than any pattern here waits
+
+
+def _timed(operator: MatchRecognize) -> MatchRecognize:
+    return operator if operator.within else replace(operator, within=Quantity(4, Unit.SECONDS))
+
+
+def _limited(operator: MatchRecognize) -> MatchRecognize:
+    return operator if operator.limit else replace(operator, limit=3)
+
+
+FAMILIES = st.sampled_from([preferred_patterns(), event_patterns(), node_patterns()]).flatmap(lambda one: one)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, database=None)
+@given(world=worlds(FAMILIES.map(_timed), 9))
+def test_after_a_long_quiet_time_only_look_back_rows_keys_and_counts_are_kept(world: PatternWorld):
+    kernel = world.kernel()
+    assume(all(query.shifts[1] == 0 for query in kernel.queries))
+    assume(not any(_waits_for_the_end(operator.pattern) for _, operator in world.before))
+    state, after = kernel.start(BEGINNING), BEGINNING
+    for watermark in [*world.watermarks, LONG]:
+        step = kernel.step(state, between_times(world, after, watermark), watermark)
+        state, after = step.state, watermark
+    assert step.complete_until == LONG
+    for lane in state.lanes:
+        back = max(-kernel.queries[place].shifts[0] for place in lane.queries)
+        of_partition = Counter(lane.state.partition.tolist())
+        assert all(many <= back for many in of_partition.values())
+        assert sum(chunk.rows.count for chunk in lane.state.log.chunks) <= len(world.listed)
+        for place, runs in zip(lane.queries, lane.runs, strict=True):
+            assert not runs.open[:, [THREADS, WAITING]].any()
+            assert not len(runs.threads) + len(runs.doubles) + len(runs.waiting)
+            assert kernel.queries[place].node or not len(runs.nodes)
+    far = kernel.step(restored(kernel, state), between_times(world, LONG, LONG), 2 * LONG)
+    assert not far.answers
+    assert far.complete_until == 2 * LONG
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, database=None)
+@given(world=worlds(event_patterns().map(_limited), 9))
+def test_no_more_partial_matches_than_the_limit_are_open_in_a_partition(world: PatternWorld):
+    kernel = world.kernel()
+    state, after = kernel.start(BEGINNING), BEGINNING
+    for watermark in [*world.watermarks, LONG]:
+        state = kernel.step(state, between_times(world, after, watermark), watermark).state
+        after = watermark
+        for lane in state.lanes:
+            for place, runs in zip(lane.queries, lane.runs, strict=True):
+                assert all(runs.open[:, THREADS] <= kernel.queries[place].limit)

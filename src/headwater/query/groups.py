@@ -17,6 +17,7 @@ from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
 from headwater.query.catalogue import Recognition
 from headwater.query.expressions import condition
+from headwater.query.patterns.passing import wanted_rows
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 
@@ -43,6 +44,11 @@ class QueryPlan:
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> Expression | None:
+        """A condition that holds for every row it can use, be it a plain SELECT or a pattern; None: for any row."""
+        return wanted_rows(self.recognition, self.where)
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""
@@ -110,11 +116,13 @@ def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int)
     routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
     whole = [query for query in queries if query.subscription is None and not query.spread]
     plain = {
-        (zone_of(query.zone_key, zones), repr(query.where)): condition(query.where) if query.where else None
+        (zone_of(query.zone_key, zones), repr(query.wanted)): condition(query.wanted)
+        if query.wanted
+        else None
         for query in whole
     }
     spread = {
-        (query.spread, repr(query.where)): condition(query.where) if query.where else None
+        (query.spread, repr(query.wanted)): condition(query.wanted) if query.wanted else None
         for query in queries
         if query.spread
     }

@@ -1,7 +1,7 @@
 """Which rows can no query use? A condition on single rows that says so before they cost anything.
 
 Rule 1  A row is useful if some query's WHERE may hold for it, it may lie in that query's region (the box around it), and it
-        has a reading for one of its clauses. Wider than needed is right, narrower is not: dropping a row that is not
+        has a reading for one of its clauses, or it is a row that its pattern does not pass over unseen. Wider than needed is right, narrower is not: dropping a row that is not
         useful never changes an answer.
 Rule 2  The condition stays short. Equal demands are said once and overlapping ranges are joined; if it is still longer
         than MOST_TERMS, it becomes one range an attribute and one box around all regions.
@@ -19,6 +19,7 @@ from headwater.kernels.correlate.subscription import Clause, Interval, Subscript
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.kept import Demand
+from headwater.query.patterns.passing import wanted_rows
 from headwater.query.tree import Between, Binary, Expression, In, IsNull, Literal, Name, Timestamp
 
 MOST_TERMS: Final = 40
@@ -35,7 +36,7 @@ def useful_rows(schema: StreamSchema, demands: Iterable[Demand]) -> Expression |
     """The condition; None when every row is useful to some query."""
     plain: dict[str, Expression] = {}
     shared: dict[object, _Part] = {}
-    for where, subscription, _ in demands:
+    for where, subscription, recognition in demands:
         if subscription is not None:
             areas = _boxes(subscription), subscription.sensors
             for clause in subscription.clauses:
@@ -43,8 +44,8 @@ def useful_rows(schema: StreamSchema, demands: Iterable[Demand]) -> Expression |
                 boxes, sensors = (None, None) if clause.sensor is not None else areas
                 key = repr(where), boxes, sensors
                 shared.setdefault(key, _Part(schema, where, boxes, sensors)).add(clause)
-        elif where is not None:
-            plain.setdefault(repr(where), where)
+        elif (wanted := wanted_rows(recognition, where)) is not None:
+            plain.setdefault(repr(wanted), wanted)
         else:
             return None
     parts = list(shared.values())

@@ -50,14 +50,17 @@ from headwater.kernels.pattern.runs import (
     TO_FIRST,
     WAITING,
     WAITING_COLUMNS,
+    Numbers,
     Rules,
     Segments,
     compact,
+    longest,
     room,
     satisfied,
     tell,
     told_line,
     vetoed,
+    wider,
 )
 
 MANY_NODES = 4096
@@ -72,30 +75,21 @@ def watch(
     table: Table,
     may_begin: NDArray[np.bool_],
     segments: Segments,
-    open_: NDArray[np.int64],
-    open_threads: NDArray[np.int64],
+    open_: Numbers,
+    open_threads: Numbers,
     open_doubles: NDArray[np.float64],
-    open_nodes: NDArray[np.int64],
-    open_waiting: NDArray[np.int64],
+    open_nodes: Numbers,
+    open_waiting: Numbers,
     watermark: int,
     ended: bool,
     stack: Stack,
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-]:
+) -> tuple[Numbers, Numbers, Numbers, Numbers, NDArray[np.float64], Numbers, Numbers, Numbers]:
     """Look at the rows of all partitions; arguments and results as those of `scan.scan`."""
     wholes, doubles = len(memory.whole), len(memory.double)
-    found = np.zeros((64, FOUND_COLUMNS), np.int64)
-    found_count = 0
-    bound = np.zeros((256, 2), np.int64)
-    bound_count = 0
+    remembers = wholes > 0 or doubles > 0
+    most_following = 1 + longest(auto.follow_from)
+    found, bound = np.zeros((64, FOUND_COLUMNS), np.int64), np.zeros((256, 2), np.int64)
+    found_count = bound_count = 0
     counted = np.zeros(COUNTED, np.int64)
 
     now = open_.copy()
@@ -105,97 +99,77 @@ def watch(
     kept_waiting = np.zeros((16, WAITING_COLUMNS), np.int64)
     kept_thread_count = kept_node_count = kept_waiting_count = 0
 
-    threads = np.zeros((16, MEMORY + wholes), np.int64)
-    further = np.zeros((16, MEMORY + wholes), np.int64)
-    thread_doubles = np.zeros((16, doubles), np.float64)
-    further_doubles = np.zeros((16, doubles), np.float64)
-    nodes = np.zeros((64, NODE_COLUMNS), np.int64)
-    waiting = np.zeros((16, WAITING_COLUMNS), np.int64)
-    trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
-    new_whole, new_double = memory.whole.copy(), memory.double.copy()
+    # Partial matches before and after a row, in turn: `side` says which is which.
+    threads = np.zeros((2, 64, MEMORY + wholes), np.int64)
+    remembered = np.zeros((2, 64, doubles), np.float64)
+    side = 0
+    nodes = np.zeros((256, NODE_COLUMNS), np.int64)
+    waiting = np.zeros((64, WAITING_COLUMNS), np.int64)
+    expired = np.zeros((16, 1), np.int64)
     whole, double = memory.whole.copy(), memory.double.copy()
-    expired = np.zeros((16, 1), np.int64)  # what was told as out of time at one instant
+    new_whole, new_double = memory.whole.copy(), memory.double.copy()
+    trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
     thread_from = node_from = waiting_from = 0
 
     for segment in range(len(segments.low)):
         low, high = segments.low[segment], segments.high[segment]
         offset = low - segments.base[segment]
         limit = high if ended else max(low, high - rules.next_rows)
-        at = open_[segment, AT] + offset
-        number = open_[segment, NUMBER]
+        at, number = open_[segment, AT] + offset, open_[segment, NUMBER]
         count, node_count = open_[segment, THREADS], open_[segment, NODES]
         waiting_count = open_[segment, WAITING]
-        threads, further = room(threads, count), room(further, count)
-        thread_doubles, further_doubles = room(thread_doubles, count), room(further_doubles, count)
-        nodes, waiting = room(nodes, node_count), room(waiting, waiting_count)
-        threads[:count] = open_threads[thread_from : thread_from + count]
-        thread_doubles[:count] = open_doubles[thread_from : thread_from + count]
-        nodes[:node_count] = open_nodes[node_from : node_from + node_count]
-        waiting[:waiting_count] = open_waiting[waiting_from : waiting_from + waiting_count]
-        thread_from += count
-        node_from += node_count
-        waiting_from += waiting_count
+        if count > 0 or waiting_count > 0:
+            if count > threads.shape[1]:
+                threads, remembered = wider(threads, count), wider(remembered, count)
+            nodes, waiting = room(nodes, node_count), room(waiting, waiting_count)
+            threads[side, :count] = open_threads[thread_from : thread_from + count]
+            remembered[side, :count] = open_doubles[thread_from : thread_from + count]
+            nodes[:node_count] = open_nodes[node_from : node_from + node_count]
+            waiting[:waiting_count] = open_waiting[waiting_from : waiting_from + waiting_count]
+            thread_from += count
+            node_from += node_count
+            waiting_from += waiting_count
 
         while True:
-            # Time up to the next row, or up to the watermark when there is none.
+            if count == 0 and waiting_count == 0:  # nothing is open: where can the next attempt begin?
+                node_count = 0
+                while at < limit and not may_begin[at]:
+                    at += 1
             row_there = at < limit
             time = table.time[at] if row_there else watermark
             over = not row_there and ended
-            while count > 0 and (row_there or rules.next_rows == 0 or ended):
-                first_deadline = NEVER
-                for thread in range(count):
-                    its = _deadline(auto, threads[thread], rules, table, nodes, offset)
-                    first_deadline = min(first_deadline, its)
-                if first_deadline == NEVER or (first_deadline >= time and not over):
+            # Time up to the next row, or up to the watermark when there is none. With rows still to be waited for (NEXT),
+            # only the end of the input decides.
+            while count > 0 and (row_there or ended or rules.next_rows == 0):
+                deadline = _first_deadline(auto, threads[side], count, rules, table, nodes, offset)
+                if deadline == NEVER or (deadline >= time and not over):
                     break
-                kept = expired_count = 0
-                for thread in range(
-                    count
-                ):  # an absence that is complete now: what binds the same is no timeout
-                    its = _deadline(auto, threads[thread], rules, table, nodes, offset)
-                    if auto.kind[threads[thread, STATE]] == ABSENT and its == first_deadline:
-                        expired = room(expired, expired_count + 1)
-                        expired[expired_count, 0] = nodes[threads[thread, NODE], HASH]
-                        expired_count += 1
-                for thread in range(count):
-                    its = _deadline(auto, threads[thread], rules, table, nodes, offset)
-                    state, node = threads[thread, STATE], threads[thread, NODE]
-                    if its > first_deadline:
-                        if kept != thread:
-                            threads[kept] = threads[thread]
-                            thread_doubles[kept] = thread_doubles[thread]
-                        kept += 1
-                    elif auto.kind[state] == ABSENT:
-                        if _new_ending(waiting, waiting_count, nodes, node, its, rules.distinct):
-                            waiting = room(waiting, waiting_count + 1)
-                            _complete(waiting, waiting_count, nodes, threads[thread], node, its)
-                            waiting_count += 1
-                    elif (
-                        rules.timeouts
-                        and nodes[node, COMPLETE] == 0
-                        and _first_told(expired, expired_count, nodes[node, HASH])
-                    ):
-                        expired = room(expired, expired_count + 1)
-                        expired[expired_count, 0] = nodes[node, HASH]
-                        expired_count += 1
-                        found = room(found, found_count + 1)
-                        told_line(
-                            found, found_count, segment, TIMEOUT, its, threads[thread, BEGAN] + offset, 0
-                        )
-                        bound, bound_count = tell(found, found_count, bound, bound_count, nodes, node, offset)
-                        found_count += 1
-                count = kept
+                expired = room(expired, count)
+                found, waiting = room(found, found_count + count), room(waiting, waiting_count + count)
+                found_count, bound, bound_count, count, waiting_count = _expire(
+                    auto, rules, table, segment, offset, deadline, threads[side], remembered[side], count, nodes,
+                    waiting, waiting_count, found, found_count, bound, bound_count, expired,
+                )  # fmt: skip
                 found, found_count, bound, bound_count, count, waiting_count, number = _release(
-                    auto, rules, segment, offset, found, found_count, bound, bound_count, threads, thread_doubles,
-                    count, waiting, waiting_count, nodes, number, counted,
+                    auto, rules, segment, offset, found, found_count, bound, bound_count, threads[side],
+                    remembered[side], count, waiting, waiting_count, nodes, number, counted,
                 )  # fmt: skip
             if not row_there:
                 break
 
             # The row moves every partial match on, and may begin an attempt of its own.
-            fresh = 0
-            before, nodes_before = waiting_count, node_count
             total = count + (len(auto.first) if may_begin[at] else 0)
+            if total * most_following > threads.shape[1]:
+                threads, remembered = (
+                    wider(threads, total * most_following),
+                    wider(remembered, total * most_following),
+                )
+            if node_count + total > len(nodes):
+                nodes = room(nodes, node_count + total)
+            if waiting_count + total > len(waiting):
+                waiting = room(waiting, waiting_count + total)
+            fresh, other = 0, 1 - side
+            completed_before, nodes_before = waiting_count, node_count
             for thread in range(total):
                 counted[STEPS] += 1
                 begins = thread >= count
@@ -209,17 +183,29 @@ def watch(
                     whole[:] = memory.whole
                     double[:] = memory.double
                 else:
-                    state, node, began = threads[thread, STATE], threads[thread, NODE], threads[thread, BEGAN]
+                    state, node, began = (
+                        threads[side, thread, STATE],
+                        threads[side, thread, NODE],
+                        threads[side, thread, BEGAN],
+                    )
                     for slot in range(wholes):
-                        whole[slot] = threads[thread, MEMORY + slot]
+                        whole[slot] = threads[side, thread, MEMORY + slot]
                     for slot in range(doubles):
-                        double[slot] = thread_doubles[thread, slot]
+                        double[slot] = remembered[side, thread, slot]
                 is_next = node >= 0 and nodes[node, ROW] + offset + 1 == at
                 has_veto = auto.veto_from[state + 1] > auto.veto_from[state]
-                takes = auto.kind[state] == TAKE and satisfied(
-                    auto.condition[state], auto.variable[state], programs, memory, table, at, low, high, offset,
-                    whole, double, trial_whole, trial_double, number + 1, stack,
-                )  # fmt: skip
+                takes = False
+                if auto.kind[state] == TAKE:
+                    condition = auto.condition[state]
+                    if condition < 0:
+                        takes = True
+                    elif programs.bit[condition] >= 0:
+                        takes = table.bits[programs.bit[condition], at]
+                    else:
+                        takes = satisfied(
+                            condition, auto.variable[state], programs, memory, table, at, low, high, offset, whole,
+                            double, trial_whole, trial_double, number + 1, stack,
+                        )  # fmt: skip
                 if takes and not (
                     has_veto
                     and vetoed(
@@ -227,7 +213,7 @@ def watch(
                         trial_whole, trial_double, number + 1, stack,
                     )
                 ):  # fmt: skip
-                    if wholes or doubles:
+                    if remembers:
                         new_whole[:] = whole
                         new_double[:] = double
                         remember(
@@ -240,42 +226,32 @@ def watch(
                             new_whole,
                             new_double,
                         )
-                    nodes = room(nodes, node_count + 1)
-                    nodes[node_count, ROW] = at - offset
-                    nodes[node_count, TAKEN_IN] = state
-                    nodes[node_count, PARENT] = node
-                    nodes[node_count, HASH] = _folded(
-                        nodes[node, HASH] if node >= 0 else 0, at - offset, auto.variable[state]
-                    )
-                    nodes[node_count, COMPLETE] = auto.complete[state]
                     new_node = node_count
+                    nodes[new_node, ROW] = at - offset
+                    nodes[new_node, TAKEN_IN] = state
+                    nodes[new_node, PARENT] = node
+                    before = nodes[node, HASH] if node >= 0 else 0
+                    nodes[new_node, HASH] = _folded(before, at - offset, auto.variable[state])
+                    nodes[new_node, COMPLETE] = auto.complete[state]
                     node_count += 1
                     for place in range(auto.follow_from[state], auto.follow_from[state + 1]):
                         target = auto.follow[place]
                         if target == ACCEPT:
-                            if _new_ending(
-                                waiting[before:],
-                                waiting_count - before,
-                                nodes,
-                                new_node,
-                                table.time[at],
-                                rules.distinct,
+                            if not rules.distinct or _is_new(
+                                waiting, completed_before, waiting_count, nodes, new_node
                             ):
-                                waiting = room(waiting, waiting_count + 1)
-                                waiting[waiting_count, BEGAN] = began
-                                _finish(waiting, waiting_count, nodes, new_node, table.time[at])
+                                complete(waiting, waiting_count, nodes, began, new_node, time)
                                 waiting_count += 1
                             continue
-                        if rules.distinct and _same(further, fresh, nodes, target, new_node):
+                        if rules.distinct and _same(threads[other], fresh, nodes, target, new_node):
                             continue
-                        further, further_doubles = room(further, fresh + 1), room(further_doubles, fresh + 1)
-                        further[fresh, STATE] = target
-                        further[fresh, NODE] = new_node
-                        further[fresh, BEGAN] = began
+                        threads[other, fresh, STATE] = target
+                        threads[other, fresh, NODE] = new_node
+                        threads[other, fresh, BEGAN] = began
                         for slot in range(wholes):
-                            further[fresh, MEMORY + slot] = new_whole[slot]
+                            threads[other, fresh, MEMORY + slot] = new_whole[slot]
                         for slot in range(doubles):
-                            further_doubles[fresh, slot] = new_double[slot]
+                            remembered[other, fresh, slot] = new_double[slot]
                         fresh += 1
                 link = auto.link[state]
                 if begins or not (link == ANY or (link == RELAXED and not takes)):
@@ -285,78 +261,71 @@ def watch(
                     trial_whole, trial_double, number + 1, stack,
                 ):  # fmt: skip
                     continue
-                further, further_doubles = room(further, fresh + 1), room(further_doubles, fresh + 1)
-                further[fresh] = threads[thread]
-                further_doubles[fresh] = thread_doubles[thread]
+                for column in range(MEMORY + wholes):
+                    threads[other, fresh, column] = threads[side, thread, column]
+                for slot in range(doubles):
+                    remembered[other, fresh, slot] = double[slot]
                 fresh += 1
             if rules.distinct:
                 _complete_alike(nodes, nodes_before, node_count)
-            threads, further = further, threads
-            thread_doubles, further_doubles = further_doubles, thread_doubles
-            count = fresh
+            side, count = other, fresh
             at += 1
-            found, found_count, bound, bound_count, count, waiting_count, number = _release(
-                auto, rules, segment, offset, found, found_count, bound, bound_count, threads, thread_doubles,
-                count, waiting, waiting_count, nodes, number, counted,
-            )  # fmt: skip
-            if count > rules.limit:
-                count = _give_up(threads, thread_doubles, count, nodes, rules.limit, counted)
+            if waiting_count > 0:
                 found, found_count, bound, bound_count, count, waiting_count, number = _release(
-                    auto, rules, segment, offset, found, found_count, bound, bound_count, threads, thread_doubles,
-                    count, waiting, waiting_count, nodes, number, counted,
+                    auto, rules, segment, offset, found, found_count, bound, bound_count, threads[side],
+                    remembered[side], count, waiting, waiting_count, nodes, number, counted,
                 )  # fmt: skip
-            if count == 0 and waiting_count == 0:
-                node_count = 0
-            elif node_count > MANY_NODES and node_count > 16 * (count + waiting_count):
-                node_count = compact(nodes, node_count, threads, count, waiting, waiting_count, -1)[0]
+            if count > rules.limit:
+                count = _give_up(threads[side], remembered[side], count, nodes, rules.limit, counted)
+                found, found_count, bound, bound_count, count, waiting_count, number = _release(
+                    auto, rules, segment, offset, found, found_count, bound, bound_count, threads[side],
+                    remembered[side], count, waiting, waiting_count, nodes, number, counted,
+                )  # fmt: skip
+            if node_count > MANY_NODES and node_count > 16 * (count + waiting_count):
+                node_count = compact(nodes, node_count, threads[side], count, waiting, waiting_count, NONE)[0]
 
-        if ended:
+        if ended and (count > 0 or waiting_count > 0):
             # Partial matches without a deadline are dropped, but a pattern that ends with `$` is complete.
+            waiting = room(waiting, waiting_count + count)
             for thread in range(count):
-                if auto.kind[threads[thread, STATE]] == AT_END:
-                    node = threads[thread, NODE]
-                    if nodes[node, ROW] + offset == high - 1:
-                        waiting = room(waiting, waiting_count + 1)
-                        _complete(
-                            waiting,
-                            waiting_count,
-                            nodes,
-                            threads[thread],
-                            node,
-                            table.time[nodes[node, ROW] + offset],
-                        )
-                        waiting_count += 1
+                node = threads[side, thread, NODE]
+                if (
+                    auto.kind[threads[side, thread, STATE]] == AT_END
+                    and nodes[node, ROW] + offset == high - 1
+                ):
+                    complete(
+                        waiting,
+                        waiting_count,
+                        nodes,
+                        threads[side, thread, BEGAN],
+                        node,
+                        table.time[high - 1],
+                    )
+                    waiting_count += 1
             count = 0
             found, found_count, bound, bound_count, count, waiting_count, number = _release(
-                auto, rules, segment, offset, found, found_count, bound, bound_count, threads, thread_doubles,
-                count, waiting, waiting_count, nodes, number, counted,
+                auto, rules, segment, offset, found, found_count, bound, bound_count, threads[side],
+                remembered[side], count, waiting, waiting_count, nodes, number, counted,
             )  # fmt: skip
+        oldest = at - offset
         if count > 0 or waiting_count > 0:
-            node_count = compact(nodes, node_count, threads, count, waiting, waiting_count, -1)[0]
+            node_count = compact(nodes, node_count, threads[side], count, waiting, waiting_count, NONE)[0]
+            oldest = _oldest(threads[side], count, waiting, waiting_count, oldest)
+            kept_threads = room(kept_threads, kept_thread_count + count)
+            kept_doubles = room(kept_doubles, kept_thread_count + count)
+            kept_nodes = room(kept_nodes, kept_node_count + node_count)
+            kept_waiting = room(kept_waiting, kept_waiting_count + waiting_count)
+            kept_threads[kept_thread_count : kept_thread_count + count] = threads[side, :count]
+            kept_doubles[kept_thread_count : kept_thread_count + count] = remembered[side, :count]
+            kept_nodes[kept_node_count : kept_node_count + node_count] = nodes[:node_count]
+            kept_waiting[kept_waiting_count : kept_waiting_count + waiting_count] = waiting[:waiting_count]
+            kept_thread_count += count
+            kept_node_count += node_count
+            kept_waiting_count += waiting_count
         else:
             node_count = 0
-        oldest = at - offset
-        for thread in range(count):
-            oldest = min(oldest, threads[thread, BEGAN])
-        for place in range(waiting_count):
-            oldest = min(oldest, waiting[place, BEGAN])
-        now[segment, SEARCH] = oldest
-        now[segment, AT] = at - offset
-        now[segment, NUMBER] = number
-        now[segment, THREADS] = count
-        now[segment, NODES] = node_count
-        now[segment, WAITING] = waiting_count
-        kept_threads = room(kept_threads, kept_thread_count + count)
-        kept_doubles = room(kept_doubles, kept_thread_count + count)
-        kept_nodes = room(kept_nodes, kept_node_count + node_count)
-        kept_waiting = room(kept_waiting, kept_waiting_count + waiting_count)
-        kept_threads[kept_thread_count : kept_thread_count + count] = threads[:count]
-        kept_doubles[kept_thread_count : kept_thread_count + count] = thread_doubles[:count]
-        kept_nodes[kept_node_count : kept_node_count + node_count] = nodes[:node_count]
-        kept_waiting[kept_waiting_count : kept_waiting_count + waiting_count] = waiting[:waiting_count]
-        kept_thread_count += count
-        kept_node_count += node_count
-        kept_waiting_count += waiting_count
+        now[segment, SEARCH], now[segment, AT], now[segment, NUMBER] = oldest, at - offset, number
+        now[segment, THREADS], now[segment, NODES], now[segment, WAITING] = count, node_count, waiting_count
 
     return (
         found[:found_count],
@@ -371,12 +340,89 @@ def watch(
 
 
 @njit(cache=True)
-def _deadline(
+def _first_deadline(
+    auto: Automaton, threads: Numbers, count: int, rules: Rules, table: Table, nodes: Numbers, offset: int
+) -> int:
+    """The first instant at which a partial match runs out of time."""
+    first = NEVER
+    for thread in range(count):
+        first = min(first, _deadline(auto, threads[thread], rules, table, nodes, offset))
+    return first
+
+
+@njit(cache=True)
+def _expire(
     auto: Automaton,
-    thread: NDArray[np.int64],
     rules: Rules,
     table: Table,
-    nodes: NDArray[np.int64],
+    segment: int,
+    offset: int,
+    deadline: int,
+    threads: Numbers,
+    remembered: NDArray[np.float64],
+    count: int,
+    nodes: Numbers,
+    waiting: Numbers,
+    waiting_count: int,
+    found: Numbers,
+    found_count: int,
+    bound: Numbers,
+    bound_count: int,
+    expired: Numbers,
+) -> tuple[int, Numbers, int, int, int]:
+    """Take out the partial matches whose time runs out at `deadline`: absences are complete, the others may be told.
+
+    What binds the same rows alike is told once, and not at all if it is a match.
+    """
+    expired_count = 0
+    for thread in range(count):
+        its = _deadline(auto, threads[thread], rules, table, nodes, offset)
+        if its == deadline and auto.kind[threads[thread, STATE]] == ABSENT:
+            expired[expired_count, 0] = nodes[threads[thread, NODE], HASH]
+            expired_count += 1
+    kept, before = 0, waiting_count
+    for thread in range(count):
+        its = _deadline(auto, threads[thread], rules, table, nodes, offset)
+        node = threads[thread, NODE]
+        if its > deadline:
+            if kept != thread:
+                threads[kept] = threads[thread]
+                remembered[kept] = remembered[thread]
+            kept += 1
+        elif auto.kind[threads[thread, STATE]] == ABSENT:
+            if not rules.distinct or _is_new(waiting, before, waiting_count, nodes, node):
+                complete(waiting, waiting_count, nodes, threads[thread, BEGAN], node, its)
+                waiting_count += 1
+        elif (
+            rules.timeouts
+            and nodes[node, COMPLETE] == 0
+            and not _is_told(expired, expired_count, nodes[node, HASH])
+        ):
+            expired[expired_count, 0] = nodes[node, HASH]
+            expired_count += 1
+            told_line(found, found_count, segment, TIMEOUT, its, threads[thread, BEGAN] + offset, 0)
+            bound, bound_count = tell(found, found_count, bound, bound_count, nodes, node, offset)
+            found_count += 1
+    return found_count, bound, bound_count, kept, waiting_count
+
+
+@njit(cache=True)
+def _oldest(threads: Numbers, count: int, waiting: Numbers, waiting_count: int, oldest: int) -> int:
+    """The number of the first row that something open began with."""
+    for thread in range(count):
+        oldest = min(oldest, threads[thread, BEGAN])
+    for place in range(waiting_count):
+        oldest = min(oldest, waiting[place, BEGAN])
+    return oldest
+
+
+@njit(cache=True)
+def _deadline(
+    auto: Automaton,
+    thread: Numbers,
+    rules: Rules,
+    table: Table,
+    nodes: Numbers,
     offset: int,
 ) -> int:
     """The last instant at which a partial match can go on; one that waits for the end of the rows has all it needs."""
@@ -397,7 +443,7 @@ def _folded(before: int, row: int, variable: int) -> int:
 
 
 @njit(cache=True)
-def _same(threads: NDArray[np.int64], count: int, nodes: NDArray[np.int64], state: int, node: int) -> bool:
+def _same(threads: Numbers, count: int, nodes: Numbers, state: int, node: int) -> bool:
     """Whether a partial match in this state that binds the same rows alike is there already."""
     for thread in range(count):
         other = threads[thread, NODE]
@@ -407,7 +453,7 @@ def _same(threads: NDArray[np.int64], count: int, nodes: NDArray[np.int64], stat
 
 
 @njit(cache=True)
-def _complete_alike(nodes: NDArray[np.int64], begin: int, end: int) -> None:
+def _complete_alike(nodes: Numbers, begin: int, end: int) -> None:
     """What binds the same rows alike is complete if one of its ways is."""
     for node in range(begin, end):
         for other in range(begin, end):
@@ -417,12 +463,12 @@ def _complete_alike(nodes: NDArray[np.int64], begin: int, end: int) -> None:
 
 @njit(cache=True)
 def _give_up(
-    threads: NDArray[np.int64],
+    threads: Numbers,
     thread_doubles: NDArray[np.float64],
     count: int,
-    nodes: NDArray[np.int64],
+    nodes: Numbers,
     limit: int,
-    counted: NDArray[np.int64],
+    counted: Numbers,
 ) -> int:
     """Keep so many; those with the same rows bound alike are one, whatever they wait for. The first are given up."""
     bindings = np.empty(count, np.int64)
@@ -456,41 +502,24 @@ def _give_up(
 
 
 @njit(cache=True)
-def _first_told(told: NDArray[np.int64], count: int, binding: int) -> bool:
-    """Several partial matches may wait for different things with the same rows: they are told once."""
-    return not np.any(told[:count, 0] == binding)
+def _is_told(told: Numbers, count: int, binding: int) -> bool:
+    """Whether rows bound alike are among those told."""
+    return bool(np.any(told[:count, 0] == binding))
 
 
 @njit(cache=True)
-def _new_ending(
-    waiting: NDArray[np.int64], count: int, nodes: NDArray[np.int64], node: int, time: int, distinct: bool
-) -> bool:
-    """Whether no match was completed at this time with the same rows bound alike."""
-    if distinct:
-        for place in range(count):
-            if (
-                waiting[place, COMPLETED_AT] == time
-                and nodes[waiting[place, NODE], HASH] == nodes[node, HASH]
-            ):
-                return False
-    return True
+def _is_new(waiting: Numbers, begin: int, end: int, nodes: Numbers, node: int) -> bool:
+    """Whether no match completed at the same instant binds the same rows alike."""
+    new = True
+    for place in range(begin, end):
+        new = new and nodes[waiting[place, NODE], HASH] != nodes[node, HASH]
+    return new
 
 
 @njit(cache=True)
-def _complete(
-    waiting: NDArray[np.int64],
-    place: int,
-    nodes: NDArray[np.int64],
-    thread: NDArray[np.int64],
-    node: int,
-    time: int,
-) -> None:
-    waiting[place, BEGAN] = thread[BEGAN]
-    _finish(waiting, place, nodes, node, time)
-
-
-@njit(cache=True)
-def _finish(waiting: NDArray[np.int64], place: int, nodes: NDArray[np.int64], node: int, time: int) -> None:
+def complete(waiting: Numbers, place: int, nodes: Numbers, began: int, node: int, time: int) -> None:
+    """Note a completed match."""
+    waiting[place, BEGAN] = began
     waiting[place, NODE] = node
     waiting[place, COMPLETED_AT] = time
     waiting[place, LAST_ROW] = nodes[node, ROW]
@@ -502,19 +531,19 @@ def _release(
     rules: Rules,
     segment: int,
     offset: int,
-    found: NDArray[np.int64],
+    found: Numbers,
     found_count: int,
-    bound: NDArray[np.int64],
+    bound: Numbers,
     bound_count: int,
-    threads: NDArray[np.int64],
+    threads: Numbers,
     thread_doubles: NDArray[np.float64],
     count: int,
-    waiting: NDArray[np.int64],
+    waiting: Numbers,
     waiting_count: int,
-    nodes: NDArray[np.int64],
+    nodes: Numbers,
     number: int,
-    counted: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], int, NDArray[np.int64], int, int, int, int]:
+    counted: Numbers,
+) -> tuple[Numbers, int, Numbers, int, int, int, int]:
     """Tell the completed matches that need not wait, and drop what they leave behind."""
     while waiting_count > 0:
         chosen = 0

@@ -4,8 +4,8 @@ Rule 1  A measure looks at the rows of its match up to the present one (RUNNING)
         match these are the same.
 Rule 2  Everything is worked out for all matches of a query at once: each term of a measure is a column with one place for
         each row that is told.
-Rule 3  `match_id` is made of the query's name, the time, and of every row that is bound its content, its number in the
-        partition (equal rows are different rows) and its variable.
+Rule 3  `match_id` is made of the query's name, the time, and of every row that is bound its content, its place among equal
+        rows (which are different rows) and its variable; not of rows that the pattern passes over.
 """
 
 from __future__ import annotations
@@ -268,10 +268,8 @@ def _identities(
     lines = found.lines
     single = (lines[:, KIND] == UNMATCHED) | (lines[:, KIND] == EMPTY)
     rows = np.concatenate([found.row, lines[single, FIRST_ROW]])
-    segment = np.concatenate([np.repeat(lines[:, PARTITION], lines[:, BOUND]), lines[single, PARTITION]])
-    number = Column(ColumnType.BIGINT, rows - segments.low[segment] + segments.base[segment])
-    content = [compacted(table.rows[column].take(rows)) for column in query.identity]
-    hashes = content_hash([number, *content])[0]
+    content = content_hash([compacted(table.rows[column].take(rows)) for column in query.identity])[0]
+    hashes = content + _place_among_equals(query, table, rows).astype(np.uint64)
     bound = (
         _fold(hashes[: len(found.row)], auto.variable[found.state], lines[:, BOUND])
         if len(found.row)
@@ -291,6 +289,19 @@ def _identities(
         ]
     )
     return identity.take(told.line)
+
+
+def _place_among_equals(query: PatternQuery, table: Arranged, rows: Numbers) -> Numbers:
+    """How many rows that are equal to this query, and of the same time, come before each row in its partition."""
+    alike = np.zeros(table.rows.count + 1, np.bool_)  # as early as the row before it
+    alike[1:-1] = (table.time[1:] == table.time[:-1]) & (table.partition[1:] == table.partition[:-1])
+    if not alike[rows].any():
+        return np.zeros(len(rows), np.int64)
+    tied = np.flatnonzero(alike[:-1] | alike[1:])
+    hashes = content_hash([compacted(table.rows[column].take(tied)) for column in query.identity])[0]
+    place = np.zeros(table.rows.count, np.int64)
+    place[tied] = _equals_before(hashes, alike[tied])
+    return place[rows]
 
 
 # --- loops over the bound rows: `begin[i]` is the first row of an answer's match, `upto[i]` how many of them it sees ----
@@ -381,6 +392,20 @@ def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, wanted: Numbers)
         for at in range(begin[told], begin[told] + upto[told]):
             if rows[at] == wanted[told]:
                 place[told] = at
+    return place
+
+
+@njit(cache=True)
+def _equals_before(hashes: NDArray[np.uint64], goes_on: Mask) -> Numbers:
+    """For rows in runs of one time (`goes_on`: a run goes on), how many equal ones of its run come before each."""
+    place = np.zeros(len(hashes), np.int64)
+    for row in range(len(hashes)):
+        at = row
+        while goes_on[at]:
+            at -= 1
+            if hashes[at] == hashes[row]:
+                place[row] = place[at] + 1
+                break
     return place
 
 

@@ -297,3 +297,20 @@ def tell(
         at = nodes[at, PARENT]
     found[found_count, BOUND] = length
     return bound, bound_count + length
+
+
+@njit(cache=True)
+def wider(lines: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Both sides with room for so many partial matches."""
+    wider = np.zeros((2, max(count, 2 * lines.shape[1]), lines.shape[2]), lines.dtype)
+    wider[:, : lines.shape[1]] = lines
+    return wider
+
+
+@njit(cache=True)
+def longest(pointers: Numbers) -> int:
+    """The length of the longest list."""
+    most = 0
+    for place in range(len(pointers) - 1):
+        most = max(most, pointers[place + 1] - pointers[place])
+    return most

@@ -60,11 +60,13 @@ from headwater.kernels.pattern.runs import (
     Rules,
     Segments,
     compact,
+    longest,
     room,
     satisfied,
     tell,
     told_line,
     vetoed,
+    wider,
 )
 
 EMPTY_MATCH: Final = -2
@@ -103,7 +105,7 @@ def scan(
     """
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
-    most_following = 1 + _most(auto.follow_from)
+    most_following = 1 + longest(auto.follow_from)
     found, bound = np.zeros((64, FOUND_COLUMNS), np.int64), np.zeros((256, 2), np.int64)
     found_count = bound_count = 0
     counted = np.zeros(COUNTED, np.int64)
@@ -137,7 +139,7 @@ def scan(
         count, node_count = open_[segment, THREADS], open_[segment, NODES]
         if count > 0:
             if count > threads.shape[1]:
-                threads, remembered = _wider(threads, count), _wider(remembered, count)
+                threads, remembered = wider(threads, count), wider(remembered, count)
             nodes = room(nodes, node_count)
             threads[side, :count] = open_threads[thread_from : thread_from + count]
             remembered[side, :count] = open_doubles[thread_from : thread_from + count]
@@ -164,7 +166,7 @@ def scan(
                     if auto.kind[target] != TAKE:  # `$` before any row: there is one
                         continue
                     if count >= threads.shape[1]:
-                        threads, remembered = _wider(threads, count + 1), _wider(remembered, count + 1)
+                        threads, remembered = wider(threads, count + 1), wider(remembered, count + 1)
                     threads[side, count, STATE] = target
                     threads[side, count, NODE] = NONE
                     threads[side, count, BEGAN] = search - offset
@@ -200,8 +202,8 @@ def scan(
                     count = 0
                     break
                 if count * most_following > threads.shape[1]:
-                    threads = _wider(threads, count * most_following)
-                    remembered = _wider(remembered, count * most_following)
+                    threads = wider(threads, count * most_following)
+                    remembered = wider(remembered, count * most_following)
                 if node_count + count > len(nodes):
                     nodes = room(nodes, node_count + count)
                 stamps += 1
@@ -492,20 +494,3 @@ def _compacted(nodes: Numbers, node_count: int, threads: Numbers, count: int, be
     nothing = np.zeros((0, MEMORY), np.int64)
     kept, moved = compact(nodes, node_count, threads, count, nothing, 0, max(best, NONE))
     return kept, moved if best >= 0 else best
-
-
-@njit(cache=True)
-def _wider(lines: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Both sides with room for so many partial matches."""
-    wider = np.zeros((2, max(count, 2 * lines.shape[1]), lines.shape[2]), lines.dtype)
-    wider[:, : lines.shape[1]] = lines
-    return wider
-
-
-@njit(cache=True)
-def _most(pointers: Numbers) -> int:
-    """The length of the longest list."""
-    most = 0
-    for place in range(len(pointers) - 1):
-        most = max(most, pointers[place + 1] - pointers[place])
-    return most

@@ -1,0 +1,79 @@
+"""Which rows can a pattern not care about? Those that satisfy none of its conditions, if nothing counts rows one by one.
+
+Rule 1  Where every link and loop may pass rows over, a row that satisfies no condition is passed over by everything that
+        waits, and begins nothing: it need not come.
+Rule 2  Whatever looks at the row before or behind, at the first or last row of a partition, or counts rows (strict links,
+        PREV and NEXT, `^` and `$`, and without MATCH EVERY empty matches, unmatched rows and LIMIT) needs every row.
+Rule 3  A condition that looks at other rows of the match cannot be decided for a row alone: then all rows come.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
+from headwater.query.catalogue import Recognition
+from headwater.query.checks.pattern_shapes import can_be_empty
+from headwater.query.patterns.programs import is_under_test
+from headwater.query.patterns.terms import ClassifierTerm, Lowered, RowTerm
+from headwater.query.tree import Binary, Expression, Name
+from headwater.query.tree import patterns as tree
+from headwater.query.walk import every_pattern, parts_of, with_parts
+
+
+def wanted_rows(asked: Recognition | None, where: Expression | None) -> Expression | None:
+    """A condition that holds for every row a query can use; None: for any row."""
+    needed = None if asked is None else _needed(asked)
+    given = [condition for condition in (where, needed) if condition is not None]
+    return reduce(lambda left, right: Binary("AND", left, right), given) if given else None
+
+
+def _needed(asked: Recognition) -> Expression | None:
+    if not _passes_rows_over(asked) or len(asked.define) < len(asked.variables):
+        return None
+    found: dict[str, Expression] = {}
+    for lowered in (*(lowered for _, lowered in asked.define), *asked.untils):
+        condition = _of_one_row(lowered)
+        if condition is None:
+            return None
+        found.setdefault(repr(condition), condition)
+    return reduce(lambda left, right: Binary("OR", left, right), found.values())
+
+
+def _passes_rows_over(asked: Recognition) -> bool:
+    counts_rows = asked.rows is RowsPerMatch.ALL_WITH_UNMATCHED or asked.limit is not None
+    if not asked.every and (counts_rows or can_be_empty(asked.pattern)):
+        return False
+    terms = [term for _, lowered in (*asked.define, *asked.measures) for term in lowered.terms]
+    if any(term.shift for term in terms if isinstance(term, RowTerm | ClassifierTerm)):
+        return False
+    return asked.mode is not None or all(map(_may_pass, every_pattern(asked.pattern)))
+
+
+def _may_pass(part: tree.Pattern) -> bool:
+    match part:
+        case tree.Sequence():
+            return Contiguity.STRICT not in part.links
+        case tree.Loop():
+            once = part.most is not None and part.most <= 1
+            return once or part.contiguity is not Contiguity.STRICT
+        case tree.Permutation():
+            return len(part.parts) == 1
+        case _:
+            return not isinstance(part, tree.Edge)
+
+
+def _of_one_row(lowered: Lowered) -> Expression | None:
+    """A condition as one of single rows; None if it looks at others."""
+    arguments: dict[str, Expression] = {}
+    for number, term in enumerate(lowered.terms):
+        if not isinstance(term, RowTerm) or not is_under_test(term) or term.shift:
+            return None
+        arguments[f"#{number}"] = term.argument
+    return _filled(lowered.expression, arguments)
+
+
+def _filled(expression: Expression, arguments: dict[str, Expression]) -> Expression:
+    if isinstance(expression, Name):
+        return arguments[expression.name]
+    return with_parts(expression, (_filled(part, arguments) for part in parts_of(expression)))
