@@ -1,8 +1,9 @@
-"""Seeded worlds to ask questions about: stations in a valley so far.
+"""Worlds to ask questions about: stations in a valley, made up from a seed, and readers of recorded trades.
 
 The same seed gives the same readings, whatever span of time is asked for first.
 """
 
 from headwater.workloads.alpine import STREAM_TEXT, Valley
+from headwater.workloads.trades import TRADES_TEXT, read_trades
 
-__all__ = ["STREAM_TEXT", "Valley"]
+__all__ = ["STREAM_TEXT", "TRADES_TEXT", "Valley", "read_trades"]

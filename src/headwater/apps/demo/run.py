@@ -6,11 +6,11 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater.apps.demo.feed import Feed
 from headwater.apps.demo.view import Figures, View, open_view
@@ -20,7 +20,6 @@ from headwater.query.plan import compile_text
 if TYPE_CHECKING:
     from headwater.hosts.spark.told import ZoneTold
 
-ANSWERS_SHOWN = 3
 PREPARING_S = 30.0
 
 
@@ -72,8 +71,7 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
             ]
             told = [json.loads(line) for line in answers]
             named = Counter(answer["query"] for answer in told)
-            last = sorted(told, key=lambda answer: answer["event_time"])[-ANSWERS_SHOWN:]
-            figures.take(sum(zone.seen for zone in zones), named, last)
+            figures.take(sum(zone.seen for zone in zones), named, last_of_each(told))
 
         query = run_follow(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
         try:
@@ -87,3 +85,11 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
         finally:
             feed.stop()
             query.stop()
+
+
+def last_of_each(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The last answer of each query, in the order of time: those that answer seldom are seen beside those that answer often."""
+    ordered = sorted(answers, key=lambda answer: answer["event_time"])
+    return sorted(
+        {answer["query"]: answer for answer in ordered}.values(), key=lambda answer: answer["event_time"]
+    )

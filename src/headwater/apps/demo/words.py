@@ -37,10 +37,15 @@ def _deep_frost(a: Answer) -> str:
     return f"deep frost at {a['station']}: {a['temperature']:.1f} °C"
 
 
+def _gust(a: Answer) -> str:
+    return f"a gust at {a['station']}: the wind rose {a['reports']} times, from {a['calm']:.1f} to {a['peak']:.1f} m/s, and dropped"
+
+
 _SENTENCES: Mapping[str, Callable[[Answer], str]] = {
     "frost": _frost,
     "front": _front,
     "edge": _edge,
     "ice": _ice,
     "deep_frost": _deep_frost,
+    "gust": _gust,
 }
