@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.kernel import PatternState
 from headwater.kernels.pattern.question import PatternQuery
-from headwater.kernels.pattern.runs import THREADS, WAITING
+from headwater.kernels.pattern.runs import HASH, NODE, NODES, THREADS, WAITING, Runs
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import BEGINNING, END, SECOND, Instant, QueriesRefused, Rows, StreamSchema
 from headwater.query.build import script, stream
@@ -97,12 +98,15 @@ class PatternWorld:
         return sum(lane.state.rows.count for lane in state.lanes if lane.state.rows is not None)
 
     def bound(self, watermark: Instant) -> int:
-        kernel = self.kernel()
-        lanes: dict[object, list[tuple[PatternQuery, MatchRecognize]]] = {}
-        for query, (_, operator) in zip(kernel.queries, self.before, strict=True):
-            lanes.setdefault((query.partition, query.order), []).append((query, operator))
         seen = [row for row in self.listed if row["at"] < watermark]
-        return sum(_bound_of_lane(asked, seen, watermark) for asked in lanes.values())
+        return sum(_bound_of_lane(asked, seen, watermark) for asked in self._lanes)
+
+    @cached_property
+    def _lanes(self) -> list[list[tuple[PatternQuery, MatchRecognize]]]:
+        lanes: dict[object, list[tuple[PatternQuery, MatchRecognize]]] = {}
+        for query, (_, operator) in zip(self.kernel().queries, self.before, strict=True):
+            lanes.setdefault((query.partition, query.order), []).append((query, operator))
+        return list(lanes.values())
 
 
 def _bound_of_lane(
@@ -134,7 +138,7 @@ def _needed(
     if query.within_us is not None and not _waits_for_the_end(operator.pattern):
         needed = min(needed, sum(time >= watermark - query.within_us for time in times))
     longest = _longest(operator.pattern)
-    if longest is not None:
+    if longest is not None and query.node is None:
         needed = min(needed, longest if _waits_for_the_end(operator.pattern) else max(longest - 1, 0))
     return needed
 
@@ -291,4 +295,16 @@ def test_no_more_partial_matches_than_the_limit_are_open_in_a_partition(world: P
         after = watermark
         for lane in state.lanes:
             for place, runs in zip(lane.queries, lane.runs, strict=True):
-                assert all(runs.open[:, THREADS] <= kernel.queries[place].limit)
+                limit = kernel.queries[place].limit
+                assert limit is not None
+                assert all(different <= limit for different in _different_bindings(runs))
+
+
+def _different_bindings(runs: Runs) -> list[int]:
+    """For each partition, how many partial matches bind different rows: one may wait for several things at once."""
+    found, thread, node = [], 0, 0
+    for line in runs.open:
+        places = runs.threads[thread : thread + line[THREADS], NODE] + node
+        found.append(len(set(runs.nodes[places, HASH].tolist())))
+        thread, node = thread + line[THREADS], node + line[NODES]
+    return found

@@ -174,7 +174,9 @@ def remember(
                 added = table.whole[a, row]
                 total = whole[dest] + added
                 if ((whole[dest] ^ total) & (added ^ total)) < 0:
-                    whole[b] = 1
+                    whole[b] += (
+                        1 if added > 0 else -1
+                    )  # how often it went round: 0 again, and the sum fits again
                 whole[dest] = total
         elif what == ADD_DOUBLE:
             if table.double_valid[a, row]:
@@ -362,7 +364,7 @@ def _combine(
         w[top] = a - b
         there[top] = ((a ^ b) & (a ^ w[top])) >= 0
     elif op == MULTIPLY:
-        w[top] = a * b
+        w[top] = _wrapped_product(a, b)
         there[top] = not _overflows(a, b)
     elif op == REMAINDER:
         if b == 0:
@@ -414,12 +416,18 @@ def _extreme(
 
 
 @njit(cache=True)
+def _wrapped_product(a: int, b: int) -> int:
+    # As unsigned numbers: of signed ones the compiler may assume that they never overflow.
+    return int(np.int64(np.uint64(a) * np.uint64(b)))
+
+
+@njit(cache=True)
 def _overflows(a: int, b: int) -> bool:
     if a == 0 or b == 0:
         return False
-    product = a * b
     if a == -1:
         return b == np.iinfo(np.int64).min
+    product = _wrapped_product(a, b)
     return product // a != b or product % a != 0
 
 

@@ -354,15 +354,15 @@ def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numb
     total = np.zeros(len(begin), np.int64)
     fits = np.ones(len(begin), np.bool_)
     for told in range(len(begin)):
-        found = 0
+        found = rounds = 0  # how often the sum went round, up or down
         for place in range(begin[told], begin[told] + upto[told]):
             if member[place]:
                 added = values[place]
                 after = found + added
                 if ((found ^ after) & (added ^ after)) < 0:
-                    fits[told] = False
+                    rounds += 1 if added > 0 else -1
                 found = after
-        total[told] = found
+        total[told], fits[told] = found, rounds == 0
     return total, fits
 
 

@@ -5,7 +5,10 @@ Rule 1  One attempt at a time: it begins at a row, and its partial matches are k
 Rule 2  When a partial match is complete, all that come behind it are dropped. The attempt is decided when none is left; the
         last one completed is its match.
 Rule 3  Two partial matches of an attempt in the same state that remember the same are one: the preferred.
-Rule 4  Where the next attempt begins is said by AFTER MATCH SKIP; without a match, at the next row.
+Rule 4  What a failed attempt has been through cannot match: a later attempt that comes to the same state at the same row is
+        not followed further, if nothing but the row and the state decides what comes of it. So the work for rows at which
+        attempts fail again and again is bounded by rows times states, too.
+Rule 5  Where the next attempt begins is said by AFTER MATCH SKIP; without a match, at the next row.
 
 Memory  The rows from the beginning of the open attempt on, for as long as WITHIN or LIMIT lets it last.
 Source  the preference order of SQL:2016 row pattern recognition, found by moving all ways on at once instead of trying one
@@ -71,6 +74,8 @@ from headwater.kernels.pattern.runs import (
 
 EMPTY_MATCH: Final = -2
 MANY_NODES: Final = 65536
+MOST_FAILED: Final = 1 << 26
+"""Rows times states of a step up to which failures are remembered (rule 4): a byte each."""
 
 # What is known of the attempt while its rows are looked at.
 COUNT: Final = 0  # partial matches
@@ -123,6 +128,14 @@ def scan(
     side = 0
     stamp = np.zeros(len(auto.kind) + 1, np.int64)
     stamps = 0
+    # Rule 4. Time and LIMIT count from an attempt's first row, so with them a later attempt may get further.
+    without_bounds = rules.within_us == NEVER and rules.between_us == NEVER and rules.limit == NEVER
+    states = len(auto.kind)
+    learns = without_bounds and rules.merges and not rules.keeps_last and len(programs.code) == 0
+    learns = learns and len(table.time) * states <= MOST_FAILED
+    failed = np.zeros((len(table.time) + 1, states) if learns else (0, 0), np.bool_)
+    been = np.zeros((64, 2), np.int64)
+    been_count = 0
     whole, double = memory.whole.copy(), memory.double.copy()
     new_whole, new_double = memory.whole.copy(), memory.double.copy()
     trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
@@ -147,6 +160,7 @@ def scan(
             thread_from += count
             node_from += node_count
 
+        been_count = 0
         while True:
             timed_out, timed_out_at = NONE, 0
             if count == 0:  # no attempt is open: where can the next one begin?
@@ -268,7 +282,7 @@ def scan(
                                         new_double, nodes, rules.keeps_last,
                                     ):  # fmt: skip
                                         continue
-                                elif stamp[target] == stamps:
+                                elif stamp[target] == stamps or (learns and failed[at + 1, target]):
                                     continue
                                 stamp[target] = stamps
                             threads[other, fresh, STATE] = target
@@ -296,7 +310,7 @@ def scan(
                                 rules.keeps_last,
                             ):  # fmt: skip
                                 continue
-                        elif stamp[state] == stamps:
+                        elif stamp[state] == stamps or (learns and failed[at + 1, state]):
                             continue
                         stamp[state] = stamps
                     for column in range(MEMORY + wholes):
@@ -306,6 +320,11 @@ def scan(
                     fresh += 1
                 side, count = other, fresh
                 at += 1
+                if learns:
+                    been = room(been, been_count + count)
+                    for thread in range(count):
+                        been[been_count, 0], been[been_count, 1] = at, threads[side, thread, STATE]
+                        been_count += 1
                 if node_count > MANY_NODES and node_count > 8 * (at - search):
                     node_count, best = _compacted(nodes, node_count, threads[side], count, best)
 
@@ -327,6 +346,10 @@ def scan(
                 timed_out, timed_out_at = known[TIMED_OUT], known[TIMED_OUT_AT]
 
             # The attempt is decided.
+            if best == NONE:
+                for place in range(been_count):
+                    failed[been[place, 0], been[place, 1]] = True
+            been_count = 0
             found = room(found, found_count + 2)
             if best != NONE:
                 number += 1
@@ -396,7 +419,7 @@ def _expire(
 ) -> None:
     """Take out the partial matches whose last instant is before `until`; an absence among them is a match.
 
-    If none is left, `known` says which one is told as out of time. One that waits for the end of the rows has no such
+    If none is left, `known` says which one is told as out of time: the preferred of those that lasted longest. One that waits for the end of the rows has no such
     instant, and one without any bound is not out of time either when the input ends.
     """
     kept = 0
@@ -415,7 +438,7 @@ def _expire(
             known[FOUND], known[FOUND_AT] = node, its
             known[TIMED_OUT] = NONE
             break
-        elif known[TIMED_OUT] == NONE and node >= 0:
+        elif node >= 0 and (known[TIMED_OUT] == NONE or its > known[TIMED_OUT_AT]):
             known[TIMED_OUT], known[TIMED_OUT_AT] = node, its
     known[COUNT] = kept
 
