@@ -195,3 +195,15 @@ def test_attempts_that_all_fail_learn_from_one_another(monkeypatch, pattern: str
     told = run(monkeypatch, f"PATTERN ({pattern}) DEFINE A AS n = 1, B AS n = 2", [1] * MANY)
     assert told.answers == []
     assert told.steps <= 3 * told.states * MANY
+
+
+def test_ways_that_remember_different_sums_are_given_up_above_a_bound(monkeypatch) -> None:
+    # Each row may be A or B, and the sums of both tell the ways apart: 2 ** 40 of them.
+    clauses = (
+        "PATTERN ((A | B)+ C) WITHIN 1 HOUR "
+        "DEFINE A AS n > 0 AND SUM(A.n) < 1000000000000000, B AS n > 0 AND SUM(B.n) < 1000000000000000, C AS n = 0"
+    )
+    told = run(monkeypatch, clauses, [2**row for row in range(40)] + [0])
+    assert len(told.answers) == 1
+    assert told.counts["partial_matches_given_up"] > 0
+    assert told.steps <= 41 * 3 * 1000

@@ -10,7 +10,8 @@ Rule 4  What a failed attempt has been through cannot match: a later attempt tha
         attempts fail again and again is bounded by rows times states, too.
 Rule 5  Where the next attempt begins is said by AFTER MATCH SKIP; without a match, at the next row.
 
-Memory  The rows from the beginning of the open attempt on, for as long as WITHIN or LIMIT lets it last.
+Memory  The rows from the beginning of the open attempt on, for as long as WITHIN or LIMIT lets it last; and its partial
+        matches, at most one a state, or MOST_WAYS where conditions look at other rows of the match.
 Source  the preference order of SQL:2016 row pattern recognition, found by moving all ways on at once instead of trying one
         after the other: cost per row is bounded by the number of states.
 
@@ -73,6 +74,8 @@ from headwater.kernels.pattern.runs import (
 )
 
 EMPTY_MATCH: Final = -2
+MOST_WAYS: Final = 1000
+"""Partial matches of one attempt that remember different things; above that the least preferred are given up, and counted."""
 MANY_NODES: Final = 65536
 MOST_FAILED: Final = 1 << 26
 """Rows times states of a step up to which failures are remembered (rule 4): a byte each."""
@@ -320,6 +323,9 @@ def scan(
                     fresh += 1
                 side, count = other, fresh
                 at += 1
+                if remembers and count > MOST_WAYS:
+                    counted[GIVEN_UP] += count - MOST_WAYS
+                    count = MOST_WAYS
                 if learns:
                     been = room(been, been_count + count)
                     for thread in range(count):
