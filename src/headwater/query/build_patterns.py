@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
-from headwater.query.build_pieces import Duration, duration, query_of, read, refused
+from headwater.query.build_pieces import Duration, duration, query_of, read, refused, whole
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression, parse_pattern, parse_skip
 from headwater.query.tree import Binary, CreateQuery, Expression, MatchRecognize
@@ -79,12 +79,14 @@ def match(
         tuple(Measure(_expression(said, f"measure {key}"), key) for key, said in (measures or {}).items()),
         _rows(rows) if isinstance(rows, str) else rows,
         every,
-        None if mode is None else NodeMode(_word(mode, Mode, "modes"), hold, seed),
+        None
+        if mode is None
+        else NodeMode(_word(mode, Mode, "modes"), whole(hold, "hold"), whole(seed, "seed")),
         _skip(skip) if isinstance(skip, str) else skip,
         None if within is None else duration(within),
         None if between_rows is None else duration(between_rows),
         timeouts,
-        limit,
+        whole(limit, "limit"),
         tuple(Subset(key, tuple(members)) for key, members in (subsets or {}).items()),
     )
     return query_of(name, source, columns, where, operator)
@@ -224,7 +226,11 @@ class _Repeat:
 def _built(given: str | Pattern | BuiltPattern) -> BuiltPattern:
     if isinstance(given, BuiltPattern):
         return given
-    return BuiltPattern(read(parse_pattern, given, "pattern") if isinstance(given, str) else given)
+    if isinstance(given, str):
+        return BuiltPattern(read(parse_pattern, given, "pattern"))
+    if not isinstance(given, get_args(Pattern)):
+        raise refused(f"{given!r} is no pattern", "write it like 'A B+ C', or begin with pattern('A')")
+    return BuiltPattern(given)
 
 
 def _last_variable(tree: Pattern) -> str | None:

@@ -37,7 +37,18 @@ def duration(given: Duration) -> Quantity:
     if isinstance(given, timedelta):
         micros = given // timedelta(microseconds=1)
         return Quantity(micros // SECOND if micros % SECOND == 0 else micros / SECOND, Unit.SECONDS)
-    return read(parse_quantity, given, "duration") if isinstance(given, str) else given
+    if isinstance(given, str):
+        return read(parse_quantity, given, "duration")
+    if not isinstance(given, Quantity):
+        raise refused(f"{given!r} is no duration", "write it like '6 SECONDS', or give a timedelta")
+    return given
+
+
+def whole(given: int | None, what: str) -> int | None:
+    """A whole number, if one is given."""
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
+        raise refused(f"{what} takes a whole number, not {given!r}")
+    return given
 
 
 def refused(message: str, *advice: str) -> QueriesRefused:

@@ -112,7 +112,7 @@ class Summary:
             ("limit", "LIMIT gave up {}", _partial_matches(self.counts["partial_matches_given_up"])),
             (
                 "skip",
-                "{} without a row to skip to: the search went on at the next row",
+                "{} without a row further on to skip to: the search went on at the next row",
                 _matches(self.counts["skips_to_no_row"]),
             ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
