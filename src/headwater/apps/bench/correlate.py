@@ -26,7 +26,7 @@ from headwater.apps.bench.ceiling import idle
 from headwater.apps.bench.checks import Report, check_answers
 from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.flink import FlinkError, run_flink_join
-from headwater.apps.bench.measuring import better, folder_for, milliseconds
+from headwater.apps.bench.measuring import Say, Wanted, better, folder_for, milliseconds
 from headwater.apps.bench.native import run_native_join
 from headwater.apps.bench.questions import Question, everywhere, on_regions, script
 from headwater.apps.bench.stations import Reports, make_reports, write_reports
@@ -45,8 +45,6 @@ WARM_UP_FILES: Final = 120
 SHARE_OFTEN: Final = 0.08
 SHARE_SELDOM: Final = 0.02
 SHARE_ON_REGIONS: Final = 0.022
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +69,6 @@ CASES: Final[Mapping[str, Case]] = {
         lambda reports, seed: on_regions(reports, 8_000, share=SHARE_ON_REGIONS, seed=seed),
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to measure: rows, cases by their letters, on how many cores, and where to leave the rows."""
-
-    rows: int = 2_000_000
-    cases: tuple[str, ...] = ("a", "b", "c")
-    cores: int = 2
-    seed: int = 7
-    keep: Path | None = None
-    flink: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -12,7 +13,20 @@ from headwater.apps.bench.streaming import Timing
 
 TRIES: Final = 2
 
+Say = Callable[[str], None]
 Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to measure: rows, cases by their letters, on how many cores, and where to leave the rows."""
+
+    rows: int
+    cases: tuple[str, ...] = ("a", "b", "c")
+    cores: int = 2
+    seed: int = 7
+    keep: Path | None = None
+    flink: str | None = None
 
 
 def better(run: Callable[..., tuple[Timing, Found]], *given: object) -> tuple[Timing, Found]:

@@ -20,7 +20,7 @@ from headwater.apps.bench.checks import Report, Taken, plain_answers
 from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.flink import FlinkError
 from headwater.apps.bench.flink_patterns import run_flink_patterns
-from headwater.apps.bench.measuring import better, folder_for, milliseconds
+from headwater.apps.bench.measuring import Say, Wanted, better, folder_for, milliseconds
 from headwater.apps.bench.pattern_events import Events, make_events, write_events
 from headwater.apps.bench.pattern_kernel import kernel_rate
 from headwater.apps.bench.pattern_latency import EVENTS_PER_SECOND, measure_latency
@@ -48,8 +48,6 @@ WARM_UP_FILES: Final = 120
 KERNEL_ROWS: Final = 1_000_000
 LATENCY_S: Final = 20.0
 
-Say = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -65,18 +63,6 @@ CASES: Final[Mapping[str, Case]] = {
     "b": Case("the same with PREV and an average in its conditions", lambda seed: [RISE], 1.0),
     "c": Case(f"{PATTERNS_AT_ONCE} patterns at once", lambda seed: list(many_bands(seed=seed)), None),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to measure: rows, cases by their letters, on how many cores, and where to leave the rows."""
-
-    rows: int = 3_000_000
-    cases: tuple[str, ...] = ("a", "b", "c")
-    cores: int = 2
-    seed: int = 7
-    keep: Path | None = None
-    flink: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

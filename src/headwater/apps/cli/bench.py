@@ -56,12 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _measure(arguments: argparse.Namespace) -> Report:
-    from headwater.apps.bench import correlate, patterns
+    from headwater.apps.bench.correlate import run_correlate
+    from headwater.apps.bench.measuring import Wanted
+    from headwater.apps.bench.patterns import run_patterns
 
     rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
     if arguments.family == "patterns":
-        return patterns.run_patterns(patterns.Wanted(rows=arguments.rows or 3_000_000, **rest))
-    return correlate.run_correlate(correlate.Wanted(rows=arguments.rows or 2_000_000, **rest))
+        return run_patterns(Wanted(arguments.rows or 3_000_000, **rest))
+    return run_correlate(Wanted(arguments.rows or 2_000_000, **rest))
 
 
 def _rows(text: str) -> int:
