@@ -212,7 +212,7 @@ def test_functions_of_measures():
         ("PATTERN (A) DEFINE A AS x ! 1", 2, 27, "the character '!' means nothing here", None),
         ("ORDER BY at DESC PATTERN (A)", 2, 13, "a pattern cannot be read backwards in time", "rows are matched in the order"),
         ("PATTERN (A) WITHIN 1 SECOND WITHIN 2 SECONDS", 2, 29, "WITHIN stands here twice", "take one of them out"),
-        ("DEFINE A AS x > 1", 2, 1, "expected AFTER, ALL, MATCH", None),
+        ("DEFINE A AS x > 1", 2, 1, "expected PATTERN, AFTER, ALL, MATCH", "the clauses come in this order"),
     ],
 )  # fmt: skip
 def test_an_error_in_a_pattern_says_where_what_and_what_to_do(inside, line, column, message, advice):

@@ -36,6 +36,12 @@ _LINKS: Final = {"~>", "~~>"}
 _ONLY_IN_PATTERNS: Final = {"?", "!", "{", "}", "{-", "-}", "^", "$", "|", "~", "~~", "~>", "~~>"}
 
 
+_CLAUSES: Final = (
+    "the clauses come in this order: PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, MATCH EVERY, MODE, "
+    "AFTER MATCH, PATTERN (…), WITHIN, WITH TIMEOUTS, LIMIT, SUBSET, DEFINE"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Keywords:
     """The keywords and signs of the grammar: how each terminal is written, and which words may be names."""
@@ -103,7 +109,10 @@ def _in_words(expected: set[str], keywords: Keywords) -> str:
         texts -= _COMPARISONS
         last.append("a comparison")
     described = sorted(text for text in texts if " " in text)
-    capitals = sorted(text for text in texts if text.isidentifier())
+    # PATTERN first: of the clauses of MATCH_RECOGNIZE it is the one that must be there.
+    capitals = sorted(
+        (text for text in texts if text.isidentifier()), key=lambda text: (text != "PATTERN", text)
+    )
     signs = sorted(f"'{text}'" for text in texts if " " not in text and not text.isidentifier())
     return _listed([*first, *capitals, *described, *signs, *last][:MOST_EXPECTED])
 
@@ -111,6 +120,13 @@ def _in_words(expected: set[str], keywords: Keywords) -> str:
 def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> list[str]:
     if _in_pattern(expected, keywords) and (hint := _pattern_advice(found)):
         return [hint]
+    words = {keywords.written.get(kind) for kind in expected}
+    if (
+        "NAME" not in expected
+        and found.isidentifier()
+        and ("PATTERN" in words or {"DEFINE", "SUBSET"} <= words)
+    ):
+        return [_CLAUSES]
     if kind == "SELECT" and "CREATE" in expected:
         return ["a query has a name: CREATE QUERY name AS SELECT …"]
     if (
