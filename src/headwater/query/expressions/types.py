@@ -215,7 +215,7 @@ def _advice(operator: str, left: ExprType, right: ExprType) -> list[str]:
     if number and pair & {ExprType.TIMESTAMP, ExprType.DURATION}:
         return ["give a number of seconds its unit: 30 SECONDS"]
     if number and ExprType.STRING in pair:
-        return ["numbers stand without quotes"]
+        return ["texts stand in quotes and numbers without: '5' is a text, 5 a number"]
     if operator == "+" and ExprType.STRING in pair:
         return ["strings are joined with ||"]
     if operator in ("AND", "OR"):
