@@ -14,7 +14,7 @@ partition, which no batch changes; -1 is none.
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -429,16 +429,3 @@ def _overflows(a: int, b: int) -> bool:
         return b == np.iinfo(np.int64).min
     product = _wrapped_product(a, b)
     return product // a != b or product % a != 0
-
-
-def no_memory(variables: int) -> Memory:
-    """What a pattern remembers whose conditions look at single rows only: nothing."""
-    return Memory(
-        np.zeros((0, 4), np.int64),
-        np.zeros((0, max(variables, 1)), np.bool_),
-        np.zeros(0, np.int64),
-        np.zeros(0),
-    )
-
-
-Array = NDArray[Any]

@@ -88,9 +88,8 @@ def respond(
     event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
     name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
     partition = segments.partition[lines[:, PARTITION]]
-    head = {"query": name, "event_time": event_time, "match_id": Column(ColumnType.ID, np.zeros(0, "S32"))}
-    head["match_id"] = _identities(query, auto, found, table, told, keys, segments)
-    columns = dict(head)
+    identity = _identities(query, auto, found, table, told, keys, segments)
+    columns = {"query": name, "event_time": event_time, "match_id": identity}
     if query.rows is RowsPerMatch.ONE:
         columns |= {column: keys[column].take(partition) for column in query.partition}
     else:
