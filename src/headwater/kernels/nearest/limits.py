@@ -20,12 +20,10 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-RECENT_SHARE: Final = (
-    1 / 2000
-)  # φ: of all objects, those that may still be candidates when they leave the recent buffer
-LEAST_RECENT: Final = (
-    10_000  # a smaller buffer would save nothing: the work of a batch is more than that of its rows
-)
+# φ: of all objects, those that may still be candidates when they leave the recent buffer.
+RECENT_SHARE: Final = 1 / 2000
+# For small k: so many rows cost little, and let still fewer objects through.
+LEAST_RECENT: Final = 10_000
 
 _EULER: Final = 0.5772156649015329
 _LEAST_CHANCE: Final = 5e-324  # the normal estimate has no start for a chance of zero
