@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.question import RowTest, Value
-from headwater.model import Column, ColumnType, Instant, Log, Rows, join_columns, join_rows
+from headwater.model import Column, Instant, Log, Rows, join_rows
+from headwater.model.partitions import by_partition, numbered
 from headwater.model.rows import Mask
 
 Numbers = NDArray[np.int64]
@@ -88,7 +88,7 @@ def arrange(
     lane: LaneState, rows: Rows, partition_by: Sequence[str], order: Sequence[str], time: str
 ) -> tuple[Arranged, Rows, Numbers]:
     """The table of a step; and the keys and counts of all partitions, the new ones included (counts as before the step)."""
-    keys, numbers = _numbered(lane.keys, rows, partition_by)
+    keys, numbers = numbered(lane.keys, rows, partition_by)
     counts = np.concatenate([lane.counts, np.zeros(keys.count - lane.keys.count, np.int64)])
     if lane.rows is None or not lane.rows.count:
         joined, partition, kept = rows, numbers, 0
@@ -105,60 +105,3 @@ def arrange(
     fresh[kept:] = True
     arranged = Arranged(joined.take(place), partition[place], fresh[place], time)
     return arranged, keys, counts
-
-
-@njit(cache=True)
-def by_partition(partition: Numbers, count: int) -> Numbers:
-    """The order by partition that leaves rows of one partition as they are."""
-    begin = np.zeros(count + 1, np.int64)
-    for row in range(len(partition)):
-        begin[partition[row] + 1] += 1
-    for number in range(count):
-        begin[number + 1] += begin[number]
-    place = np.empty(len(partition), np.int64)
-    for row in range(len(partition)):
-        place[begin[partition[row]]] = row
-        begin[partition[row]] += 1
-    return place
-
-
-def _numbered(keys: Rows, rows: Rows, columns: Sequence[str]) -> tuple[Rows, Numbers]:
-    """All partitions, the known ones first; and the partition of every row."""
-    if not columns:
-        return Rows({}, 1), np.zeros(rows.count, np.int64)
-    joined = {name: join_columns([keys[name], rows[name]]) for name in columns}
-    codes = np.zeros(keys.count + rows.count, np.int64)
-    for column in joined.values():
-        part, many = _codes(column)
-        codes = codes * many + part
-        if len(columns) > 1:
-            codes = np.unique(codes, return_inverse=True)[1]
-    most = int(codes.max(initial=-1)) + 1
-    numbers = np.full(most, -1, np.int64)
-    numbers[codes[: keys.count]] = np.arange(keys.count)
-    there = np.zeros(most, np.bool_)
-    there[codes] = True
-    new = np.flatnonzero(there & (numbers < 0))
-    numbers[new] = keys.count + np.arange(len(new))
-    found = numbers[codes[keys.count :]]
-    if not len(new):
-        return keys, found
-    place = np.empty(len(new), np.int64)
-    is_new = np.flatnonzero(found >= keys.count)
-    place[found[is_new] - keys.count] = is_new
-    added = {name: column.take(place + keys.count) for name, column in joined.items()}
-    before = {name: column.take(slice(0, keys.count)) for name, column in joined.items()}
-    return Rows({n: join_columns([before[n], added[n]]) for n in columns}, keys.count + len(new)), found
-
-
-def _codes(column: Column) -> tuple[Numbers, int]:
-    """Small whole numbers, equal where the values are; NULL is a value of its own here."""
-    if column.type is ColumnType.STRING:
-        assert column.names is not None
-        values, many = column.values.astype(np.int64), len(column.names)
-    else:
-        names, inverse = np.unique(column.values, return_inverse=True)
-        values, many = inverse.astype(np.int64), len(names)
-    if column.valid is not None:
-        values = np.where(column.valid, values, many)
-    return values, many + 1

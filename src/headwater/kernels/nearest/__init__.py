@@ -1,0 +1,1 @@
+"""NEAREST: the k nearest objects of a sliding window, for thousands of standing queries."""

@@ -1,0 +1,58 @@
+"""A NEAREST operator as its kernel sees it: checked, with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.model import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of one operator, each a standing query of its own.
+
+    `coordinates` is float64[points, attributes]; `ids` names them, with TO EACH OF; None: there is one point, and it needs
+    no name. Under HIGHEST and LOWEST the one point has the coordinate 0, which nobody looks at.
+    """
+
+    coordinates: NDArray[np.float64]
+    ids: Column | None = None
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+
+@dataclass(frozen=True, slots=True)
+class NearestQuery:
+    """One NEAREST operator: `k` objects nearest to each of its points.
+
+    `where` is the index of its condition in the kernel's list. `attributes` are the columns that make a row an object:
+    numeric, longitude and latitude under GEOGRAPHIC, one under HIGHEST and LOWEST. `weights` go with them, under EUCLIDEAN.
+    Either `window_us` or `window_rows` is given. `columns` are what an answer carries of its row: the name in the answer
+    and the column of the stream. `sigma` belongs to PA; `every_us` to EVERY. `audit` is the share of the points for which PA
+    is compared with the truth.
+    """
+
+    name: str
+    fingerprint: str
+    shape: int
+    where: int | None
+    k: int
+    metric: Metric
+    attributes: tuple[str, ...]
+    weights: tuple[float, ...] | None
+    points: Points
+    window_us: int | None
+    window_rows: int | None
+    per: str | None
+    ties: bool
+    algorithm: Algorithm
+    sigma: float | None
+    emission: Emission
+    every_us: int | None
+    columns: tuple[tuple[str, str], ...]
+    audit: float = 0.0

@@ -1,0 +1,44 @@
+"""The words of NEAREST that language and kernel share."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Metric(enum.Enum):
+    """What near means: Euclidean distance of numbers, metres on the globe, or simply the highest or lowest values."""
+
+    EUCLIDEAN = "EUCLIDEAN"
+    GEOGRAPHIC = "GEOGRAPHIC"
+    HIGHEST = "HIGHEST"
+    LOWEST = "LOWEST"
+
+    @property
+    def ranks_values(self) -> bool:
+        """Whether there is no point and no distance, only a value that should be high or low."""
+        return self in (Metric.HIGHEST, Metric.LOWEST)
+
+
+class Emission(enum.Enum):
+    """What is told: each object once, every coming and going, or the whole set at every tick."""
+
+    ENTERS = "ENTERS"
+    CHANGES = "CHANGES"
+    EVERY = "EVERY"
+
+
+class Algorithm(enum.Enum):
+    """How candidates are kept.
+
+    RA: every object of the window that is not dominated, pruned from time to time. RAPF: the same, but an object enters late
+    if enough recent ones are nearer. PA: the R* nearest objects and no others, which may lose an answer.
+    """
+
+    RA = "RA"
+    RAPF = "RAPF"
+    PA = "PA"
+
+    @property
+    def exact(self) -> bool:
+        """Whether it never loses an answer."""
+        return self is not Algorithm.PA

@@ -1,0 +1,88 @@
+"""NEAREST, and the points it may be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.model import Span
+from headwater.query.tree.expressions import Quantity, nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class PointTarget:
+    """`TO (x, y, …)`: one point, a coordinate for each attribute."""
+
+    coordinates: tuple[float | int, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class EachTarget:
+    """`TO EACH OF points`: every point of a declared set."""
+
+    points: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTarget:
+    """`TO HIGHEST attribute` or `TO LOWEST attribute`."""
+
+    attribute: str
+    highest: bool
+    alias: str | None = None
+    span: Span | None = nowhere()
+
+
+Target = PointTarget | EachTarget | ValueTarget
+
+
+@dataclass(frozen=True, slots=True)
+class NearAttribute:
+    """`attribute [AS name]` of a BY list."""
+
+    name: str
+    alias: str | None = None
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Using:
+    """`USING EXACT [ALGORITHM a]` or `USING PROBABLE sigma [ALGORITHM a]`, before it is a part of its operator."""
+
+    exact: bool = False
+    sigma: float | int | None = None
+    algorithm: Algorithm | None = None
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """`NEAREST (k TO target [BY (attributes) | BY PLACE] [WEIGHTED (…)] OVER window [options])`.
+
+    `attributes` None is BY PLACE, or a target that is a value. The window is `over` a time or `over_rows`. `sigma` makes it
+    PROBABLE; `algorithm` is what USING … ALGORITHM asks for. `every` goes with Emission.EVERY. `places` says where k and the
+    options stand, by their word.
+    """
+
+    k: int
+    target: Target
+    attributes: tuple[NearAttribute, ...] | None
+    over: Quantity | None = None
+    over_rows: int | None = None
+    weights: tuple[float | int, ...] | None = None
+    per: str | None = None
+    ties: bool = False
+    exact: bool = False
+    sigma: float | int | None = None
+    algorithm: Algorithm | None = None
+    emission: Emission | None = None
+    every: Quantity | None = None
+    span: Span | None = nowhere()
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+
+    def place_of(self, word: str) -> Span | None:
+        """Where k or an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)
