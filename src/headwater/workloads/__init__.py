@@ -1,9 +1,10 @@
-"""Worlds to ask questions about: stations in a valley, made up from a seed, and readers of recorded trades.
+"""Worlds to ask questions about: stations in a valley, made up from a seed, and readers of recorded trades and air quality.
 
 The same seed gives the same readings, whatever span of time is asked for first.
 """
 
 from headwater.workloads.alpine import STREAM_TEXT, Valley
+from headwater.workloads.beijing import AIR_QUALITY_TEXT, read_air_quality
 from headwater.workloads.trades import TRADES_TEXT, read_trades
 
-__all__ = ["STREAM_TEXT", "TRADES_TEXT", "Valley", "read_trades"]
+__all__ = ["AIR_QUALITY_TEXT", "STREAM_TEXT", "TRADES_TEXT", "Valley", "read_air_quality", "read_trades"]
