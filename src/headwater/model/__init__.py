@@ -42,7 +42,7 @@ from headwater.model.rows import (
     same_as_previous,
     strings,
 )
-from headwater.model.schema import PlaceColumns, StreamSchema
+from headwater.model.schema import PlaceColumns, PointsSchema, StreamSchema
 from headwater.model.time import (
     BEGINNING,
     END,
@@ -59,7 +59,7 @@ __all__ = [
     "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "HeadwaterError",
     "HostError", "Instant", "Kernel", "LimitReached", "Log", "Message", "Node", "NodeId", "PeerError", "PlaceColumns",
-    "Polygon", "QueriesRefused", "QueryError", "Region", "RowCondition", "Rows", "Saved", "Send", "Span", "Step",
+    "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Region", "RowCondition", "Rows", "Saved", "Send", "Span", "Step",
     "StreamSchema", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
     "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",

@@ -1,4 +1,4 @@
-"""What a stream looks like: its columns, which of them is the time, the key and the place, and its lateness."""
+"""What a stream looks like: its columns, which of them is the time, the key and the place, and its lateness. And points."""
 
 from __future__ import annotations
 
@@ -44,3 +44,17 @@ class StreamSchema:
         """The columns that put rows in order: time, key, then the rest as declared."""
         first = (self.time, self.key) if self.key else (self.time,)
         return (*first, *(name for name, _ in self.columns if name not in first))
+
+
+@dataclass(frozen=True, slots=True)
+class PointsSchema:
+    """Points as declared: `key` is the column that names each of them, all others are numbers."""
+
+    name: str
+    columns: tuple[tuple[str, ColumnType], ...]
+    key: str
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """The type of every column."""
+        return dict(self.columns)

@@ -4,7 +4,7 @@
 it to people. Nothing here touches rows, files or Spark; `Plan.groups` gives hosts the kernels.
 """
 
-from headwater.query.catalogue import Catalogue, CheckedQuery, CheckedStream
+from headwater.query.catalogue import Catalogue, CheckedPoints, CheckedQuery, CheckedStream
 from headwater.query.check import check
 from headwater.query.explain import explain
 from headwater.query.parse import parse
@@ -13,6 +13,6 @@ from headwater.query.printer import show
 from headwater.query.tree import Script
 
 __all__ = [
-    "Catalogue", "CheckedQuery", "CheckedStream", "Group", "Plan", "Projection", "QueryPlan", "Script",
+    "Catalogue", "CheckedPoints", "CheckedQuery", "CheckedStream", "Group", "Plan", "Projection", "QueryPlan", "Script",
     "check", "compile_script", "compile_text", "explain", "parse", "show",
 ]  # fmt: skip

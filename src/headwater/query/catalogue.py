@@ -1,4 +1,4 @@
-"""Streams and queries whose names, types and meaning have been checked: what the planner starts from.
+"""Streams, points and queries whose names, types and meaning have been checked: what the planner starts from.
 
 Every choice of the language is made here: `n OF` is written out, defaults are filled in, regions are shapes, every column
 has a type. Bounds with a name stand here too, because the checker refuses what goes beyond them.
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
-from headwater.model import ColumnType, Region, StreamSchema
-from headwater.query.tree import CreateQuery, CreateStream, Expression
+from headwater.model import ColumnType, PointsSchema, Region, StreamSchema
+from headwater.query.tree import CreatePoints, CreateQuery, CreateStream, Expression
 from headwater.query.tree.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -46,6 +47,15 @@ MOST_WRITTEN_OUT: Final = 10_000
 
 HELD_EVENTS: Final = 64
 """Events in the window of a sensor node where HOLD does not say how many."""
+
+MOST_NEIGHBOURS: Final = 10_000
+"""Objects that one NEAREST asks for: its k."""
+
+MOST_ATTRIBUTES: Final = 64
+"""Attributes of one NEAREST."""
+
+MOST_WINDOW_ROWS: Final = 1_000_000_000
+"""Rows in the window of one NEAREST."""
 
 Columns = tuple[tuple[str, ColumnType], ...]
 SelectList = tuple[tuple[str, Expression, ColumnType], ...]
@@ -96,6 +106,35 @@ class Recognition:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """A NEAREST operator with every choice made.
+
+    `aliases` are the names of the attributes in an answer. There is either a `point`, or the name of declared `points`, or
+    neither, under HIGHEST and LOWEST; either `window_us` or `window_rows`. `algorithm` None: the engine chooses. `columns` are
+    what an answer carries of its row, the name in the answer and the column of the stream: that of PER unless it is the
+    key, the attributes, what else the SELECT list names.
+    """
+
+    k: int
+    metric: Metric
+    attributes: tuple[str, ...]
+    aliases: tuple[str, ...]
+    point: tuple[float, ...] | None
+    points: str | None
+    weights: tuple[float, ...] | None
+    window_us: int | None
+    window_rows: int | None
+    per: str | None
+    ties: bool
+    exact: bool
+    algorithm: Algorithm | None
+    sigma: float | None
+    emission: Emission
+    every_us: int | None
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedQuery:
     """A query that can be answered.
 
@@ -106,6 +145,7 @@ class CheckedQuery:
     tree: CreateQuery
     correlation: Correlation | None
     recognition: Recognition | None
+    neighbourhood: Neighbourhood | None
     answers: Columns
     selected: SelectList
     schema: StreamSchema
@@ -135,8 +175,17 @@ class CheckedStream:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedPoints:
+    """Points as they were written and as they are used."""
+
+    tree: CreatePoints
+    schema: PointsSchema
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
     """Everything a text creates, by name; queries come after what they read."""
 
     streams: Mapping[str, CheckedStream]
     queries: Mapping[str, CheckedQuery]
+    points: Mapping[str, CheckedPoints]

@@ -8,43 +8,70 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.model import QueriesRefused, QueryError, StreamSchema
+from headwater.kernels.nearest.words import Emission
+from headwater.model import PointsSchema, QueriesRefused, QueryError, StreamSchema
 from headwater.query.catalogue import (
     RESERVED,
     Catalogue,
+    CheckedPoints,
     CheckedQuery,
     CheckedStream,
     Columns,
     Correlation,
+    Neighbourhood,
     Recognition,
     SelectList,
 )
 from headwater.query.checks.answers import (
     answers_as_stream,
     correlation_columns,
+    further_columns,
+    neighbour_columns,
     recognition_columns,
     row_columns,
+    told_of_neighbours,
+    used_of,
 )
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.correlations import check_correlation
+from headwater.query.checks.nearest import check_neighbourhood
 from headwater.query.checks.patterns import check_recognition
+from headwater.query.checks.points import check_points
 from headwater.query.checks.selects import check_select_list, check_where
 from headwater.query.checks.streams import check_stream
 from headwater.query.parse import parse
-from headwater.query.tree import CreateQuery, CreateStream, MatchRecognize, Script, Statement
+from headwater.query.tree import (
+    CreatePoints,
+    CreateQuery,
+    CreateStream,
+    MatchRecognize,
+    Nearest,
+    Script,
+    Statement,
+)
+from headwater.query.tree.nearest import EachTarget
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 
 _Shown = tuple[Columns, SelectList, Columns]
 
 
+class _Asked(NamedTuple):
+    """The operator of a query with every choice made; a plain SELECT has none."""
+
+    correlation: Correlation | None = None
+    recognition: Recognition | None = None
+    neighbourhood: Neighbourhood | None = None
+
+
 def check(
     script: Script | str, text: str = "", file: str = "query", *, syntax: Sequence[QueryError] = ()
 ) -> Catalogue:
-    """The checked streams and queries of a script or of a text; raises QueriesRefused with all errors.
+    """The checked streams, points and queries of a script or of a text; raises QueriesRefused with all errors.
 
     `text` is what the script was read from. `syntax` are errors of statements that could not be read and are not in the
     script: they are told along, and names that those statements may have created are not called unknown.
@@ -72,18 +99,21 @@ class _Checker:
     unread: frozenset[str] | None
     streams: dict[str, CheckedStream] = field(default_factory=dict)
     queries: dict[str, CheckedQuery] = field(default_factory=dict)
+    points: dict[str, CheckedPoints] = field(default_factory=dict)
     schemas: dict[str, StreamSchema] = field(default_factory=dict)
     named: dict[str, Statement] = field(default_factory=dict)
     repeated: list[Statement] = field(default_factory=list)
     starred: dict[object, _Shown] = field(default_factory=dict)
 
     def run(self) -> Catalogue:
-        """Streams first, then queries in the order in which they read one another."""
+        """Streams and points first, then queries in the order in which they read one another."""
         self._names()
         for statement in self.named.values():
             if isinstance(statement, CreateStream) and (stream := check_stream(statement, self.complaints)):
                 self.streams[stream.schema.name] = stream
                 self.schemas[stream.schema.name] = stream.schema
+            elif isinstance(statement, CreatePoints) and (points := check_points(statement, self.complaints)):
+                self.points[points.schema.name] = points
         created = {name: tree for name, tree in self.named.items() if isinstance(tree, CreateQuery)}
         if self.unread is None and not any(isinstance(tree, CreateQuery) for tree in self.script.statements):
             self.complaints.refuse(
@@ -93,7 +123,7 @@ class _Checker:
             if query := self._query(tree):
                 self.queries[query.name] = query
         self._check_repeated()
-        return Catalogue(self.streams, self.queries)
+        return Catalogue(self.streams, self.queries, self.points)
 
     def _names(self) -> None:
         for statement in self.script.statements:
@@ -101,12 +131,11 @@ class _Checker:
                 self.named[statement.name] = statement
                 continue
             self.repeated.append(statement)
-            first = "stream" if isinstance(self.named[statement.name], CreateStream) else "query"
             self.complaints.refuse(
                 "duplicate-name",
-                f"there is a {first} named '{statement.name}' already",
+                f"there {_what_it_is(self.named[statement.name])} named '{statement.name}' already",
                 statement.span,
-                "streams and queries share their names: rename one of the two",
+                "streams, points and queries share their names: rename one of the two",
             )
 
     def _check_repeated(self) -> None:
@@ -114,6 +143,8 @@ class _Checker:
         for statement in self.repeated:
             if isinstance(statement, CreateStream):
                 check_stream(statement, self.complaints)
+            elif isinstance(statement, CreatePoints):
+                check_points(statement, self.complaints)
             else:
                 self._query(statement)
 
@@ -149,69 +180,119 @@ class _Checker:
         schema = self.schemas.get(select.source)
         self._source_exists(tree)
         before = len(self.complaints.errors)
-        correlation: Correlation | None = None
-        recognition: Recognition | None = None
         if schema:
             check_where(select.where, schema.types, self.complaints)
-        if isinstance(select.operator, MatchRecognize):
-            recognition = check_recognition(select.operator, schema, self.complaints)
-        elif select.operator:
-            stream = self.streams.get(select.source)
-            refused_place = bool(stream and stream.tree.place and not stream.schema.place)
-            correlation = check_correlation(
-                select.operator, schema, self.complaints, place_known=not refused_place
-            )
-        if schema is None or (select.operator and not correlation and not recognition):
+        asked = self._operator(tree, schema)
+        if schema is None or (select.operator and not any(asked)):
             return None
-        shown = self._columns(tree, schema, correlation, recognition)
+        shown = self._columns(tree, schema, asked)
         if shown is None:
             return None
         answers, selected, columns = shown
-        readings = correlation is not None and correlation.emit is Emit.READINGS
-        derived = answers_as_stream(tree.name, schema, columns, readings=readings)
+        if asked.neighbourhood:
+            asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, answers))
+        derived = answers_as_stream(tree.name, schema, columns, self._names_of_key(schema, asked))
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
             return None
-        return CheckedQuery(tree, correlation, recognition, answers, selected, derived)
+        return CheckedQuery(tree, *asked, answers, selected, derived)
 
-    def _columns(
-        self,
-        tree: CreateQuery,
-        schema: StreamSchema,
-        correlation: Correlation | None,
-        recognition: Recognition | None,
-    ) -> _Shown | None:
+    def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> _Asked:
+        """What the operator asks for; nothing where something is wrong with it."""
+        operator = tree.select.operator
+        if isinstance(operator, MatchRecognize):
+            return _Asked(recognition=check_recognition(operator, schema, self.complaints))
+        stream = self.streams.get(tree.select.source)
+        place_known = not (stream and stream.tree.place and not stream.schema.place)
+        if isinstance(operator, Nearest):
+            points = self._points_of(operator)
+            near = check_neighbourhood(operator, schema, points, self.complaints, place_known=place_known)
+            return _Asked(neighbourhood=near)
+        if operator:
+            found = check_correlation(operator, schema, self.complaints, place_known=place_known)
+            return _Asked(correlation=found)
+        return _Asked()
+
+    def _columns(self, tree: CreateQuery, schema: StreamSchema, asked: _Asked) -> _Shown | None:
         """What a query's kernel answers and what is selected of it; made once for queries that ask for the same by `*`."""
         before = len(self.complaints.errors)
-        key = None
-        if tree.select.items is None and correlation:
-            key = schema.name, correlation.emit, tuple((c.name, c.attribute) for c in correlation.clauses)
-            if key in self.starred:
-                return self.starred[key]
-        if correlation:
-            answers, starred = correlation_columns(schema, correlation.clauses, correlation.emit)
+        key = None if tree.select.items is not None else _same_columns(schema, asked)
+        if key and key in self.starred:
+            return self.starred[key]
+        further: Columns = ()
+        if asked.correlation:
+            answers, starred = correlation_columns(schema, asked.correlation.clauses, asked.correlation.emit)
             self._columns_differ(tree, answers)
-        elif recognition:
-            answers, starred = recognition_columns(schema, recognition)
+        elif asked.recognition:
+            answers, starred = recognition_columns(schema, asked.recognition)
+        elif near := asked.neighbourhood:
+            answers, starred = neighbour_columns(schema, near, self._schema_of_points(near.points))
+            further = further_columns(schema, answers)
         else:
             answers, starred = row_columns(schema)
-        selected = check_select_list(tree.select.items, answers, starred, self.complaints)
+        selected = check_select_list(tree.select.items, (*answers, *further), starred, self.complaints)
         if selected is None:
             return None
+        answers = (*answers, *used_of(further, selected)) if further else answers
         shown = answers, selected, tuple((name, kind) for name, _, kind in selected)
         if key and len(self.complaints.errors) == before:
             self.starred[key] = shown
         return shown
 
+    def _names_of_key(self, schema: StreamSchema, asked: _Asked) -> list[str | None]:
+        """The columns of an answer that are a key for those who read it, if they are selected."""
+        if near := asked.neighbourhood:
+            told = dict(told_of_neighbours(schema, near, self._schema_of_points(near.points)))
+            return ["key" if "key" in told else None, None if schema.key in told else schema.key]
+        readings = asked.correlation is not None and asked.correlation.emit is Emit.READINGS
+        return [schema.key, "key"] if readings else [schema.key]
+
+    def _schema_of_points(self, name: str | None) -> PointsSchema | None:
+        return self.points[name].schema if name in self.points else None
+
+    def _points_of(self, operator: Nearest) -> PointsSchema | None:
+        """The points of TO EACH OF; None where there are none, or they are broken."""
+        if not isinstance(operator.target, EachTarget):
+            return None
+        name, span = operator.target.points, operator.target.span or operator.span
+        created = self.named.get(name)
+        if isinstance(created, CreateStream | CreateQuery):
+            self.complaints.refuse(
+                "wrong-source",
+                f"'{name}' {_what_it_is(created)}, and TO EACH OF takes points",
+                span,
+                f"create points of another name: CREATE POINTS {name}_points (id STRING KEY, …)",
+            )
+        elif created is None and not (self.unread and name in self.unread):
+            known = [other for other, tree in self.named.items() if isinstance(tree, CreatePoints)]
+            advice = suggest(name, known, "points")
+            self.complaints.refuse(
+                "unknown-points",
+                f"there are no points named '{name}'",
+                span,
+                *advice,
+                *([] if known else [f"create them: CREATE POINTS {name} (id STRING KEY, …)"]),
+            )
+        return self._schema_of_points(name)
+
     def _source_exists(self, tree: CreateQuery) -> None:
         source = tree.select.source
+        span = tree.select.source_span or tree.span
+        if isinstance(self.named.get(source), CreatePoints):
+            self.complaints.refuse(
+                "wrong-source",
+                f"'{source}' are points, and queries read streams",
+                span,
+                f"read a stream and ask what is near to each of them: NEAREST (1 TO EACH OF {source} …)",
+            )
         if source in self.named or (self.unread and source in self.unread):
             return
+        streams = [name for name, created in self.named.items() if not isinstance(created, CreatePoints)]
         self.complaints.refuse(
             "unknown-stream",
             f"there is no stream named '{source}'",
-            tree.select.source_span or tree.span,
-            *suggest(source, (name for name in self.named if name != tree.name), "streams"),
+            span,
+            *suggest(source, (name for name in streams if name != tree.name), "streams"),
         )
 
     def _columns_differ(self, tree: CreateQuery, answers: Columns) -> None:
@@ -233,6 +314,29 @@ class _Checker:
                     "name the clauses with AS",
                 )
             seen.add(name)
+
+
+def _same_columns(schema: StreamSchema, asked: _Asked) -> object | None:
+    """What the columns of `*` depend on, for operators of which there are thousands."""
+    if (correlation := asked.correlation) is not None:
+        return schema.name, correlation.emit, tuple((c.name, c.attribute) for c in correlation.clauses)
+    if (near := asked.neighbourhood) is not None:
+        every = near.emission is Emission.EVERY
+        return schema.name, near.points, near.metric.ranks_values, near.per, every, near.columns
+    return None
+
+
+def _with_further(near: Neighbourhood, answers: Columns) -> Neighbourhood:
+    """The columns that the SELECT list names besides stand last among the answers, under their own names."""
+    names = [name for name, _ in answers]
+    further = names[names.index(near.columns[-1][0]) + 1 :]
+    return replace(near, columns=(*near.columns, *((name, name) for name in further)))
+
+
+def _what_it_is(created: Statement) -> str:
+    if isinstance(created, CreatePoints):
+        return "are points"
+    return "is a stream" if isinstance(created, CreateStream) else "is a query"
 
 
 def _names_in(text: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import blake2b
 
-from headwater.query.catalogue import Catalogue
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.printer import show
 
 
@@ -19,8 +19,16 @@ def fingerprints(catalogue: Catalogue) -> dict[str, str]:
     for name, stream in catalogue.streams.items():
         found[name] = _digest(show(replace(stream.tree, late=None, drop_late=False, idle=None)))
     for name, query in catalogue.queries.items():
-        found[name] = _digest(found[query.reads] + show(query.tree))
+        found[name] = _digest(found[query.reads] + _kind_of_points(catalogue, query) + show(query.tree))
     return {name: found[name] for name in catalogue.queries}
+
+
+def _kind_of_points(catalogue: Catalogue, query: CheckedQuery) -> str:
+    """The type of their names, which answers carry; what else is declared about them changes no answer of the others."""
+    if query.neighbourhood is None or query.neighbourhood.points is None:
+        return ""
+    points = catalogue.points[query.neighbourhood.points].schema
+    return points.types[points.key].value
 
 
 def _digest(text: str) -> str:

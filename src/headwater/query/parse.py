@@ -25,6 +25,7 @@ from headwater.query.syntax.statement_rules import Rules
 from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
 from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
+from headwater.query.tree.nearest import Using
 from headwater.query.tree.patterns import Pattern, Skip
 from headwater.query.walk import depth_of
 
@@ -34,7 +35,9 @@ MAX_DEPTH: Final = 100
 MOST_ERRORS: Final = 1000
 """Errors told about one text; behind so many, reading it stops."""
 
-_STARTS: Final = ("statement", "items", "expression", "clause", "quantity", "area", "pattern", "after")
+_STARTS: Final = (
+    "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using",
+)  # fmt: skip
 _NAMES: Final = ("word", "plain_word")
 
 
@@ -91,6 +94,11 @@ def parse_pattern(text: str) -> Pattern:
 def parse_skip(text: str) -> Skip:
     """Where the search goes on, such as `AFTER MATCH SKIP TO NEXT ROW`; raises QueryError."""
     return _parse_alone(text, "after")
+
+
+def parse_using(text: str) -> Using:
+    """How candidates are kept, such as `USING PROBABLE 0.001`; raises QueryError."""
+    return _parse_alone(text, "using")
 
 
 def is_plain_name(name: str) -> bool:

@@ -24,6 +24,7 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreatePoints,
     CreateQuery,
     CreateStream,
     Expression,
@@ -33,6 +34,7 @@ from headwater.query.tree import (
     Literal,
     MatchRecognize,
     Name,
+    Nearest,
     PlaceDefinition,
     PolygonArea,
     Quantity,
@@ -43,6 +45,7 @@ from headwater.query.tree import (
     Timestamp,
     Unary,
 )
+from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
 from headwater.query.tree.patterns import (
     Choice,
     Column,
@@ -102,6 +105,12 @@ def _(node: CreateStream) -> str:
     ]
     listed = ",\n".join(f"  {part}" for part in parts)
     return f"CREATE STREAM {_name(node.name)} (\n{listed}\n){''.join(options)};"
+
+
+@show.register
+def _(node: CreatePoints) -> str:
+    listed = ",\n".join(f"  {show(column)}" for column in node.columns)
+    return f"CREATE POINTS {_name(node.name)} (\n{listed}\n);"
 
 
 @show.register
@@ -306,6 +315,59 @@ def _quantifier(least: int, most: int | None) -> str:
 def _variable(name: str) -> str:
     """A variable in a pattern, where two more words are no names."""
     return f'"{name}"' if name.upper() in ("PERMUTE", "UNTIL") else _name(name)
+
+
+# --- NEAREST ----------------------------------------------------------------------------------------------------------
+
+
+@show.register
+def _(node: Nearest) -> str:
+    by = "PLACE" if node.attributes is None else f"({_listed(node.attributes)})"
+    using = Using(node.exact, node.sigma, node.algorithm)
+    lines = [
+        f"{node.k} TO {show(node.target)}" + ("" if isinstance(node.target, ValueTarget) else f" BY {by}"),
+        *([f"WEIGHTED {_numbers(node.weights)}"] if node.weights is not None else []),
+        f"OVER {show(node.over)}" if node.over else f"OVER {node.over_rows} ROWS",
+        *([f"PER {_name(node.per)}"] if node.per is not None else []),
+        *(["WITH TIES"] if node.ties else []),
+        *([show(using)] if using != Using() else []),
+        *(
+            [f"EMIT {node.emission.value}" + (f" {show(node.every)}" if node.every else "")]
+            if node.emission
+            else []
+        ),
+    ]
+    return "NEAREST (\n" + "".join(f"  {line}\n" for line in lines) + ")"
+
+
+@show.register
+def _(node: PointTarget) -> str:
+    return _numbers(node.coordinates)
+
+
+@show.register
+def _(node: EachTarget) -> str:
+    return f"EACH OF {_name(node.points)}"
+
+
+@show.register
+def _(node: ValueTarget) -> str:
+    return f"{'HIGHEST' if node.highest else 'LOWEST'} {_name(node.attribute)}{_alias(node.alias)}"
+
+
+@show.register
+def _(node: NearAttribute) -> str:
+    return _name(node.name) + _alias(node.alias)
+
+
+@show.register
+def _(node: Using) -> str:
+    algorithm = "" if node.algorithm is None else f" ALGORITHM {node.algorithm.value}"
+    return f"USING {'EXACT' if node.sigma is None else f'PROBABLE {node.sigma!r}'}{algorithm}"
+
+
+def _numbers(numbers: Iterable[float | int]) -> str:
+    return f"({', '.join(map(repr, numbers))})"
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.nearest.words import Emission
 from headwater.kernels.pattern.words import RowsPerMatch
-from headwater.model import ColumnType, PlaceColumns, StreamSchema
-from headwater.query.catalogue import Columns, Recognition
+from headwater.model import ColumnType, PlaceColumns, PointsSchema, StreamSchema
+from headwater.query.catalogue import RESERVED, Columns, Neighbourhood, Recognition, SelectList
+from headwater.query.walk import columns_of
 
 
 def correlation_columns(
@@ -60,17 +62,56 @@ def recognition_columns(schema: StreamSchema, recognition: Recognition) -> tuple
     return columns, columns
 
 
-def answers_as_stream(name: str, source: StreamSchema, selected: Columns, *, readings: bool) -> StreamSchema:
+def told_of_neighbours(schema: StreamSchema, near: Neighbourhood, points: PointsSchema | None) -> Columns:
+    """What a NEAREST kernel answers by itself, before the columns that it carries over from the row."""
+    every = near.emission is Emission.EVERY
+    return (
+        *([("point", points.types[points.key])] if points else []),
+        ("rank", ColumnType.BIGINT) if every else ("change", ColumnType.STRING),
+        *([("key", schema.types[schema.key])] if schema.key else []),
+        ("object_time", ColumnType.TIMESTAMP),
+        *([] if near.metric.ranks_values else [("distance", ColumnType.DOUBLE)]),
+    )
+
+
+def neighbour_columns(
+    schema: StreamSchema, near: Neighbourhood, points: PointsSchema | None
+) -> tuple[Columns, Columns]:
+    """What a NEAREST kernel answers after the reserved columns, and the same in the order of `*`: point and PER come first."""
+    types = schema.types
+    told = told_of_neighbours(schema, near, points)
+    carried = tuple((name, types[column]) for name, column in near.columns)
+    first = tuple(column for column in told if column[0] == "point" and points)
+    per = carried[:1] if near.columns[0] == (near.per, near.per) else ()
+    starred = (*first, *per, *told[len(first) :], *carried[len(per) :])
+    return (*told, *carried), starred
+
+
+def further_columns(schema: StreamSchema, answers: Columns) -> Columns:
+    """The columns of the stream that a SELECT list over neighbours may name besides: those with a name of their own."""
+    taken = {*dict(answers), *RESERVED}
+    return tuple((name, kind) for name, kind in schema.columns if name not in taken)
+
+
+def used_of(further: Columns, selected: SelectList) -> Columns:
+    """Those of them that a SELECT list names, in the order of use."""
+    types = dict(further)
+    used = (column.name for _, expression, _ in selected for column in columns_of(expression))
+    return tuple((name, types[name]) for name in dict.fromkeys(used) if name in types)
+
+
+def answers_as_stream(
+    name: str, source: StreamSchema, selected: Columns, keys: Sequence[str | None]
+) -> StreamSchema:
     """What a query that reads the query `name` sees.
 
     Its time is event_time. It has the KEY and the PLACE of what it reads if columns of their names are selected, so
-    that `SELECT cold_key AS station` gives a key back; the `key` of READINGS is a key as well.
+    that `SELECT cold_key AS station` gives a key back. `keys` are the names that a key may have, the first one first.
     """
     types = dict(selected)
-    wanted = [source.key, "key"] if readings else [source.key]
-    keys = [key for key in wanted if key and types.get(key) in (ColumnType.STRING, ColumnType.BIGINT)]
+    found = [key for key in keys if key and types.get(key) in (ColumnType.STRING, ColumnType.BIGINT)]
     place: PlaceColumns | None = source.place
     if place and not all(axis in types and types[axis].numeric for axis in (place.x, place.y)):
         place = None
     columns = (("event_time", ColumnType.TIMESTAMP), *selected)
-    return StreamSchema(name, columns, "event_time", keys[0] if keys else None, place)
+    return StreamSchema(name, columns, "event_time", found[0] if found else None, place)

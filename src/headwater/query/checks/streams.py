@@ -10,7 +10,7 @@ from headwater.query.catalogue import LONGEST_US, RESERVED, CheckedStream
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.tree import CreateStream, Quantity
 
-_KEY_TYPES = (ColumnType.STRING, ColumnType.BIGINT)
+KEY_TYPES = (ColumnType.STRING, ColumnType.BIGINT)
 
 
 def check_stream(tree: CreateStream, complaints: Complaints) -> CheckedStream | None:
@@ -140,7 +140,7 @@ def _key(tree: CreateStream, complaints: Complaints) -> str | None:
             marked[1].span,
             f"keep the mark on '{marked[0].name}' or on one other, not on both",
         )
-    if marked[0].type not in _KEY_TYPES:
+    if marked[0].type not in KEY_TYPES:
         complaints.refuse(
             "key-type",
             f"the KEY column '{marked[0].name}' is {marked[0].type.value}",

@@ -19,8 +19,8 @@ from headwater.query.syntax.leaves import (
     text_of,
     whole_number,
 )
+from headwater.query.syntax.nearest_rules import NearestRules
 from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.pattern_rules import PatternRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import (
     Area,
@@ -31,6 +31,7 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreatePoints,
     CreateQuery,
     CreateStream,
     Expression,
@@ -56,7 +57,7 @@ TYPES: Final = {
 
 
 @v_args(inline=True)
-class Rules(PatternRules):
+class Rules(NearestRules):
     """All rules of the grammar."""
 
     # --- statements -----------------------------------------------------------------------------------------------
@@ -113,6 +114,14 @@ class Rules(PatternRules):
     def deduplicate_option(self, word: Token) -> Option:
         """`DEDUPLICATE`."""
         return Option("DEDUPLICATE", True, span_of(word))
+
+    def create_points(self, create: Token, name: Token, *parts: Any) -> CreatePoints:
+        """`CREATE POINTS name (…)`."""
+        for part in parts:
+            if isinstance(part, PlaceDefinition):
+                advice = f"leave it out: BY PLACE takes the columns named '{part.x}' and '{part.y}' if the stream's place has these"
+                raise refused("POINTS take no PLACE", part.span, advice)
+        return CreatePoints(name_of(name), parts, span=stretch(create, name))
 
     def create_query(self, create: Token, name: Token, select: Select) -> CreateQuery:
         """`CREATE QUERY name AS select`."""

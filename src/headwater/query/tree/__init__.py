@@ -2,7 +2,7 @@
 
 The parser makes it, the builders make the same, the printer turns it back into text, the checker gives it a meaning.
 Spans say where a node stood in the text; they never count when two trees are compared. The nodes of MATCH_RECOGNIZE are in
-`tree.patterns`, to be used by that name.
+`tree.patterns`, those of NEAREST in `tree.nearest`, to be used by those names.
 """
 
 from headwater.query.tree.expressions import (
@@ -22,6 +22,7 @@ from headwater.query.tree.expressions import (
     Unary,
     Unit,
 )
+from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
 from headwater.query.tree.statements import (
     Area,
@@ -30,6 +31,7 @@ from headwater.query.tree.statements import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreatePoints,
     CreateQuery,
     CreateStream,
     Item,
@@ -53,6 +55,7 @@ __all__ = [
     "Clause",
     "ColumnDefinition",
     "Correlate",
+    "CreatePoints",
     "CreateQuery",
     "CreateStream",
     "Expression",
@@ -62,6 +65,7 @@ __all__ = [
     "Literal",
     "MatchRecognize",
     "Name",
+    "Nearest",
     "Operator",
     "PlaceDefinition",
     "PolygonArea",

@@ -1,4 +1,4 @@
-"""Streams, queries and CORRELATE."""
+"""Streams, points, queries and CORRELATE."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Span
 from headwater.query.tree.expressions import Between, Binary, Expression, Quantity, nowhere
+from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
 
 
@@ -42,6 +43,15 @@ class CreateStream:
     drop_late: bool = False
     idle: Quantity | None = None
     deduplicate: bool = False
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class CreatePoints:
+    """`CREATE POINTS name (columns)`: places and values that queries ask about, each with a name."""
+
+    name: str
+    columns: tuple[ColumnDefinition, ...]
     span: Span | None = nowhere()
 
 
@@ -114,7 +124,7 @@ class Correlate:
     span: Span | None = nowhere()
 
 
-Operator = Correlate | MatchRecognize
+Operator = Correlate | MatchRecognize | Nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +157,7 @@ class CreateQuery:
     span: Span | None = nowhere()
 
 
-Statement = CreateStream | CreateQuery
+Statement = CreateStream | CreatePoints | CreateQuery
 
 
 @dataclass(frozen=True, slots=True)

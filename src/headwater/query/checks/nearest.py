@@ -1,0 +1,352 @@
+"""Can a NEAREST be answered: its columns, its point or points, its window, how it is kept and what it tells?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.model import PointsSchema, Span, StreamSchema
+from headwater.query.catalogue import (
+    MOST_ATTRIBUTES,
+    MOST_NEIGHBOURS,
+    MOST_WINDOW_ROWS,
+    RESERVED,
+    Neighbourhood,
+)
+from headwater.query.checks.answers import told_of_neighbours
+from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.streams import duration_us
+from headwater.query.tree import Nearest
+from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, ValueTarget
+
+
+def check_neighbourhood(
+    tree: Nearest,
+    schema: StreamSchema | None,
+    points: PointsSchema | None,
+    complaints: Complaints,
+    *,
+    place_known: bool = True,
+) -> Neighbourhood | None:
+    """The operator with every choice made, or None and complaints; without a schema, what can be checked is.
+
+    `points` are those of TO EACH OF, None where they are not known. `place_known` is False for a stream whose PLACE was
+    refused: then a missing place is no second error.
+    """
+    before = len(complaints.errors)
+    checker = _Checker(tree, schema, points, complaints)
+    attributes = checker.attributes(place_known=place_known)
+    checker.check_bounds()
+    checker.check_point(attributes)
+    checker.check_weights(attributes)
+    checker.check_using()
+    checker.check_per()
+    window_us = checker.window_us()
+    every_us = checker.every_us()
+    if schema is None or attributes is None or len(complaints.errors) > before:
+        return None
+    if isinstance(tree.target, EachTarget) and points is None:
+        return None
+    made = Neighbourhood(
+        k=tree.k,
+        metric=checker.metric(),
+        attributes=tuple(attribute.name for attribute in attributes),
+        aliases=tuple(attribute.alias or attribute.name for attribute in attributes),
+        point=_floats(tree.target.coordinates) if isinstance(tree.target, PointTarget) else None,
+        points=tree.target.points if isinstance(tree.target, EachTarget) else None,
+        weights=None if tree.weights is None else _floats(tree.weights),
+        window_us=window_us,
+        window_rows=tree.over_rows,
+        per=tree.per,
+        ties=tree.ties,
+        exact=tree.sigma is None,
+        algorithm=tree.algorithm,
+        sigma=None if tree.sigma is None else float(tree.sigma),
+        emission=tree.emission or Emission.ENTERS,
+        every_us=every_us,
+        columns=_columns(tree.per if tree.per != schema.key else None, attributes),
+    )
+    checker.check_columns(made, attributes)
+    return made if len(complaints.errors) == before else None
+
+
+@dataclass(slots=True)
+class _Checker:
+    """One operator; every method complains of its part."""
+
+    tree: Nearest
+    schema: StreamSchema | None
+    points: PointsSchema | None
+    complaints: Complaints
+
+    def metric(self) -> Metric:
+        """What near means."""
+        target = self.tree.target
+        if isinstance(target, ValueTarget):
+            return Metric.HIGHEST if target.highest else Metric.LOWEST
+        return Metric.GEOGRAPHIC if self._geographic() else Metric.EUCLIDEAN
+
+    def _geographic(self) -> bool:
+        by_place = self.tree.attributes is None and not isinstance(self.tree.target, ValueTarget)
+        return by_place and bool(self.schema and self.schema.place and self.schema.place.geographic)
+
+    def attributes(self, *, place_known: bool) -> tuple[NearAttribute, ...] | None:
+        """The columns that make a row an object; None where they are not known."""
+        target = self.tree.target
+        if isinstance(target, ValueTarget):
+            given: tuple[NearAttribute, ...] = (
+                NearAttribute(target.attribute, target.alias, span=target.span),
+            )
+        elif self.tree.attributes is not None:
+            given = self.tree.attributes
+        else:
+            return self._place(place_known=place_known)
+        seen: set[str] = set()
+        for attribute in given:
+            span = attribute.span or self.tree.span
+            if attribute.name in seen:
+                self._refuse(
+                    "duplicate-name", f"'{attribute.name}' stands here twice", span, "take one of them out"
+                )
+            elif self.schema:
+                self._check_attribute(attribute.name, span, self.schema)
+            seen.add(attribute.name)
+            self._check_coordinate(attribute.name, span)
+        return given
+
+    def _place(self, *, place_known: bool) -> tuple[NearAttribute, ...] | None:
+        if self.schema is None:
+            return None
+        span = self.tree.place_of("BY")
+        if self.schema.place is None:
+            if place_known:
+                self._refuse(
+                    "needs-place",
+                    f"BY PLACE needs a place, and '{self.schema.name}' has none",
+                    span,
+                    "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream, or name the columns: BY (x, y)",
+                )
+            return None
+        axes = (self.schema.place.x, self.schema.place.y)
+        for axis in axes:
+            self._check_coordinate(axis, span)
+        return tuple(NearAttribute(axis, span=span) for axis in axes)
+
+    def _check_attribute(self, name: str, span: Span | None, schema: StreamSchema) -> None:
+        kind = schema.types.get(name)
+        if kind is None:
+            self._unknown(name, span)
+        elif not kind.numeric:
+            self._refuse(
+                "attribute-not-numeric",
+                f"NEAREST compares numbers, but '{name}' is {kind.value}",
+                span,
+                "take a column of numbers; a condition on this one goes to WHERE",
+            )
+
+    def _check_coordinate(self, name: str, span: Span | None) -> None:
+        """Points have a coordinate for every attribute, under its name."""
+        if self.points is None:
+            return
+        if name == self.points.key:
+            self._refuse(
+                "wrong-points",
+                f"'{name}' names the points of '{self.points.name}', so it is no coordinate of theirs",
+                span,
+                "give the KEY of the points a name of its own",
+            )
+        elif name not in self.points.types:
+            others = [column for column in self.points.types if column != self.points.key]
+            self._refuse(
+                "unknown-column",
+                f"the points '{self.points.name}' have no column named '{name}'",
+                span,
+                *suggest(name, others, "coordinates"),
+                "points have a column for every attribute, under its name",
+            )
+
+    def check_bounds(self) -> None:
+        """k, the attributes and the rows of the window are at least one and not too many."""
+        tree = self.tree
+        if tree.k < 1:
+            self._refuse(
+                "not-a-count", f"the {tree.k} nearest are none", tree.place_of("k"), "the least is 1 TO …"
+            )
+        self._most(tree.k, MOST_NEIGHBOURS, "the {0:,} nearest are asked for", tree.place_of("k"))
+        if tree.attributes is not None:
+            self._most(len(tree.attributes), MOST_ATTRIBUTES, "BY has {0} attributes", tree.place_of("BY"))
+        if tree.over_rows is None:
+            return
+        if tree.over_rows < 1:
+            self._refuse(
+                "not-a-count",
+                f"a window of {tree.over_rows} ROWS holds nothing",
+                tree.place_of("OVER"),
+                "the least is OVER 1 ROWS",
+            )
+        self._most(
+            tree.over_rows, MOST_WINDOW_ROWS, "the window is to hold {0:,} rows", tree.place_of("OVER")
+        )
+
+    def _most(self, given: int, most: int, message: str, span: Span | None) -> None:
+        if given > most:
+            self._refuse("nearest-too-large", message.format(given), span, f"at most {most:,} are possible")
+
+    def check_point(self, attributes: Sequence[NearAttribute] | None) -> None:
+        """The point has a coordinate for every attribute, and is one on earth where places are."""
+        target = self.tree.target
+        if not isinstance(target, PointTarget):
+            return
+        span = target.span or self.tree.span
+        given, wanted = len(target.coordinates), 2 if attributes is None else len(attributes)
+        if given != wanted:
+            by = "BY PLACE takes 2" if self.tree.attributes is None else f"BY has {_attributes(wanted)}"
+            numbers = "1 number" if given == 1 else f"{given} numbers"
+            self._refuse(
+                "wrong-point",
+                f"the point has {numbers}, but {by}",
+                span,
+                "give one number for each, in the same order",
+            )
+        elif self._geographic():
+            x, y = target.coordinates
+            if abs(x) > 180 or abs(y) > 90:
+                self._refuse(
+                    "wrong-point",
+                    f"({x}, {y}) is no geographic place: longitudes go from -180 to 180, latitudes from -90 to 90",
+                    span,
+                    "the longitude comes first, then the latitude",
+                )
+
+    def check_weights(self, attributes: Sequence[NearAttribute] | None) -> None:
+        """One weight for every attribute, each greater than zero."""
+        weights, span = self.tree.weights, self.tree.place_of("WEIGHTED")
+        if weights is None:
+            return
+        if isinstance(self.tree.target, ValueTarget) or self.tree.attributes is None:
+            value = isinstance(self.tree.target, ValueTarget)
+            why = "there is one value, and no distance" if value else "a place is not weighed"
+            self._refuse("wrong-weights", f"WEIGHTED has no meaning here: {why}", span, "leave it out")
+            return
+        wanted = len(self.tree.attributes)
+        if len(weights) != wanted:
+            self._refuse(
+                "wrong-weights",
+                f"WEIGHTED has {len(weights)} of them, but BY has {_attributes(wanted)}",
+                span,
+                "give one weight for each, in the same order",
+            )
+        for weight in weights:
+            if not weight > 0:
+                advice = "an attribute that should not count is left out of BY"
+                self._refuse("wrong-weights", f"the weight {weight} is not greater than zero", span, advice)
+
+    def check_using(self) -> None:
+        """The probability is one, and the algorithm keeps what is promised."""
+        tree, span = self.tree, self.tree.place_of("USING")
+        if tree.sigma is not None and not 0 < tree.sigma < 1:
+            self._refuse(
+                "wrong-probability",
+                f"PROBABLE {tree.sigma}: how often an object may be lost lies between 0 and 1, both excluded",
+                span,
+                "write a small share, as in USING PROBABLE 0.001; or USING EXACT, which loses none",
+            )
+        if tree.algorithm is None or tree.algorithm.exact == (tree.sigma is None):
+            return
+        if tree.sigma is None:
+            message, advice = "PA may lose an answer, so it is not EXACT", "write USING PROBABLE 0.001"
+        else:
+            message = f"{tree.algorithm.value} never loses an answer, so there is nothing PROBABLE about it"
+            advice = f"write USING EXACT ALGORITHM {tree.algorithm.value}"
+        names = [word.value for word in Algorithm if word.exact == (tree.sigma is None)]
+        self._refuse("wrong-algorithm", message, span, f"{advice}, or ALGORITHM {' or '.join(names)}")
+
+    def check_per(self) -> None:
+        """PER names a column."""
+        if self.tree.per is not None and self.schema and self.tree.per not in self.schema.types:
+            self._unknown(self.tree.per, self.tree.place_of("PER"))
+
+    def window_us(self) -> int | None:
+        """How long an object stays."""
+        if self.tree.over is None:
+            return None
+        span = self.tree.over.span or self.tree.span
+        found = duration_us(self.tree.over, "OVER", self.complaints)
+        if found is not None and found <= 0:
+            self._refuse(
+                "zero-window",
+                "the time of OVER is not longer than zero, so no object is in the window",
+                span,
+                "say how far back to look, as in OVER 1 HOUR",
+            )
+        return found
+
+    def every_us(self) -> int | None:
+        """The time between two ticks."""
+        if self.tree.every is None:
+            return None
+        found = duration_us(self.tree.every, "EVERY", self.complaints)
+        if found is not None and found <= 0:
+            self._refuse(
+                "negative-duration",
+                "EVERY is not longer than zero",
+                self.tree.every.span or self.tree.span,
+                "say how often the set is told, as in EMIT EVERY 10 SECONDS",
+            )
+        return found
+
+    def check_columns(self, made: Neighbourhood, attributes: Sequence[NearAttribute]) -> None:
+        """The columns of an answer have different names, none of them reserved."""
+        assert self.schema is not None
+        told = [name for name, _ in told_of_neighbours(self.schema, made, self.points)]
+        taken = dict.fromkeys(told, "every answer of this query has a column of this name")
+        if made.columns[0] == (made.per, made.per):
+            self._check_column(made.columns[0][0], taken, self.tree.place_of("PER"), _renaming("PER"))
+            taken.setdefault(made.columns[0][0], "the column of PER has this name")
+        for attribute in attributes:
+            name = attribute.alias or attribute.name
+            if attribute.name == made.per and name == made.per:
+                continue  # told once
+            by_place = self.tree.attributes is None and not isinstance(self.tree.target, ValueTarget)
+            word = "HIGHEST" if made.metric is Metric.HIGHEST else "LOWEST"
+            example = f"{attribute.name} AS another_name"
+            as_advice = f"{word} {example}" if made.metric.ranks_values else f"BY ({example})"
+            advice = _renaming("PLACE") if by_place else f"name it with AS: {as_advice}"
+            self._check_column(name, taken, attribute.span or self.tree.span, advice)
+            taken.setdefault(name, "another attribute has this name")
+
+    def _check_column(self, name: str, taken: dict[str, str], span: Span | None, advice: str) -> None:
+        if name in RESERVED:
+            self._refuse("reserved-column", f"every answer has its own '{name}'", span, advice)
+        elif name in taken:
+            message = f"two columns of the answer would be named '{name}'"
+            self._refuse("duplicate-name", message, span, taken[name], advice)
+
+    def _unknown(self, name: str, span: Span | None) -> None:
+        assert self.schema is not None
+        known = suggest(name, self.schema.types, "columns")
+        self._refuse("unknown-column", f"there is no column named '{name}'", span, *known)
+
+    def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
+        self.complaints.refuse(code, message, span, *advice)
+
+
+def _columns(per: str | None, attributes: Sequence[NearAttribute]) -> tuple[tuple[str, str], ...]:
+    """Name in the answer and column of the stream: that of PER, then the attributes; the same is told once."""
+    named = [(attribute.alias or attribute.name, attribute.name) for attribute in attributes]
+    return tuple(dict.fromkeys([*([(per, per)] if per is not None else []), *named]))
+
+
+def _renaming(what: str) -> str:
+    return (
+        f"give the column of {what} another name in a query, and read that: SELECT … AS another_name FROM …"
+    )
+
+
+def _attributes(count: int) -> str:
+    return "1 attribute" if count == 1 else f"{count} attributes"
+
+
+def _floats(numbers: Sequence[float | int]) -> tuple[float, ...]:
+    return tuple(map(float, numbers))

@@ -1,0 +1,195 @@
+"""What each rule of NEAREST in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+
+All that follows the target may stand in any order. What must be there (BY, OVER) and what cannot be there (BY behind HIGHEST)
+is told here, because the tree has no room for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lark import Token, v_args
+
+from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.query.checks.complaints import suggest
+from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
+from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.pattern_rules import PatternRules
+from headwater.query.syntax.tokens import span_of
+from headwater.query.tree import Literal, Nearest, Quantity
+from headwater.query.tree.nearest import (
+    EachTarget,
+    NearAttribute,
+    PointTarget,
+    Target,
+    Using,
+    ValueTarget,
+)
+
+
+class _Signed(NamedTuple):
+    """A number that need not make sense yet: what counts must be whole, what is likely may have a point."""
+
+    minus: Token | None
+    number: Token
+
+
+@v_args(inline=True)
+class NearestRules(PatternRules):
+    """The rules between `NEAREST (` and its end."""
+
+    def nearest(self, word: Token, k: _Signed, target: Target, *given: Option) -> Nearest:
+        """`NEAREST (k TO target options)`."""
+        options = once(given)
+        _check_by(word, target, given, options)
+        if "OVER" not in options:
+            advice = "say how far back to look: OVER 1 HOUR, or OVER 1000 ROWS"
+            raise refused("NEAREST without OVER", span_of(word), advice)
+        over = options["OVER"]
+        using = options.get("USING", Using())
+        emission, every = options.get("EMIT", (None, None))
+        return Nearest(
+            _whole(k, "NEAREST"),
+            target,
+            options.get("BY"),
+            over if isinstance(over, Quantity) else None,
+            None if isinstance(over, Quantity) else over,
+            options.get("WEIGHTED"),
+            options.get("PER"),
+            "WITH TIES" in options,
+            using.exact,
+            using.sigma,
+            using.algorithm,
+            emission,
+            every,
+            span=span_of(word),
+            places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in given},
+        )
+
+    def signed_number(self, minus: Token | None, number: Token) -> _Signed:
+        """A number with its sign."""
+        return _Signed(minus, number)
+
+    # --- what is near to what -------------------------------------------------------------------------------------
+
+    def point_target(self, start: Token, *coordinates: Any) -> PointTarget:
+        """`(x, y, …)`."""
+        *given, end = coordinates
+        return PointTarget(_numbers(given), span=stretch(start, end))
+
+    def each_target(self, _: Token, name: Token) -> EachTarget:
+        """`EACH OF points`."""
+        return EachTarget(name_of(name), span=span_of(name))
+
+    def highest_target(self, _: Token, name: Token, alias: Token | None) -> ValueTarget:
+        """`HIGHEST attribute [AS name]`."""
+        return _value_target(name, alias, highest=True)
+
+    def lowest_target(self, _: Token, name: Token, alias: Token | None) -> ValueTarget:
+        """`LOWEST attribute [AS name]`."""
+        return _value_target(name, alias, highest=False)
+
+    def by_attributes(self, word: Token, *attributes: Any) -> Option:
+        """`BY (attributes)`."""
+        return Option("BY", attributes[:-1], span_of(word))
+
+    def by_place(self, word: Token, place: Token) -> Option:
+        """`BY PLACE`."""
+        return Option("BY", None, stretch(word, place))
+
+    def near_attribute(self, name: Token, alias: Token | None) -> NearAttribute:
+        """`attribute [AS name]`."""
+        return NearAttribute(
+            name_of(name), None if alias is None else name_of(alias), span=stretch(name, alias or name)
+        )
+
+    # --- options --------------------------------------------------------------------------------------------------
+
+    def weighted_option(self, word: Token, *weights: Any) -> Option:
+        """`WEIGHTED (weights)`."""
+        *given, end = weights
+        return Option("WEIGHTED", _numbers(given), stretch(word, end))
+
+    def over_time(self, word: Token, over: Quantity) -> Option:
+        """`OVER 1 HOUR`."""
+        return Option("OVER", over, stretch(word, over))
+
+    def over_rows(self, word: Token, rows: _Signed, end: Token) -> Option:
+        """`OVER n ROWS`."""
+        return Option("OVER", _whole(rows, "OVER … ROWS"), stretch(word, end))
+
+    def per_option(self, word: Token, name: Token) -> Option:
+        """`PER column`."""
+        return Option("PER", name_of(name), span_of(name))
+
+    def ties_option(self, word: Token) -> Option:
+        """`WITH TIES`."""
+        return Option("WITH TIES", True, span_of(word))
+
+    def using_option(self, using: Using) -> Option:
+        """`USING …`."""
+        return Option("USING", using, using.span)  # type: ignore[arg-type]
+
+    def exact_option(self, word: Token, exact: Token, algorithm: Token | None) -> Using:
+        """`USING EXACT [ALGORITHM name]`."""
+        return Using(exact=True, algorithm=_algorithm(algorithm), span=stretch(word, algorithm or exact))
+
+    def probable_option(self, word: Token, _: Token, sigma: _Signed, algorithm: Token | None) -> Using:
+        """`USING PROBABLE sigma [ALGORITHM name]`."""
+        return Using(
+            sigma=number_of(sigma.number, sigma.minus),
+            algorithm=_algorithm(algorithm),
+            span=stretch(word, algorithm or sigma.number),
+        )
+
+    def told_option(self, word: Token, told: tuple[Emission, Quantity | None]) -> Option:
+        """`EMIT …`."""
+        return Option("EMIT", told, span_of(word))
+
+    def told_once(self, _: Token) -> tuple[Emission, None]:
+        """`ENTERS`."""
+        return Emission.ENTERS, None
+
+    def told_changes(self, _: Token) -> tuple[Emission, None]:
+        """`CHANGES`."""
+        return Emission.CHANGES, None
+
+    def told_every(self, _: Token, every: Quantity) -> tuple[Emission, Quantity]:
+        """`EVERY t`."""
+        return Emission.EVERY, every
+
+
+def _check_by(word: Token, target: Target, given: tuple[Option, ...], options: dict[str, Any]) -> None:
+    """BY belongs to points, and to nothing else."""
+    if not isinstance(target, ValueTarget):
+        if "BY" not in options:
+            advice = "say which columns make an object near: BY (solar, volts), or BY PLACE"
+            raise refused("NEAREST without BY", span_of(word), advice)
+    elif "BY" in options:
+        which = "HIGHEST" if target.highest else "LOWEST"
+        span = next(option.span for option in given if option.word == "BY")
+        advice = f"leave BY out, or give a point: TO (0.31, 0.22) BY (solar, {target.attribute})"
+        raise refused(f"{which} names its column itself and takes no BY", span, advice)
+
+
+def _value_target(name: Token, alias: Token | None, *, highest: bool) -> ValueTarget:
+    said = None if alias is None else name_of(alias)
+    return ValueTarget(name_of(name), highest, said, span=stretch(name, alias or name))
+
+
+def _numbers(given: list[Literal]) -> tuple[Number, ...]:
+    return tuple(literal.value for literal in given)  # type: ignore[misc]
+
+
+def _whole(given: _Signed, what: str) -> int:
+    return whole_number(given.number, what, given.minus)
+
+
+def _algorithm(word: Token | None) -> Algorithm | None:
+    if word is None:
+        return None
+    names = [algorithm.value for algorithm in Algorithm]
+    if word.upper() not in names:
+        message = f"there is no algorithm named '{word}'"
+        raise refused(message, span_of(word), *suggest(word, names, "algorithms"))
+    return Algorithm(word.upper())
