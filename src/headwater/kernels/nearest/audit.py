@@ -1,0 +1,61 @@
+"""How much does PROBABLE lose? For a share of its points the exact algorithm runs beside it, and what it finds is compared.
+
+Rule 1  An object is lost if the exact set takes it in and the probable one never did. While an object is among the candidates of
+        PA, it comes into the set no later than it does in truth; so it is enough to know what PA has told so far.
+Memory  The objects told by PA that are not older than the oldest the exact algorithm still holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest.bands import ENTER, HOW, WHAT, WHOSE
+from headwater.kernels.nearest.fields import Events
+from headwater.kernels.nearest.question import NearestQuery, Points
+from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.model import text_hash
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What PA has told of the audited points: int64[n, 2], a point's number and an object's."""
+
+    told: Whole
+
+    def after(self, probable: Events, exact: Events, points: int, oldest: int) -> tuple[Audit, Whole, Whole]:
+        """With a step's events of both; and by point how many objects the exact algorithm told and how many of them were lost."""
+        told = np.concatenate([self.told, _entered(probable, points)])
+        truth = _entered(exact, points)
+        known = set(map(tuple, told.tolist()))
+        lost = np.array([pair not in known for pair in map(tuple, truth.tolist())], np.bool_)
+        found = np.bincount(truth[:, 0], minlength=points)
+        missed = np.bincount(truth[lost, 0], minlength=points) if len(truth) else found
+        return Audit(told[told[:, 1] >= oldest]), found, missed
+
+
+def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:
+    """The probable and the exact twin of a query for the share of its points that is audited; None: there is none."""
+    if query.audit <= 0 or query.algorithm is not Algorithm.PA:
+        return None
+    ids = query.points.ids
+    names = [""] * len(query.points) if ids is None else [str(name) for name in ids.tolist()]
+    # By the points' names, so that it is the same share after a restart; one at least.
+    draws = np.array([text_hash(f"audit {name}") / 2.0**64 for name in names])
+    chosen = np.flatnonzero(draws < query.audit) if len(draws) > 1 else np.zeros(1, np.int64)
+    if not len(chosen):
+        chosen = np.array([int(draws.argmin())])
+    points = Points(query.points.coordinates[chosen], None if ids is None else ids.take(chosen))
+    probable = replace(
+        query, name=f"{query.name} audited", points=points, emission=Emission.ENTERS, every_us=None, audit=0.0
+    )
+    return probable, replace(probable, name=f"{query.name} in truth", algorithm=Algorithm.RAPF, sigma=None)
+
+
+def _entered(events: Events, points: int) -> Whole:
+    chosen = events.told[:, HOW] == ENTER
+    return np.column_stack([events.told[chosen, WHOSE] % points, events.told[chosen, WHAT]])

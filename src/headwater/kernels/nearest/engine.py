@@ -1,0 +1,501 @@
+"""Objects meet queries: each object is shown to the queries that may want it, when it comes and once more when it grows old.
+
+Rule 1  A query wants an object on arrival iff it is not farther than its threshold. RA has none. PA: the farthest candidate
+        it keeps, once it keeps as many as it may. RAPF: the CUT-th nearest of its *recent* candidates.
+Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is shown again, to queries of which
+        fewer than k newer candidates are nearer. An object that was put off had k nearer ones, none of them half a window
+        old, and they are in the window until it is shown again: so it was never in the set before, and nothing is lost.
+Rule 3  Thresholds grow by time alone, when a recent candidate is recent no more, or a candidate of PA expires. A heap gives the
+        queries to which this happens next; each has one entry, which may be early and is then put back.
+Rule 4  Only queries with the object's cell among their cells of interest are asked, and the wide ones (see `grid`).
+
+A lane is the objects with one value of the PER column. Lanes do not know one another and are gone through one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest.bands import (
+    ALGORITHM,
+    BEGIN,
+    BY_TIME,
+    CUT,
+    DONE,
+    EMISSION,
+    FLAGS,
+    FULL,
+    HALF,
+    IN_SET,
+    LENGTH,
+    LIMIT,
+    OLDEST,
+    PA,
+    RAPF,
+    RECENT,
+    SEQ,
+    SINCE,
+    TAKEN,
+    TICKS,
+    TIES,
+    WINDOW,
+    K,
+    Real,
+    Span,
+    Whole,
+    begin,
+    holds,
+    prune,
+    put,
+    settle,
+    tell_ticks,
+)
+from headwater.kernels.nearest.grid import cell_of
+
+DRAW: Final = 3
+"""The wide queries have cost as much as drawing the grid anew."""
+
+# Places in `at`, int64[…]: how far the work has come, and what it was.
+LANE: Final = 0
+ROW: Final = 1
+OLD: Final = 2  # the oldest row that is recent
+PHASE: Final = 3
+HEAPED: Final = 4
+WIDE: Final = 5
+TESTED: Final = 6
+WIDE_TESTED: Final = 7
+BUDGET: Final = 8
+SETTLED: Final = 9
+PLACES: Final = 10
+
+FRESH: Final = 0  # PHASE: the lane has not begun
+GOING: Final = 1
+ENDING: Final = 2
+
+# Columns of `tests`, float64[queries, 2 + dimensions]: the threshold, its square with a hair more, and the point.
+LIMIT_SCORE: Final = 0
+LIMIT_SQUARE: Final = 1
+POINT: Final = 2
+
+
+@njit(cache=True)
+def show(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    told: Whole,
+    told_scores: Real,
+    room: Whole,
+    at: Whole,
+    tests: Real,
+    nearer: Real,
+    heap: Whole,
+    wide: Whole,
+    newest: Whole,
+    axes: Whole,
+    lows: Real,
+    per_unit: Real,
+    counts: Whole,
+    starts: Whole,
+    members: NDArray[np.int32],
+    radii: Real,
+    lanes: Whole,
+    values: Real,
+    weights: Real,
+    times: Whole,
+    clocks: Whole,
+    last_clocks: Whole,
+    seqs: Whole,
+    ticks: Whole,
+    watermark: int,
+    gamma: float,
+) -> int:
+    """Show all new rows of all lanes to the queries and let time pass until `watermark`.
+
+    `lanes[lane]` is where its rows begin, where the new ones begin, where they end, and where its ticks begin and end.
+    Returns DONE; or FULL, GROW or DRAW, to be called again when there is room or the grid has been drawn.
+    """
+    queries = len(tests)
+    algorithm = rules[ALGORITHM]
+    dimensions = values.shape[1]
+    by_value = tests.shape[1] == POINT
+    gridded = len(axes) > 0
+    while at[LANE] < len(lanes):
+        lane = at[LANE]
+        base = lane * queries
+        first, stop = lanes[lane, 1], lanes[lane, 2]
+        first_clock = clocks[first] if first < stop else 0
+        span = (first, stop, first_clock)
+        own_ticks = ticks[lanes[lane, 3] : lanes[lane, 4]]
+        if at[PHASE] == FRESH:
+            at[ROW], at[OLD], at[PHASE], at[SETTLED] = first, lanes[lane, 0], GOING, 0
+            at[HEAPED] = at[WIDE] = 0
+            border = seqs[at[OLD]] if at[OLD] < stop else np.iinfo(np.int64).max
+            for q in range(queries):
+                wide[1, q] = -1
+                heap[2, q] = 0
+                _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+        while at[PHASE] == GOING and at[ROW] < stop:
+            row = at[ROW]
+            instant, clock = times[row], last_clocks[row]
+            if algorithm == RAPF:
+                while at[OLD] < row and (
+                    clocks[at[OLD]] + rules[HALF] <= clocks[row] or row - at[OLD] > rules[RECENT]
+                ):
+                    came = _grow_old(
+                        bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
+                        per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
+                        base, stop, gamma,
+                    )  # fmt: skip
+                    if came != DONE:
+                        return came
+            elif algorithm == PA:
+                while at[HEAPED] > 0 and heap[0, 0] + rules[WINDOW] <= clock:
+                    q = heap[1, 0]
+                    came = begin(
+                        bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span,
+                        own_ticks, base + q, instant, clock,
+                    )  # fmt: skip
+                    if came != DONE:
+                        return came
+                    _pop(heap, at)
+                    _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, 0)
+            border = seqs[at[OLD]]
+            if gridded:
+                cell = cell_of(values[row], axes, lows, per_unit, counts)
+                at[TESTED] += starts[cell + 1] - starts[cell]
+                for place in range(starts[cell], starts[cell + 1]):
+                    q = members[place]
+                    square = 0.0
+                    for d in range(dimensions):
+                        gap = values[row, d] - tests[q, POINT + d]
+                        square += weights[d] * (gap * gap)
+                    if square > tests[q, LIMIT_SQUARE] or wide[1, q] >= 0:
+                        continue
+                    score = np.sqrt(square)
+                    if score <= tests[q, LIMIT_SCORE] and bands[q, TAKEN] != seqs[row]:
+                        came = _take(
+                            bands, ids, scores, rules, told, told_scores, room, at, tests, nearer, heap,
+                            wide, newest, radii, times, last_clocks, span, own_ticks, base, q, row,
+                            score, seqs[row], clocks[row], border, gamma,
+                        )  # fmt: skip
+                        if came != DONE:
+                            return came
+            at[TESTED] += at[WIDE]
+            at[WIDE_TESTED] += at[WIDE]
+            for place in range(at[WIDE] - 1, -1, -1):
+                q = wide[0, place]
+                if by_value:
+                    score = values[row, 0]
+                else:
+                    square = 0.0
+                    for d in range(dimensions):
+                        gap = values[row, d] - tests[q, POINT + d]
+                        square += weights[d] * (gap * gap)
+                    if square > tests[q, LIMIT_SQUARE]:
+                        continue
+                    score = np.sqrt(square)
+                if score <= tests[q, LIMIT_SCORE] and bands[base + q, TAKEN] != seqs[row]:
+                    came = _take(
+                        bands, ids, scores, rules, told, told_scores, room, at, tests, nearer, heap,
+                        wide, newest, radii, times, last_clocks, span, own_ticks, base, q, row,
+                        score, seqs[row], clocks[row], border, gamma,
+                    )  # fmt: skip
+                    if came != DONE:
+                        return came
+            at[ROW] = row + 1
+            if at[WIDE_TESTED] > at[BUDGET]:
+                at[WIDE_TESTED] = 0
+                return DRAW
+        at[PHASE] = ENDING
+        if algorithm == RAPF and rules[BY_TIME] == 1:
+            while at[OLD] < stop and clocks[at[OLD]] + rules[HALF] < watermark:
+                came = _grow_old(
+                    bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
+                    per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
+                    base, stop, gamma,
+                )  # fmt: skip
+                if came != DONE:
+                    return came
+        while at[SETTLED] < queries:
+            b = base + at[SETTLED]
+            if not settle(
+                bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, own_ticks, b,
+                watermark,
+            ):  # fmt: skip
+                return FULL
+            if rules[EMISSION] == TICKS and not tell_ticks(
+                bands, ids, scores, rules, told, told_scores, room, own_ticks, b, watermark - 1
+            ):
+                return FULL
+            at[SETTLED] += 1
+        lanes[lane, 0] = at[OLD] if algorithm == RAPF else stop  # what is recent still begins here
+        at[LANE] = lane + 1
+        at[PHASE] = FRESH
+    return DONE
+
+
+@njit(cache=True)
+def _take(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    told: Whole,
+    told_scores: Real,
+    room: Whole,
+    at: Whole,
+    tests: Real,
+    nearer: Real,
+    heap: Whole,
+    wide: Whole,
+    newest: Whole,
+    radii: Real,
+    times: Whole,
+    last_clocks: Whole,
+    span: Span,
+    ticks: Whole,
+    base: int,
+    q: int,
+    row: int,
+    score: float,
+    seq: int,
+    clock: int,
+    border: int,
+    gamma: float,
+) -> int:
+    """A query takes an object that has just come."""
+    b = base + q
+    if times[row] < bands[b, SINCE]:
+        return DONE
+    came = begin(
+        bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, ticks, b,
+        times[row], last_clocks[row],
+    )  # fmt: skip
+    if came != DONE:
+        return came
+    came = put(bands, ids, scores, room, b, score, seq, clock)
+    if came != DONE:
+        return came
+    bands[b, TAKEN] = seq
+    if rules[ALGORITHM] == PA:
+        last = bands[b, BEGIN] + bands[b, LENGTH] - 1
+        while bands[b, LENGTH] > bands[b, CUT] and (ids[last, FLAGS] & IN_SET) == 0:
+            bands[b, LENGTH] -= 1
+            last -= 1
+    elif bands[b, LENGTH] > bands[b, LIMIT]:
+        prune(bands, ids, scores, rules, newest, b, gamma)
+    _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+    return DONE
+
+
+@njit(cache=True)
+def _grow_old(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    room: Whole,
+    at: Whole,
+    tests: Real,
+    nearer: Real,
+    heap: Whole,
+    wide: Whole,
+    newest: Whole,
+    axes: Whole,
+    lows: Real,
+    per_unit: Real,
+    counts: Whole,
+    starts: Whole,
+    members: NDArray[np.int32],
+    radii: Real,
+    values: Real,
+    weights: Real,
+    times: Whole,
+    clocks: Whole,
+    seqs: Whole,
+    base: int,
+    stop: int,
+    gamma: float,
+) -> int:
+    """The oldest recent object is recent no more, and is shown again."""
+    old = at[OLD]
+    border = seqs[old + 1] if old + 1 < stop else np.iinfo(np.int64).max
+    while at[HEAPED] > 0 and heap[0, 0] < border:
+        q = heap[1, 0]
+        _pop(heap, at)
+        _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+    by_value = tests.shape[1] == POINT
+    if len(axes) > 0:
+        cell = cell_of(values[old], axes, lows, per_unit, counts)
+        at[TESTED] += starts[cell + 1] - starts[cell]
+        for place in range(starts[cell], starts[cell + 1]):
+            q = members[place]
+            if wide[1, q] >= 0:
+                continue
+            score = _score(values, weights, tests, old, q, by_value)
+            if score <= nearer[q]:
+                came = _take_late(
+                    bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, radii, times,
+                    base, q, old, score, seqs[old], clocks[old], border, gamma,
+                )  # fmt: skip
+                if came != DONE:
+                    return came
+    at[TESTED] += at[WIDE]
+    at[WIDE_TESTED] += at[WIDE]
+    for place in range(at[WIDE] - 1, -1, -1):
+        q = wide[0, place]
+        score = _score(values, weights, tests, old, q, by_value)
+        if score <= nearer[q]:
+            came = _take_late(
+                bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, radii, times,
+                base, q, old, score, seqs[old], clocks[old], border, gamma,
+            )  # fmt: skip
+            if came != DONE:
+                return came
+    at[OLD] = old + 1
+    return DONE
+
+
+@njit(cache=True)
+def _take_late(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    room: Whole,
+    at: Whole,
+    tests: Real,
+    nearer: Real,
+    heap: Whole,
+    wide: Whole,
+    newest: Whole,
+    radii: Real,
+    times: Whole,
+    base: int,
+    q: int,
+    row: int,
+    score: float,
+    seq: int,
+    clock: int,
+    border: int,
+    gamma: float,
+) -> int:
+    """A query takes an object that was put off, unless it has it or k newer ones are at least as near."""
+    b = base + q
+    if score == nearer[q] and rules[TIES] == 0:
+        return DONE
+    if times[row] < bands[b, SINCE] or holds(bands, ids, scores, b, score, seq):
+        return DONE
+    came = put(bands, ids, scores, room, b, score, seq, clock)
+    if came != DONE:
+        return came
+    if bands[b, LENGTH] > bands[b, LIMIT]:
+        prune(bands, ids, scores, rules, newest, b, gamma)
+    return DONE
+
+
+@njit(cache=True, inline="always")
+def _score(values: Real, weights: Real, tests: Real, row: int, q: int, by_value: bool) -> float:
+    if by_value:
+        return values[row, 0]
+    square = 0.0
+    for d in range(values.shape[1]):
+        gap = values[row, d] - tests[q, POINT + d]
+        square += weights[d] * (gap * gap)
+    return np.sqrt(square)
+
+
+@njit(cache=True)
+def _refresh(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    at: Whole,
+    tests: Real,
+    nearer: Real,
+    heap: Whole,
+    wide: Whole,
+    radii: Real,
+    base: int,
+    q: int,
+    border: int,
+) -> None:
+    """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
+    b = base + q
+    start, length, cut = bands[b, BEGIN], bands[b, LENGTH], bands[b, CUT]
+    limit, wakes = np.inf, np.iinfo(np.int64).max
+    if rules[ALGORITHM] == PA:
+        if length >= cut:
+            limit = scores[start + cut - 1]
+        wakes = bands[b, OLDEST]
+    elif rules[ALGORITHM] == RAPF:
+        k, known = bands[b, K], 0
+        nearer[q] = np.inf
+        for p in range(start, start + length):
+            if ids[p, SEQ] < border:
+                continue
+            known += 1
+            wakes = min(wakes, ids[p, SEQ])
+            if known == k:
+                nearer[q] = scores[p]
+            if known == cut:
+                limit = scores[p]
+                break
+    tests[q, LIMIT_SCORE] = limit
+    tests[q, LIMIT_SQUARE] = limit * limit * (1 + 1e-12) + 1e-300
+    if limit > radii[q]:
+        if wide[1, q] < 0:
+            wide[0, at[WIDE]] = q
+            wide[1, q] = at[WIDE]
+            at[WIDE] += 1
+    elif wide[1, q] >= 0:
+        place, moved = wide[1, q], wide[0, at[WIDE] - 1]
+        wide[0, place] = moved
+        wide[1, moved] = place
+        wide[1, q] = -1
+        at[WIDE] -= 1
+    if heap[2, q] == 0 and wakes != np.iinfo(np.int64).max:
+        _push(heap, at, wakes, q)
+
+
+@njit(cache=True)
+def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
+    p = at[HEAPED]
+    at[HEAPED] = p + 1
+    heap[2, q] = 1
+    while p > 0 and heap[0, (p - 1) >> 1] > key:
+        heap[0, p] = heap[0, (p - 1) >> 1]
+        heap[1, p] = heap[1, (p - 1) >> 1]
+        p = (p - 1) >> 1
+    heap[0, p] = key
+    heap[1, p] = q
+
+
+@njit(cache=True)
+def _pop(heap: Whole, at: Whole) -> None:
+    """Take the first entry off."""
+    heap[2, heap[1, 0]] = 0
+    n = at[HEAPED] - 1
+    at[HEAPED] = n
+    key, q = heap[0, n], heap[1, n]
+    p = 0
+    while True:
+        child = 2 * p + 1
+        if child >= n:
+            break
+        if child + 1 < n and heap[0, child + 1] < heap[0, child]:
+            child += 1
+        if heap[0, child] >= key:
+            break
+        heap[0, p] = heap[0, child]
+        heap[1, p] = heap[1, child]
+        p = child
+    heap[0, p] = key
+    heap[1, p] = q

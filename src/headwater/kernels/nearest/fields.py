@@ -1,0 +1,517 @@
+"""A field: all standing queries that look at the same objects in the same way, and differ in their points and in k only.
+
+Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one field, so 10,000 points are one
+loop over objects and not 10,000. Every query has a band for each lane (see `bands`, `engine`): band = lane * queries + query.
+
+Memory  The bands' candidates; of RAPF the recent objects; a lane for each value of PER: with a window of time, lanes in which
+        nothing is left are forgotten; with a window of rows they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest import engine
+from headwater.kernels.nearest.distance import as_coordinates, coordinates
+from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
+from headwater.kernels.nearest.limits import r_star, recent_rows
+from headwater.kernels.nearest.objects import NUMBER
+from headwater.kernels.nearest.question import NearestQuery
+from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.model import BEGINNING, Column, ColumnType, Instant, Rows, rows_tree, strings, tree_rows
+from headwater.model.identity import content_hash
+from headwater.model.partitions import by_partition, numbered
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+PUT_OFF_RISK: Final = 0.05
+"""σ of the rank among recent objects up to which RAPF takes one at once: higher puts more off and meets more of them again."""
+
+_ALGORITHMS = {Algorithm.RA: band.RA, Algorithm.RAPF: band.RAPF, Algorithm.PA: band.PA}
+_EMISSIONS = {
+    Emission.ENTERS: band.ENTERS,
+    Emission.CHANGES: band.CHANGES,
+    Emission.EVERY: band.TICKS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Objects that are recent, in order: coordinates, event times, clocks, numbers and lanes."""
+
+    values: Real
+    times: Whole
+    clocks: Whole
+    seqs: Whole
+    lanes: Whole
+
+
+@dataclass(frozen=True, slots=True)
+class FieldState:
+    """`keys` are the lanes' values of PER, `seen` their objects so far, `due` the tick of the last ones (window of rows).
+
+    Bands stand one behind the other in `ids` and `scores`. `grid` is not saved: it is drawn anew.
+    """
+
+    keys: Rows
+    seen: Whole
+    due: Whole
+    since: Whole
+    lengths: Whole
+    limits: Whole
+    ids: Whole
+    scores: Real
+    recent: Recent
+    grid: Grid
+    tested: int = 0
+    inserted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What a step of a field tells: whose (a band), which object, when, how, which rank, how near."""
+
+    told: Whole
+    scores: Real
+    keys: Rows
+
+
+def field_key(query: NearestQuery) -> tuple[Any, ...]:
+    """Queries with equal keys are one field."""
+    return (
+        query.where,
+        query.metric,
+        query.attributes,
+        query.weights,
+        query.window_us,
+        query.window_rows,
+        query.per,
+        query.ties,
+        query.algorithm,
+        query.emission,
+        query.every_us,
+    )
+
+
+class Field:
+    """The fixed part of a field: its queries, one a point."""
+
+    def __init__(
+        self,
+        queries: Sequence[tuple[int, NearestQuery]],
+        per_type: ColumnType | None,
+        *,
+        index: bool = True,
+        recent: int | None = None,
+        prune: float = 0.2,
+    ) -> None:
+        first = queries[0][1]
+        self.example = first
+        self.per = (first.per,) if first.per else ()
+        self.per_type = per_type
+        self.by_time = first.window_us is not None
+        self.prune = prune
+        counts = [len(query.points) for _, query in queries]
+        self.owner = np.repeat(np.array([place for place, _ in queries], np.int64), counts)
+        self.point = np.concatenate([np.arange(count) for count in counts])
+        self.points = np.concatenate(
+            [as_coordinates(query.points.coordinates, query.metric) for _, query in queries]
+        )
+        self.k = np.repeat(np.array([query.k for _, query in queries], np.int64), counts)
+        self.cut = np.repeat(np.array([_cut(query) for _, query in queries], np.int64), counts)
+        weights = first.weights or (1.0,) * self.points.shape[1]
+        self.weights = np.array(weights, np.float64)
+        self.identities = np.concatenate([_identities(query) for _, query in queries], axis=1)
+        window = first.window_us if first.window_us is not None else first.window_rows
+        assert window is not None
+        self.rules = np.zeros(band.RULES, np.int64)
+        self.rules[band.WINDOW] = window
+        self.rules[band.BY_TIME] = self.by_time
+        self.rules[band.TIES] = first.ties
+        self.rules[band.ALGORITHM] = _ALGORITHMS[first.algorithm]
+        self.rules[band.EMISSION] = _EMISSIONS[first.emission]
+        self.rules[band.EVERY] = first.every_us or 0
+        self.rules[band.HALF] = window // 2
+        self.rules[band.RECENT] = recent_rows(int(self.k.max())) if recent is None else recent
+        self.indexed = (
+            index
+            and not self.per
+            and not first.metric.ranks_values
+            and first.algorithm is not Algorithm.RA
+            and len(self.points) >= FEWEST
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def start(self, since: Instant) -> FieldState:
+        """Nothing seen."""
+        queries = len(self)
+        lanes = 0 if self.per else 1
+        keys = Rows({}, 1) if not self.per else Rows.empty({self.per[0]: self._per_type})
+        none = np.zeros(0, np.int64)
+        return FieldState(
+            keys,
+            np.zeros(lanes, np.int64),
+            np.full(lanes, band.NEVER, np.int64),
+            np.full(queries, since, np.int64),
+            np.zeros(lanes * queries, np.int64),
+            np.tile(self.k, lanes),
+            np.zeros((0, 3), np.int64),
+            np.zeros(0),
+            Recent(np.zeros((0, self.points.shape[1])), none, none, none, none),
+            no_grid(queries),
+        )
+
+    @property
+    def _per_type(self) -> ColumnType:
+        assert self.per_type is not None
+        return self.per_type
+
+    def step(
+        self, state: FieldState, rows: Rows, time: str, before: Instant, watermark: Instant
+    ) -> tuple[FieldState, Events]:
+        """Show objects to the queries; `rows` are numbered, `before` is the watermark of the step before."""
+        state, lane = self._with_lanes(state, rows)
+        table, lanes, seen = self._table(state, rows, lane, time)
+        ticks, lanes, due = self._ticks(state, table, lanes, watermark)
+        bands, ids, scores, room = self._unpacked(state, before)
+        tests = np.empty((len(self), engine.POINT + (0 if self._by_value else self.points.shape[1])))
+        if not self._by_value:
+            tests[:, engine.POINT :] = self.points
+        at = np.zeros(engine.PLACES, np.int64)
+        nearer = np.full(len(self), np.inf)
+        heap, wide = np.zeros((3, len(self)), np.int64), np.zeros((2, len(self)), np.int64)
+        newest = np.zeros(int(self.k.max()), np.int64)
+        told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
+        told_scores = np.empty(len(told))
+        grid = state.grid
+        at[engine.BUDGET] = self._budget(grid)
+        while True:
+            came = engine.show(
+                bands, ids, scores, self.rules, told, told_scores, room, at, tests, nearer, heap, wide, newest,
+                grid.axes, grid.lows, grid.per_unit, grid.counts, grid.starts, grid.members, grid.radii,
+                lanes, table.values, self.weights, table.times, table.clocks, self._last_clocks(table),
+                table.seqs, ticks, watermark, self.prune,
+            )  # fmt: skip
+            if came == band.DONE:
+                break
+            if came == band.FULL:
+                told = np.concatenate([told, np.empty_like(told)])
+                told_scores = np.concatenate([told_scores, np.empty_like(told_scores)])
+            elif came == band.GROW:
+                most = int(bands[:, band.ROOM].max()) * 2
+                more = max(len(scores), most, 1024)
+                ids = np.concatenate([ids, np.empty((more, 3), np.int64)])
+                scores = np.concatenate([scores, np.empty(more)])
+            else:
+                grid = draw(self.points, self.weights, tests[:, engine.LIMIT_SCORE])
+                _sort_out_wide(at, wide, tests[:, engine.LIMIT_SCORE] > grid.radii)
+                at[engine.BUDGET] = self._budget(grid)
+        count = room[band.TOLD_END]
+        lengths, limits, ids, scores = _packed(bands, ids, scores)
+        after = FieldState(
+            state.keys, seen, due, state.since, lengths, limits, ids, scores, _still_recent(table, lanes),
+            grid, state.tested + int(at[engine.TESTED]), state.inserted + int(room[band.INSERTED]),
+        )  # fmt: skip
+        return self._without_empty_lanes(after), Events(told[:count], told_scores[:count], state.keys)
+
+    def save(self, state: FieldState) -> dict[str, Any]:
+        """All but what can be worked out from the objects' rows again."""
+        return {
+            "identities": self.identities.view(np.int64),
+            "keys": rows_tree(state.keys) if self.per else None,
+            "seen": state.seen,
+            "due": state.due,
+            "since": state.since,
+            "lengths": state.lengths.astype(np.int32),
+            "limits": state.limits.astype(np.int32),
+            "numbers": state.ids[:, band.SEQ],
+            "clocks": None if self.by_time else state.ids[:, band.CLOCK],
+            "flags": state.ids[:, band.FLAGS].astype(np.uint8),
+            "recent": state.recent.seqs,
+            "recent_clocks": None if self.by_time else state.recent.clocks,
+            "recent_lanes": state.recent.lanes if self.per else None,
+        }
+
+    def knows(self, values: Mapping[str, Any]) -> bool:
+        """Whether some of these queries were in a saved field."""
+        return bool((_matches(self.identities, values["identities"].view(np.uint64)) >= 0).any())
+
+    def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> FieldState:
+        """A saved state; `objects` are all rows it may speak of, by ascending number."""
+        start = self.start(since)
+        place = _matches(self.identities, values["identities"].view(np.uint64))
+        known = place >= 0
+        saved = values["identities"].shape[1]
+        lanes = len(values["seen"])
+        old = (np.arange(lanes)[:, None] * saved + np.maximum(place, 0)[None, :]).ravel()
+        there = np.tile(known, lanes)
+        lengths = np.where(there, values["lengths"].astype(np.int64)[old], 0)
+        limits = np.where(there, values["limits"].astype(np.int64)[old], np.tile(self.k, lanes))
+        begins = np.concatenate([[0], np.cumsum(values["lengths"].astype(np.int64))])
+        chosen = _spans(begins[old], lengths)
+        ids = np.zeros((len(chosen), 3), np.int64)
+        ids[:, band.SEQ] = values["numbers"][chosen]
+        ids[:, band.FLAGS] = values["flags"][chosen]
+        rows = np.searchsorted(objects[NUMBER].values, ids[:, band.SEQ]) if len(chosen) else chosen
+        times = objects[time].values
+        ids[:, band.CLOCK] = times[rows] if self.by_time else values["clocks"][chosen]
+        positions = coordinates(objects, self.example.attributes, self.example.metric)
+        whose = np.repeat(np.tile(np.arange(len(self)), lanes), lengths)
+        recent = np.searchsorted(objects[NUMBER].values, values["recent"])
+        return replace(
+            start,
+            keys=tree_rows(values["keys"]) if self.per else start.keys,
+            seen=np.array(values["seen"]),
+            due=np.array(values["due"]),
+            since=np.where(known, values["since"][np.maximum(place, 0)], since),
+            lengths=lengths,
+            limits=limits,
+            ids=ids,
+            scores=self._scores(positions, rows, whose),
+            recent=Recent(
+                positions[recent],
+                times[recent],
+                times[recent] if self.by_time else np.array(values["recent_clocks"]),
+                np.array(values["recent"]),
+                np.array(values["recent_lanes"]) if self.per else np.zeros(len(recent), np.int64),
+            ),
+        )
+
+    # --- a step's tables ----------------------------------------------------------------------------------------------
+
+    @property
+    def _by_value(self) -> bool:
+        return self.example.metric.ranks_values
+
+    def _budget(self, grid: Grid) -> int:
+        """How many tests of wide queries are worth drawing the grid anew."""
+        return 4 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER)
+
+    def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
+        """How near objects are to queries, added up as the engine does."""
+        if self._by_value:
+            return positions[rows, 0]
+        squares = np.zeros(len(rows))
+        for d in range(self.points.shape[1]):
+            gap = positions[rows, d] - self.points[whose, d]
+            squares += self.weights[d] * (gap * gap)
+        return np.sqrt(squares)
+
+    def _with_lanes(self, state: FieldState, rows: Rows) -> tuple[FieldState, Whole]:
+        """With a lane for every value of PER that is new; and the lane of every row."""
+        if not self.per:
+            return state, np.zeros(rows.count, np.int64)
+        keys, lane = numbered(state.keys, rows, self.per)
+        more = keys.count - state.keys.count
+        return (
+            replace(
+                state,
+                keys=keys,
+                seen=np.concatenate([state.seen, np.zeros(more, np.int64)]),
+                due=np.concatenate([state.due, np.full(more, band.NEVER, np.int64)]),
+                lengths=np.concatenate([state.lengths, np.zeros(more * len(self), np.int64)]),
+                limits=np.concatenate([state.limits, np.tile(self.k, more)]),
+            ),
+            lane,
+        )
+
+    def _table(self, state: FieldState, rows: Rows, lane: Whole, time: str) -> tuple[Recent, Whole, Whole]:
+        """Recent and new objects, lane by lane; where each lane's rows, its new rows and its end are; objects seen then."""
+        recent = state.recent
+        many = len(state.seen)
+        order = by_partition(np.concatenate([recent.lanes, lane]), many)
+        fresh = np.bincount(lane, minlength=many)
+        ends = np.cumsum(np.bincount(recent.lanes, minlength=many) + fresh)
+        lanes = np.zeros((many, 5), np.int64)
+        lanes[1:, 0] = ends[:-1]
+        lanes[:, 1], lanes[:, 2] = ends - fresh, ends
+        values = np.concatenate(
+            [recent.values, coordinates(rows, self.example.attributes, self.example.metric)]
+        )
+        times = np.concatenate([recent.times, rows[time].values])
+        seqs = np.concatenate([recent.seqs, rows[NUMBER].values])
+        lane_of = np.concatenate([recent.lanes, lane])[order]
+        if self.by_time:
+            clocks = times[order]
+        else:
+            clocks = np.concatenate([recent.clocks, np.zeros(rows.count, np.int64)])[order]
+            place = np.arange(len(order)) - lanes[lane_of, 1]
+            clocks = np.where(place >= 0, state.seen[lane_of] + place, clocks)
+        table = Recent(np.ascontiguousarray(values[order]), times[order], clocks, seqs[order], lane_of)
+        return table, lanes, state.seen + fresh
+
+    def _last_clocks(self, table: Recent) -> Whole:
+        """The clock of the last object of each row's lane and instant."""
+        if self.by_time or not len(table.times):
+            return table.clocks
+        last = np.ones(len(table.times), np.bool_)
+        last[:-1] = (table.times[1:] != table.times[:-1]) | (table.lanes[1:] != table.lanes[:-1])
+        places = np.flatnonzero(last)
+        return table.clocks[places[np.searchsorted(places, np.arange(len(last)))]]
+
+    def _ticks(
+        self, state: FieldState, table: Recent, lanes: Whole, watermark: Instant
+    ) -> tuple[Whole, Whole, Whole]:
+        """With a window of rows: the ticks to tell, lane by lane, where each lane's are, and the tick that is due next."""
+        if self.by_time or self.example.emission is not Emission.EVERY:
+            return np.zeros(0, np.int64), lanes, state.due
+        every = int(self.rules[band.EVERY])
+        fresh = np.arange(len(table.times)) >= lanes[table.lanes, 1]
+        tick = table.times[fresh] - table.times[fresh] % every + every
+        whose = np.concatenate([np.flatnonzero(state.due != band.NEVER), table.lanes[fresh]])
+        all_ticks = np.unique(
+            np.column_stack([whose, np.concatenate([state.due[state.due != band.NEVER], tick])]), axis=0
+        ).reshape(-1, 2)
+        now = all_ticks[:, 1] < watermark
+        due = np.full(len(state.due), band.NEVER, np.int64)
+        due[all_ticks[~now, 0]] = all_ticks[~now, 1]
+        told = all_ticks[now]
+        lanes[:, 3] = np.searchsorted(told[:, 0], np.arange(len(lanes)))
+        lanes[:, 4] = np.searchsorted(told[:, 0], np.arange(len(lanes)), "right")
+        return np.ascontiguousarray(told[:, 1]), lanes, due
+
+    def _unpacked(self, state: FieldState, before: Instant) -> tuple[Whole, Whole, Real, Whole]:
+        """Bands with some room between them."""
+        many = len(state.seen)
+        bands = np.zeros((many * len(self), band.BAND_COLUMNS), np.int64)
+        bands[:, band.LENGTH] = state.lengths
+        bands[:, band.ROOM] = state.lengths + np.maximum(4, state.lengths // 4)
+        bands[:, band.LIMIT] = state.limits
+        bands[:, band.BEGIN] = np.cumsum(bands[:, band.ROOM]) - bands[:, band.ROOM]
+        bands[:, band.OPEN] = band.NOT_OPEN
+        bands[:, band.TAKEN] = -1
+        bands[:, band.K] = np.tile(self.k, many)
+        bands[:, band.CUT] = np.tile(self.cut, many)
+        bands[:, band.SINCE] = np.tile(state.since, many)
+        if self.by_time and self.example.emission is Emission.EVERY and before > BEGINNING:
+            every = int(self.rules[band.EVERY])
+            bands[:, band.TICK] = -(-before // every) * every
+        elif self.by_time:
+            bands[:, band.TICK] = BEGINNING
+        used = int(bands[:, band.ROOM].sum())
+        ids, scores = np.empty((used + used // 4 + 1024, 3), np.int64), np.empty(used + used // 4 + 1024)
+        _unpack(bands, ids, scores, state.ids, state.scores, int(self.rules[band.WINDOW]))
+        room = np.zeros(band.ROOMS, np.int64)
+        room[band.POOL_END] = used
+        return bands, ids, scores, room
+
+    def _without_empty_lanes(self, state: FieldState) -> FieldState:
+        many = len(state.seen)
+        if not self.per or not self.by_time or many < 64:
+            return state
+        alive = np.array(state.lengths.reshape(many, len(self)).any(axis=1), np.bool_)
+        alive[state.recent.lanes] = True
+        if 2 * alive.sum() > many:
+            return state
+        stays = np.flatnonzero(alive)
+        number = np.cumsum(alive) - 1
+        by_lane = np.repeat(alive, len(self))
+        return replace(
+            state,
+            keys=state.keys.take(stays),
+            seen=state.seen[stays],
+            due=state.due[stays],
+            lengths=state.lengths[by_lane],
+            limits=state.limits[by_lane],
+            recent=replace(state.recent, lanes=number[state.recent.lanes]),
+        )
+
+
+def _cut(query: NearestQuery) -> int:
+    if query.algorithm is Algorithm.PA:
+        assert query.sigma is not None
+        return r_star(query.k, query.sigma)
+    return r_star(query.k, PUT_OFF_RISK)
+
+
+def _identities(query: NearestQuery) -> NDArray[np.uint64]:
+    """uint64[2, points]: what makes a standing query the same one after a restart."""
+    count = len(query.points)
+    texts = [strings([text] * count) for text in (query.name, query.fingerprint)]
+    ids = [query.points.ids] if query.points.ids is not None else []
+    places = [Column(ColumnType.DOUBLE, column) for column in query.points.coordinates.T]
+    return content_hash([*texts, *ids, *places])
+
+
+def _matches(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
+    """The place of each identity among the known ones; -1: it is not there."""
+    if not known.shape[1]:
+        return np.full(wanted.shape[1], -1, np.int64)
+    order = np.argsort(known[0], kind="stable")
+    place = order[np.minimum(np.searchsorted(known[0][order], wanted[0]), known.shape[1] - 1)]
+    return np.where((known[0][place] == wanted[0]) & (known[1][place] == wanted[1]), place, -1)
+
+
+def _spans(begins: Whole, lengths: Whole) -> Whole:
+    """The places of spans, one behind the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(begins - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+def _still_recent(table: Recent, lanes: Whole) -> Recent:
+    """The rows that are recent after a step, in order of their numbers."""
+    place = np.flatnonzero(np.arange(len(table.times)) >= lanes[table.lanes, 0])
+    order = place[np.argsort(table.seqs[place], kind="stable")]
+    return Recent(
+        table.values[order], table.times[order], table.clocks[order], table.seqs[order], table.lanes[order]
+    )
+
+
+def _sort_out_wide(at: Whole, wide: Whole, is_wide: NDArray[np.bool_]) -> None:
+    places = np.flatnonzero(is_wide)
+    wide[0, : len(places)] = places
+    wide[1] = -1
+    wide[1, places] = np.arange(len(places))
+    at[engine.WIDE] = len(places)
+
+
+@njit(cache=True)
+def _unpack(
+    bands: Whole, ids: Whole, scores: Real, packed_ids: Whole, packed_scores: Real, window: int
+) -> None:
+    source = 0
+    for b in range(len(bands)):
+        begin = bands[b, band.BEGIN]
+        oldest, oldest_in, tops = band.NEVER, band.NEVER, 0
+        for p in range(begin, begin + bands[b, band.LENGTH]):
+            scores[p] = packed_scores[source]
+            for column in range(3):
+                ids[p, column] = packed_ids[source, column]
+            source += 1
+            clock = ids[p, band.CLOCK]
+            oldest = min(oldest, clock)
+            if ids[p, band.FLAGS] & band.IN_SET:
+                tops += 1
+                oldest_in = min(oldest_in, clock)
+        bands[b, band.OLDEST] = oldest
+        bands[b, band.TOPS] = tops
+        bands[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + window
+
+
+@njit(cache=True)
+def _packed(bands: Whole, ids: Whole, scores: Real) -> tuple[Whole, Whole, Whole, Real]:
+    total = 0
+    for b in range(len(bands)):
+        total += bands[b, band.LENGTH]
+    packed_ids, packed_scores = np.empty((total, 3), np.int64), np.empty(total)
+    n = 0
+    for b in range(len(bands)):
+        begin = bands[b, band.BEGIN]
+        for p in range(begin, begin + bands[b, band.LENGTH]):
+            packed_scores[n] = scores[p]
+            for column in range(3):
+                packed_ids[n, column] = ids[p, column]
+            n += 1
+    return bands[:, band.LENGTH].copy(), bands[:, band.LIMIT].copy(), packed_ids, packed_scores

@@ -1,0 +1,168 @@
+"""Which queries want an object that lies here? A regular grid over the attributes, with each query's cells of interest.
+
+Rule 1  A query wants objects at most its threshold away. Its cells of interest are those that the ball of its registered radius
+        touches, which is a little more than its threshold when it is registered.
+Rule 2  While the threshold is above the registered radius, the query is *wide*: it is asked about every object. So cells grow at
+        once; they are drawn anew, smaller ones too, when the wide ones have cost as much as drawing does.
+Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
+        MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
+        axes is a ball still.
+Memory  One number for each query and each of its cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+MOST_AXES: Final = 4
+MOST_CELLS: Final = 1 << 15
+MARGIN: Final = 1.12
+"""The registered radius beside the threshold."""
+
+FEWEST: Final = 16
+"""Queries for which a grid is worth its cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with."""
+
+    axes: Whole
+    lows: Real
+    per_unit: Real
+    counts: Whole
+    starts: Whole
+    members: NDArray[np.int32]
+    radii: Real
+
+
+def no_grid(queries: int) -> Grid:
+    """Every query is asked about every object."""
+    none = np.zeros(0, np.int64)
+    return Grid(
+        none,
+        np.zeros(0),
+        np.zeros(0),
+        none,
+        np.zeros(2, np.int64),
+        np.zeros(0, np.int32),
+        np.full(queries, -np.inf),
+    )
+
+
+def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
+    """The grid of queries with these points, weights of the axes and thresholds; an infinite one is not registered."""
+    known = np.flatnonzero(np.isfinite(thresholds))
+    if len(known) < FEWEST:
+        return no_grid(len(points))
+    radii = np.full(len(points), -np.inf)
+    radii[known] = thresholds[known] * MARGIN
+    typical = float(np.median(radii[known]))
+    reach = typical / np.sqrt(weights)
+    lows, highs = points.min(axis=0) - reach, points.max(axis=0) + reach
+    if not (typical > 0 and np.isfinite(highs - lows).all()):
+        return no_grid(len(points))
+    fits = (highs - lows) / reach
+    axes = np.sort(np.argsort(-fits, kind="stable")[:MOST_AXES])
+    fits = fits[axes]
+    # As many cells along each axis as radii fit, all made fewer alike if they are too many together.
+    excess = max(1.0, float(np.prod(np.maximum(fits, 1.0))) / MOST_CELLS)
+    counts = np.maximum(1, (fits / excess ** (1 / len(axes))).astype(np.int64))
+    per_unit = counts / (highs - lows)[axes]
+    starts, members = _register(points, weights, radii, axes, lows[axes], per_unit, counts)
+    return Grid(axes, lows[axes], per_unit, counts, starts, members, radii)
+
+
+@njit(cache=True, inline="always")
+def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
+    """The place of a value along one axis; beyond the ends, the last cell there is."""
+    place = (value - low) * per_unit
+    if place < 1.0:
+        return 0
+    if place >= count:
+        return count - 1
+    return int(place)
+
+
+@njit(cache=True)
+def cell_of(values: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole) -> int:
+    """The cell of an object."""
+    cell = 0
+    for a in range(len(axes)):
+        cell = cell * counts[a] + cell_along(values[axes[a]], lows[a], per_unit[a], counts[a])
+    return cell
+
+
+@njit(cache=True)
+def _register(
+    points: Real, weights: Real, radii: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole
+) -> tuple[Whole, NDArray[np.int32]]:
+    """Queries by cell: counted first, then put in."""
+    many = len(axes)
+    cells = 1
+    for a in range(many):
+        cells *= counts[a]
+    starts = np.zeros(cells + 1, np.int64)
+    members = np.zeros(0, np.int32)
+    first = np.zeros(many, np.int64)
+    last = np.zeros(many, np.int64)
+    at = np.zeros(many, np.int64)
+    for turn in range(2):
+        if turn == 1:
+            for cell in range(cells):
+                starts[cell + 1] += starts[cell]
+            members = np.empty(starts[cells], np.int32)
+        for q in range(len(points)):
+            if radii[q] < 0:
+                continue
+            for a in range(many):
+                reach = radii[q] / np.sqrt(weights[axes[a]])
+                middle = points[q, axes[a]]
+                first[a] = cell_along(middle - reach, lows[a], per_unit[a], counts[a])
+                last[a] = cell_along(middle + reach, lows[a], per_unit[a], counts[a])
+                at[a] = first[a]
+            while True:
+                cell, apart = 0, 0.0
+                for a in range(many):
+                    cell = cell * counts[a] + at[a]
+                    gap = _gap(points[q, axes[a]], at[a], lows[a], per_unit[a], counts[a])
+                    apart += weights[axes[a]] * gap * gap
+                # A hair more, so that rounding never leaves a cell out.
+                if apart <= radii[q] * radii[q] * (1 + 1e-9):
+                    if turn == 0:
+                        starts[cell + 1] += 1
+                    else:
+                        members[starts[cell]] = q
+                        starts[cell] += 1
+                a = many - 1
+                while a >= 0 and at[a] == last[a]:
+                    at[a] = first[a]
+                    a -= 1
+                if a < 0:
+                    break
+                at[a] += 1
+    for cell in range(cells, 0, -1):
+        starts[cell] = starts[cell - 1]
+    starts[0] = 0
+    return starts, members
+
+
+@njit(cache=True)
+def _gap(value: float, place: int, low: float, per_unit: float, count: int) -> float:
+    """How far a value is from a cell along one axis; cells at the border reach on for ever."""
+    left = low + place / per_unit
+    right = low + (place + 1) / per_unit
+    slack = 1e-9 / per_unit
+    if place > 0 and value < left - slack:
+        return left - slack - value
+    if place < count - 1 and value > right + slack:
+        return value - right - slack
+    return 0.0

@@ -1,0 +1,369 @@
+"""Which k objects of the window are nearest? All NEAREST queries that read one stream in one zone.
+
+Rule 1  Queries that look at the same objects in the same way are one field (see `fields`); rows are numbered once for all.
+Rule 2  A row is an object of a field if its condition holds and none of its attributes is NULL; a row for which only the
+        condition holds is counted.
+Rule 3  What happened before the watermark is told with the step: nothing comes later than its time.
+Memory  See `fields` and `objects`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest.audit import Audit, audited
+from headwater.kernels.nearest.distance import told_distance
+from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
+from headwater.kernels.nearest.objects import NUMBER, Objects, find, no_rows, numbered_rows
+from headwater.kernels.nearest.question import NearestQuery
+from headwater.kernels.nearest.words import Emission
+from headwater.model import (
+    BEGINNING,
+    Answers,
+    Column,
+    ColumnType,
+    Instant,
+    RowCondition,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    coded,
+    content_ids,
+    join_rows,
+)
+
+Whole = NDArray[np.int64]
+
+_CHANGES = np.array(["leave", "enter"], object)
+
+
+@dataclass(frozen=True, slots=True)
+class NearestState:
+    """How far time has come, how many rows have come, the fields' states, the objects, and what audits remember."""
+
+    watermark: Instant
+    count: int
+    fields: tuple[FieldState, ...]
+    objects: Objects
+    audits: tuple[Audit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited:
+    """A query under audit: the fields of its probable and its exact twin."""
+
+    name: str
+    probable: int
+    exact: int
+
+
+class NearestKernel:
+    """All NEAREST queries that read one stream in one zone."""
+
+    def __init__(
+        self,
+        schema: StreamSchema,
+        queries: Sequence[NearestQuery],
+        conditions: Sequence[RowCondition] = (),
+        *,
+        index: bool = True,
+        recent: int | None = None,
+        prune: float = 0.2,
+    ) -> None:
+        self.schema = schema
+        self.queries = tuple(queries)
+        self.conditions = tuple(conditions)
+        groups: dict[Any, list[tuple[int, NearestQuery]]] = {}
+        for place, query in enumerate(queries):
+            groups.setdefault(field_key(query), []).append((place, query))
+        self.audited: list[_Audited] = []
+        for query in queries:
+            if twins := audited(query):
+                for twin in twins:
+                    groups[query.name, twin.algorithm] = [(-1, twin)]
+                self.audited.append(_Audited(query.name, len(groups) - 2, len(groups) - 1))
+        types = schema.types
+        self.fields = [
+            Field(members, types.get(members[0][1].per or ""), index=index, recent=recent, prune=prune)
+            for members in groups.values()
+        ]
+        self.columns = self._stored_columns()
+
+    # --- the contract -------------------------------------------------------------------------------------------------
+
+    def start(self, since: Instant) -> NearestState:
+        """Nothing seen; rows before `since` are not for these queries."""
+        return NearestState(
+            BEGINNING,
+            0,
+            tuple(field.start(since) for field in self.fields),
+            Objects(),
+            tuple(Audit(np.zeros((0, 2), np.int64)) for _ in self.audited),
+        )
+
+    def step(self, state: NearestState, rows: Rows, watermark: Instant) -> Step[NearestState]:
+        """Take rows, let time pass, tell."""
+        counts: Counter[str] = Counter()
+        arrived = numbered_rows(rows, self.columns, state.count)
+        holds: dict[int, NDArray[np.bool_]] = {}
+        fields, events = [], []
+        for field, before in zip(self.fields, state.fields, strict=True):
+            objects = self._objects(field, before, rows, arrived, holds, counts)
+            after, told = field.step(before, objects, self.schema.time, state.watermark, watermark)
+            fields.append(after)
+            events.append(told)
+        audits = self._audit(state, fields, events, counts)
+        parts = [*state.objects.parts(), arrived]
+        answers = self._answers(events, parts)
+        wanted, recent_from = _needed(fields, state.count + rows.count)
+        following = NearestState(
+            watermark,
+            state.count + rows.count,
+            tuple(fields),
+            state.objects.after(arrived, wanted, recent_from),
+            audits,
+        )
+        told_counts = {name: amount for name, amount in counts.items() if amount}
+        return Step(following, answers, watermark, told_counts)
+
+    def save(self, state: NearestState) -> Saved:
+        """The fields' candidates by number, and the objects as logs."""
+        values = {
+            "watermark": state.watermark,
+            "count": state.count,
+            "fields": [field.save(part) for field, part in zip(self.fields, state.fields, strict=True)],
+            "audits": [audit.told for audit in state.audits],
+        }
+        return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent})
+
+    def load(self, saved: Saved, since: Instant) -> NearestState:
+        """What is known of the queries and points that are still the same; others begin at `since`."""
+        values = saved.values
+        objects = Objects(saved.logs["kept"], saved.logs["recent"])
+        begins = max(since, values["watermark"])
+        stored = join_rows([self._none, *objects.parts()])
+        fields = []
+        for field in self.fields:
+            known = [part for part in values["fields"] if field.knows(part)]
+            fields.append(
+                field.load(known[0], self._of(stored, field), self.schema.time, begins)
+                if known
+                else field.start(begins)
+            )
+        audits = [Audit(np.zeros((0, 2), np.int64)) for _ in self.audited]
+        if len(values["audits"]) == len(audits):
+            audits = [Audit(np.array(told).reshape(-1, 2)) for told in values["audits"]]
+        return NearestState(values["watermark"], values["count"], tuple(fields), objects, tuple(audits))
+
+    # --- what tests and benchmarks look at ----------------------------------------------------------------------------
+
+    def candidates(self, state: NearestState) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
+        """By query, point and value of PER: the candidates' time, score, whether told and whether in the set."""
+        stored = join_rows([self._none, *state.objects.parts()])
+        found: dict[tuple[str, Any, Any], list[tuple[Any, ...]]] = {}
+        for field, part in zip(self.fields, state.fields, strict=True):
+            if field.owner[0] < 0:
+                continue
+            ends = np.cumsum(part.lengths)
+            place = np.searchsorted(stored[NUMBER].values, part.ids[:, band.SEQ])
+            times = stored[self.schema.time].values[place].tolist() if len(place) else []
+            flags = part.ids[:, band.FLAGS]
+            for b, end in enumerate(ends.tolist()):
+                query = self.queries[field.owner[b % len(field)]]
+                point = (
+                    None
+                    if query.points.ids is None
+                    else query.points.ids.tolist()[field.point[b % len(field)]]
+                )
+                lane = part.keys[field.per[0]].tolist()[b // len(field)] if field.per else None
+                found[query.name, point, lane] = [
+                    (
+                        times[p],
+                        float(part.scores[p]),
+                        bool(flags[p] & band.TOLD),
+                        bool(flags[p] & band.IN_SET),
+                    )
+                    for p in range(end - int(part.lengths[b]), end)
+                ]
+        return found
+
+    def work(self, state: NearestState) -> dict[str, int]:
+        """How much is kept, and what it took since the state was made or loaded."""
+        rows = state.objects.parts()
+        return {
+            "candidates": sum(len(part.scores) for part in state.fields),
+            "tests": sum(part.tested for part in state.fields),
+            "inserts": sum(part.inserted for part in state.fields),
+            "cells": sum(len(part.grid.members) for part in state.fields),
+            "bytes": sum(
+                part.ids.nbytes + part.scores.nbytes + part.recent.values.nbytes + part.grid.members.nbytes
+                for part in state.fields
+            )
+            + sum(column.values.nbytes for part in rows for column in part.columns.values()),
+        }
+
+    # --- objects ------------------------------------------------------------------------------------------------------
+
+    def _stored_columns(self) -> tuple[str, ...]:
+        wanted = {self.schema.time, self.schema.key}
+        for field in self.fields:
+            wanted.update(field.example.attributes)
+            wanted.update(field.per)
+        for query in self.queries:
+            wanted.update(column for _, column in query.columns)
+        return tuple(name for name, _ in self.schema.columns if name in wanted)
+
+    @property
+    def _none(self) -> Rows:
+        types = self.schema.types
+        return no_rows({name: types[name] for name in self.columns})
+
+    def _of(self, stored: Rows, field: Field) -> Rows:
+        """The stored rows that can be objects of a field: those of others may lack an attribute."""
+        valid = np.ones(stored.count, np.bool_)
+        for name in field.example.attributes:
+            valid &= stored[name].is_valid
+        return stored.take(np.flatnonzero(valid))
+
+    def _objects(
+        self,
+        field: Field,
+        state: FieldState,
+        rows: Rows,
+        arrived: Rows,
+        holds: dict[int, NDArray[np.bool_]],
+        counts: Counter[str],
+    ) -> Rows:
+        """The rows that are objects of a field."""
+        chosen = np.ones(rows.count, np.bool_)
+        where = field.example.where
+        if where is not None and rows.count:
+            if where not in holds:
+                holds[where] = self.conditions[where](rows)
+            chosen = holds[where]
+        valid = chosen
+        for name in field.example.attributes:
+            column = rows[name]
+            valid = valid if column.valid is None else valid & column.valid
+        lacking = chosen & ~valid
+        if lacking.any() and field.owner[0] >= 0:
+            times = rows[self.schema.time].values[lacking]
+            for owner in np.unique(field.owner):
+                since = int(state.since[field.owner == owner].min())
+                counts["not_objects"] += int((times >= since).sum()) * self.queries[owner].counts_rows
+        return arrived if valid.all() else arrived.take(np.flatnonzero(valid))
+
+    def _audit(
+        self,
+        state: NearestState,
+        fields: Sequence[FieldState],
+        events: Sequence[Events],
+        counts: Counter[str],
+    ) -> tuple[Audit, ...]:
+        following = []
+        for asked, audit in zip(self.audited, state.audits, strict=True):
+            exact = fields[asked.exact]
+            numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
+            oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
+            points = len(self.fields[asked.exact])
+            after, found, missed = audit.after(events[asked.probable], events[asked.exact], points, oldest)
+            counts[f"audited:{asked.name}"] += int(found.sum())
+            counts[f"missed:{asked.name}"] += int(missed.sum())
+            following.append(after)
+        return tuple(following)
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _answers(self, events: Sequence[Events], parts: Sequence[Rows]) -> tuple[Answers, ...]:
+        told = [
+            (field, part)
+            for field, part in zip(self.fields, events, strict=True)
+            if len(part.told) and field.owner[0] >= 0
+        ]
+        if not told:
+            return ()
+        numbers = np.unique(np.concatenate([part.told[:, band.WHAT] for _, part in told]))
+        rows = find(parts, numbers)
+        shapes: dict[int, list[Rows]] = {}
+        for field, part in told:
+            owner = field.owner[part.told[:, band.WHOSE] % len(field)]
+            shape = np.array([query.shape for query in self.queries])[owner]
+            for number in np.unique(shape):
+                chosen = np.flatnonzero(shape == number)
+                block = self._block(field, part, chosen, rows, numbers)
+                shapes.setdefault(int(number), []).append(block)
+        return tuple(Answers(shape, _by_time(join_rows(blocks))) for shape, blocks in sorted(shapes.items()))
+
+    def _block(self, field: Field, events: Events, chosen: Whole, rows: Rows, numbers: Whole) -> Rows:
+        """The answers of a field's queries of one shape."""
+        told, scores = events.told[chosen], events.scores[chosen]
+        order = np.lexsort(
+            [
+                told[:, band.WHAT],
+                told[:, band.RANK],
+                told[:, band.HOW],
+                told[:, band.WHOSE],
+                told[:, band.WHEN],
+            ]
+        )
+        told, scores = told[order], scores[order]
+        example = field.example
+        member, lane = told[:, band.WHOSE] % len(field), told[:, band.WHOSE] // len(field)
+        objects = rows.take(np.searchsorted(numbers, told[:, band.WHAT]))
+        names = np.array([query.name for query in self.queries] + [""], object)[:-1]
+        query = coded(field.owner[member], names)
+        event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(told[:, band.WHEN]))
+        columns: dict[str, Column] = {}
+        if (point := self._points(field, member)) is not None:
+            columns["point"] = point
+        if example.emission is Emission.EVERY:
+            columns["rank"] = Column(ColumnType.BIGINT, np.ascontiguousarray(told[:, band.RANK]))
+        else:
+            columns["change"] = coded(told[:, band.HOW], _CHANGES)
+        if self.schema.key:
+            columns["key"] = objects[self.schema.key]
+        columns["object_time"] = Column(ColumnType.TIMESTAMP, objects[self.schema.time].values)
+        attributes = [objects[name] for name in example.attributes]
+        per = [events.keys[name].take(lane) for name in field.per]
+        identity = content_ids([query, event_time, *columns.values(), *attributes, *per])
+        if not example.metric.ranks_values:
+            columns["distance"] = Column(ColumnType.DOUBLE, told_distance(scores, example.metric))
+        asked = self.queries[field.owner[member[0]]].columns
+        columns.update({name: objects[column] for name, column in asked})
+        head = {"query": query, "event_time": event_time, "match_id": identity}
+        return Rows({**head, **columns}, len(told))
+
+    def _points(self, field: Field, member: Whole) -> Column | None:
+        """The points' ids; queries of one shape have them all or not at all."""
+        owners = np.unique(field.owner[member])
+        if self.queries[owners[0]].points.ids is None:
+            return None
+        ids = [self.queries[owner].points.ids for owner in owners]
+        joined = join_rows([Rows({"point": column}, len(column)) for column in ids if column is not None])
+        begins = np.cumsum([0, *(len(self.queries[owner].points) for owner in owners[:-1])])
+        places = begins[np.searchsorted(owners, field.owner[member])] + field.point[member]
+        return joined["point"].take(places)
+
+
+def _needed(fields: Sequence[FieldState], count: int) -> tuple[Whole, int]:
+    """The numbers of all objects that are candidates or recent, ascending; and from which on they are recent."""
+    numbers = [part.ids[:, band.SEQ] for part in fields] + [part.recent.seqs for part in fields]
+    oldest = min((int(part.min()) for part in numbers if len(part)), default=count)
+    is_needed = np.zeros(count - oldest, np.bool_)
+    for part in numbers:
+        is_needed[part - oldest] = True
+    recent_from = min((int(part.recent.seqs[0]) for part in fields if len(part.recent.seqs)), default=count)
+    return np.flatnonzero(is_needed) + oldest, recent_from
+
+
+def _by_time(rows: Rows) -> Rows:
+    times = rows["event_time"].values
+    return rows.take(np.argsort(times, kind="stable"))

@@ -1,0 +1,96 @@
+"""The rows of the objects that queries still need, each stored once however many queries hold it.
+
+Rule 1  An object has a number, its place in the stream; rows are stored by it in ascending order.
+Rule 2  All *recent* objects are stored (see `engine`); of the older ones those that were a candidate of some query when they
+        ceased to be recent.
+Memory  Chunks go when every object in them is older than the oldest candidate. When more than half of what is kept is no candidate any
+        more, the rest is written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model import Column, ColumnType, Log, Rows, join_rows
+from headwater.model.log import CHUNK_ROWS
+from headwater.model.rows import compacted
+
+Whole = NDArray[np.int64]
+
+NUMBER: Final = "#"
+"""The column of objects' numbers, which no stream can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The stored rows: older candidates, and everything recent."""
+
+    kept: Log = field(default_factory=Log)
+    recent: Log = field(default_factory=Log)
+
+    def parts(self) -> list[Rows]:
+        """All rows, piece by piece, by ascending number."""
+        return [chunk.rows for log in (self.kept, self.recent) for chunk in log.chunks]
+
+    def after(self, arrived: Rows, wanted: Whole, recent_from: int) -> Objects:
+        """When a step is done: `wanted` are the numbers that are still needed, ascending; from `recent_from` on all are recent."""
+        kept = self.kept
+        leaving = [rows for rows in (*(chunk.rows for chunk in self.recent.chunks), arrived) if rows.count]
+        known = kept.chunks[-1].newest if kept.chunks else -1
+        for rows in leaving:
+            numbers = rows[NUMBER].values
+            chosen = (numbers < recent_from) & (numbers > known) & _among(numbers, wanted)
+            kept = kept.append(_compacted(rows.take(np.flatnonzero(chosen))), NUMBER)
+        kept = kept.since(int(wanted[0])) if len(wanted) else Log((), kept.next_number)
+        stored = sum(chunk.rows.count for chunk in kept.chunks)
+        if stored > 2 * np.searchsorted(wanted, recent_from) + CHUNK_ROWS:
+            parts = [chunk.rows for chunk in kept.chunks]
+            needed = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, wanted))) for rows in parts]
+            kept = Log((), kept.next_number).append(_compacted(join_rows(needed)), NUMBER)
+        numbers = arrived[NUMBER].values
+        fresh = np.flatnonzero((numbers >= recent_from) & _among(numbers, wanted))
+        return Objects(kept, self.recent.since(recent_from).append(arrived.take(fresh), NUMBER))
+
+
+def find(parts: Sequence[Rows], numbers: Whole) -> Rows:
+    """The rows of some numbers, ascending and all different, out of parts in ascending order."""
+    found = []
+    for rows in parts:
+        if not rows.count:
+            continue
+        stored = rows[NUMBER].values
+        low, high = np.searchsorted(numbers, stored[0]), np.searchsorted(numbers, stored[-1], "right")
+        if low < high:
+            places = np.searchsorted(stored, numbers[low:high])
+            there = stored[np.minimum(places, rows.count - 1)] == numbers[low:high]
+            found.append(_compacted(rows.take(places[there])))
+    joined = join_rows(found) if found else parts[-1].take(slice(0, 0))
+    assert joined.count == len(numbers), "an object that a query holds is not stored"
+    return joined
+
+
+def numbered_rows(rows: Rows, columns: Sequence[str], first: int) -> Rows:
+    """The columns that are stored, with the rows' numbers."""
+    numbers = Column(ColumnType.BIGINT, np.arange(first, first + rows.count))
+    return Rows({NUMBER: numbers, **{name: rows[name] for name in columns}}, rows.count)
+
+
+def no_rows(types: Mapping[str, ColumnType]) -> Rows:
+    """No rows, with the columns that are stored."""
+    return Rows.empty({NUMBER: ColumnType.BIGINT, **types})
+
+
+def _among(numbers: Whole, wanted: Whole) -> NDArray[np.bool_]:
+    """Which of ascending numbers are among other ascending ones."""
+    if not len(wanted):
+        return np.zeros(len(numbers), np.bool_)
+    return wanted[np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)] == numbers
+
+
+def _compacted(rows: Rows) -> Rows:
+    return Rows({name: compacted(column) for name, column in rows.columns.items()}, rows.count)
