@@ -12,17 +12,22 @@ be read raises QueriesRefused, which shows the piece and the place in it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-
-import numpy as np
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType
-from headwater.query.build_pieces import Duration, duration, query_of, read, refused
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    column_type,
+    duration,
+    plain_number,
+    query_of,
+    read,
+    refused,
+)
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_area, parse_clause, parse_quantity
-from headwater.query.syntax.statement_rules import TYPES
 from headwater.query.tree import (
     Area,
     Between,
@@ -45,7 +50,6 @@ from headwater.query.tree import (
     Unit,
 )
 
-Number = float | int
 Length = str | Number | Quantity
 Key = str | int
 
@@ -77,7 +81,7 @@ def stream(
     return CreateStream(
         name,
         tuple(
-            ColumnDefinition(column, _column_type(kind), column == key, column == time)
+            ColumnDefinition(column, column_type(kind), column == key, column == time)
             for column, kind in columns.items()
         ),
         PlaceDefinition(place[0], place[1], geographic) if place else None,
@@ -209,17 +213,17 @@ def equal(
 
 def circle(x: Number, y: Number, radius: Length) -> CircleArea:
     """`CIRCLE (x, y, radius)`; a number is metres."""
-    return CircleArea(_number(x), _number(y), _length(radius))
+    return CircleArea(plain_number(x), plain_number(y), _length(radius))
 
 
 def box(west: Number, south: Number, east: Number, north: Number) -> BoxArea:
     """`BOX (west, south, east, north)`."""
-    return BoxArea(_number(west), _number(south), _number(east), _number(north))
+    return BoxArea(plain_number(west), plain_number(south), plain_number(east), plain_number(north))
 
 
 def polygon(*corners: tuple[Number, Number]) -> PolygonArea:
     """`POLYGON ((x, y), …)`."""
-    return PolygonArea(tuple((_number(x), _number(y)) for x, y in corners))
+    return PolygonArea(tuple((plain_number(x), plain_number(y)) for x, y in corners))
 
 
 def sensors(*keys: Key) -> SensorsArea:
@@ -230,24 +234,8 @@ def sensors(*keys: Key) -> SensorsArea:
 # --- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _column_type(kind: str | ColumnType) -> ColumnType:
-    if isinstance(kind, ColumnType):
-        return kind
-    if kind.upper() not in TYPES:
-        raise refused(f"there is no type named '{kind}'", *suggest(kind, TYPES, "types"))
-    return TYPES[kind.upper()]
-
-
 def _literal(value: Number | str) -> Literal:
-    return Literal(value if isinstance(value, str) else _number(value))
-
-
-def _number(value: Number) -> Number:
-    """A number that the language can say; numpy's own are made plain."""
-    plain: Number = value.item() if isinstance(value, np.generic) else value
-    if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
-        raise refused(f"{plain} is no number of the language")
-    return plain
+    return Literal(value if isinstance(value, str) else plain_number(value))
 
 
 def _length(given: Length) -> Quantity:
@@ -256,7 +244,7 @@ def _length(given: Length) -> Quantity:
     return (
         read(parse_quantity, given, "length")
         if isinstance(given, str)
-        else Quantity(_number(given), Unit.METERS)
+        else Quantity(plain_number(given), Unit.METERS)
     )
 
 

@@ -1,15 +1,21 @@
-"""Pieces that all builders take: text read as the language reads it, durations, and the query around an operator."""
+"""Pieces that all builders take: text read as the language reads it, types, numbers, durations, and the query around an operator."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TypeVar
 
-from headwater.model import SECOND, QueriesRefused, QueryError
+import numpy as np
+
+from headwater.model import SECOND, ColumnType, QueriesRefused, QueryError
+from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression, parse_items, parse_quantity
+from headwater.query.syntax.statement_rules import TYPES
 from headwater.query.tree import CreateQuery, Operator, Quantity, Select, Unit
 
+Number = float | int
 Duration = str | timedelta | Quantity
 
 _Read = TypeVar("_Read")
@@ -42,6 +48,25 @@ def duration(given: Duration) -> Quantity:
     if not isinstance(given, Quantity):
         raise refused(f"{given!r} is no duration", "write it like '6 SECONDS', or give a timedelta")
     return given
+
+
+def column_type(kind: str | ColumnType) -> ColumnType:
+    """A type, by its name."""
+    if isinstance(kind, ColumnType):
+        return kind
+    if kind.upper() not in TYPES:
+        raise refused(f"there is no type named '{kind}'", *suggest(kind, TYPES, "types"))
+    return TYPES[kind.upper()]
+
+
+def plain_number(value: Number) -> Number:
+    """A number that the language can say; numpy's own are made plain."""
+    plain: object = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool) or not isinstance(plain, int | float):
+        raise refused(f"{plain!r} is no number")
+    if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
+        raise refused(f"{plain} is no number of the language")
+    return plain
 
 
 def whole(given: int | None, what: str) -> int | None:

@@ -119,7 +119,9 @@ class Rules(NearestRules):
         """`CREATE POINTS name (…)`."""
         for part in parts:
             if isinstance(part, PlaceDefinition):
-                advice = f"leave it out: BY PLACE takes the columns named '{part.x}' and '{part.y}' if the stream's place has these"
+                advice = (
+                    "leave it out: BY PLACE takes the columns that are named like the place of the stream"
+                )
                 raise refused("POINTS take no PLACE", part.span, advice)
         return CreatePoints(name_of(name), parts, span=stretch(create, name))
 

@@ -42,6 +42,13 @@ _CLAUSES: Final = (
 )
 
 
+_NEAREST_GOES_ON: Final = {"OVER", "USING", "WEIGHTED"}
+_NEAREST_OPTIONS: Final = (
+    "behind TO come BY (…), WEIGHTED (…), OVER a time or n ROWS, PER column, WITH TIES, USING EXACT or PROBABLE, "
+    "EMIT ENTERS, CHANGES or EVERY"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Keywords:
     """The keywords and signs of the grammar: how each terminal is written, and which words may be names."""
@@ -93,6 +100,8 @@ def _in_words(expected: set[str], keywords: Keywords) -> str:
     texts = {_KINDS.get(kind) or keywords.written[kind] for kind in left}
     if texts >= _UNITS:
         texts -= _UNITS
+        first += ["ROWS"] if "ROWS" in texts else []
+        texts.discard("ROWS")
         first.append("a unit such as SECONDS or METERS")
     if texts >= _LINKS:
         texts -= _LINKS
@@ -127,6 +136,8 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         and ("PATTERN" in words or {"DEFINE", "SUBSET"} <= words)
     ):
         return [_CLAUSES]
+    if kind == "WITHIN" and "NAME" not in expected and words >= _NEAREST_GOES_ON:
+        return ["the window of NEAREST is said with OVER, as in OVER 1 HOUR"]
     if kind == "SELECT" and "CREATE" in expected:
         return ["a query has a name: CREATE QUERY name AS SELECT …"]
     if (
@@ -144,6 +155,10 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         ]
         if meant := nearest(found, sorted(candidates)):
             return [f"did you mean '{meant}'?"]
+    if "NAME" not in expected and (hint := _nearest_advice(kind, found, words)):
+        return [hint]
+    if found.isidentifier() and expected == {"NUMBER", "MINUS"}:
+        return ["write a number, such as 0.31 or -5: columns and expressions do not stand here"]
     if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
         return [f'names stand in double quotes or in none: "{found[1:-1]}"']
     if found in ("<", "<=", ">", ">=", "=") and "AND" in expected:
@@ -162,6 +177,28 @@ def _pattern_advice(found: str) -> str | None:
     if found == "!":
         return "no such row is written NOT B; a loop that takes all it can is written B+!"
     return None
+
+
+def _nearest_advice(kind: str, found: str, words: set[str | None]) -> str | None:
+    """For what people write in NEAREST and the language does not say so."""
+    if {"EACH", "HIGHEST", "LOWEST"} <= words:
+        named = found.strip("'")
+        point = "a point stands in parentheses: TO (0.31, 0.22)"
+        others = f"write TO EACH OF {named} for declared points, TO HIGHEST {named} or TO LOWEST {named} for values"
+        return f"{others}; {point}" if named.isidentifier() or kind == "QUOTED" else point
+    if words == {"(", "PLACE"}:
+        return "the attributes stand in parentheses: BY (solar, volts)"
+    if words == {"EXACT", "PROBABLE"}:
+        return "write USING EXACT or USING PROBABLE 0.001, and ALGORITHM and its name behind that if you want to choose it"
+    if words == {"ENTERS", "CHANGES", "EVERY"}:
+        return "write EMIT ENTERS, EMIT CHANGES, or EMIT EVERY 10 SECONDS"
+    if words == {"AS", ",", ")"}:
+        return "BY takes columns: work out anything else in a query, and read that"
+    if not words >= _NEAREST_GOES_ON:
+        return None
+    if found == ",":
+        return "no comma stands between the options; PER, HIGHEST and LOWEST take one column"
+    return _NEAREST_OPTIONS if found.isidentifier() else None
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,162 @@
+"""Points and NEAREST built in Python: the same trees that a text gives.
+
+    profiles = points("profiles", {"id": "STRING", "solar": "DOUBLE", "volts": "DOUBLE"}, key="id")
+    alike = nearest("alike", "panels", 10, to=each_of("profiles"), by=("solar", "volts"), over="1 HOUR")
+    here = nearest("here", "cars", 3, to=(7.1, 45.8), by="PLACE", over_rows=40_000, emit="CHANGES")
+    worst = nearest("worst", "stations", 5, to=highest("pollution"), over="1 DAY", every="1 HOUR")
+
+An attribute that is to have another name in the answers is a pair: `by=("solar", ("volts", "voltage"))`. What is true of the
+builders in `headwater.query.build` is true here: pieces that cannot be read raise QueriesRefused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from headwater.kernels.nearest.words import Emission
+from headwater.model import ColumnType
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    column_type,
+    duration,
+    plain_number,
+    query_of,
+    read,
+    refused,
+    whole,
+)
+from headwater.query.checks.complaints import suggest
+from headwater.query.parse import parse_using
+from headwater.query.tree import ColumnDefinition, CreatePoints, CreateQuery, Nearest, Quantity
+from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, Target, Using, ValueTarget
+
+Attributes = str | Sequence[str | tuple[str, str]]
+
+
+def points(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> CreatePoints:
+    """`CREATE POINTS`: the columns with their types, and which of them names each point."""
+    if key not in columns:
+        raise refused(f"there is no column named '{key}' for key", *suggest(key, columns, "columns"))
+    return CreatePoints(
+        name,
+        tuple(ColumnDefinition(column, column_type(kind), column == key) for column, kind in columns.items()),
+    )
+
+
+def nearest(
+    name: str,
+    source: str,
+    k: int,
+    *,
+    to: Sequence[Number] | EachTarget | ValueTarget,
+    by: Attributes | None = None,
+    over: Duration | None = None,
+    over_rows: int | None = None,
+    weighted: Sequence[Number] | None = None,
+    per: str | None = None,
+    with_ties: bool = False,
+    using: str | None = None,
+    emit: str | Emission | None = None,
+    every: Duration | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] NEAREST (k TO to [BY by] OVER over …)`.
+
+    `to` is a point, `each_of(points)`, `highest(column)` or `lowest(column)`. `by` are columns, or "PLACE"; a single column
+    of that name stands in a tuple. The window is `over` a time or `over_rows`. `using` is "EXACT", "PROBABLE 0.001" or either
+    with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time tells the whole set at every tick.
+    """
+    if (over is None) == (over_rows is None):
+        raise refused(
+            "nearest needs over or over_rows, one of the two", "give over='1 HOUR' or over_rows=1000"
+        )
+    target = _target(to)
+    kept = Using() if using is None else read(parse_using, f"USING {using}", "using")
+    emission, ticks = _told(emit, every)
+    operator = Nearest(
+        _counted(k, "k"),
+        target,
+        _attributes(by, target),
+        None if over is None else duration(over),
+        whole(over_rows, "over_rows"),
+        None if weighted is None else tuple(map(plain_number, weighted)),
+        per,
+        with_ties,
+        kept.exact,
+        kept.sigma,
+        kept.algorithm,
+        emission,
+        ticks,
+    )
+    return query_of(name, source, columns, where, operator)
+
+
+def each_of(points: str) -> EachTarget:
+    """`TO EACH OF points`: every point of a declared set."""
+    return EachTarget(points)
+
+
+def highest(attribute: str, *, name: str | None = None) -> ValueTarget:
+    """`TO HIGHEST attribute [AS name]`."""
+    return ValueTarget(attribute, True, name)
+
+
+def lowest(attribute: str, *, name: str | None = None) -> ValueTarget:
+    """`TO LOWEST attribute [AS name]`."""
+    return ValueTarget(attribute, False, name)
+
+
+def _target(to: Sequence[Number] | EachTarget | ValueTarget | str) -> Target:
+    if isinstance(to, EachTarget | ValueTarget):
+        return to
+    if isinstance(to, str):
+        raise refused(
+            f"'{to}' is no point",
+            f"write to=each_of('{to}') for declared points, to=highest('{to}') for the greatest values, or to=(0.31, 0.22)",
+        )
+    if len(to) == 0:
+        raise refused("a point has at least one number", "give one for each attribute, as in to=(0.31, 0.22)")
+    return PointTarget(tuple(map(plain_number, to)))
+
+
+def _attributes(by: Attributes | None, target: Target) -> tuple[NearAttribute, ...] | None:
+    if isinstance(target, ValueTarget):
+        if by is not None:
+            raise refused("highest and lowest name their column themselves and take no by", "leave by out")
+        return None
+    if by is None:
+        raise refused("nearest needs by", "name the columns: by=('solar', 'volts'), or by='PLACE'")
+    if isinstance(by, str):
+        return None if by.upper() == "PLACE" else (NearAttribute(by),)
+    if len(by) == 0:
+        raise refused("by names no column", "name the columns: by=('solar', 'volts'), or by='PLACE'")
+    return tuple(NearAttribute(said) if isinstance(said, str) else NearAttribute(*said) for said in by)
+
+
+def _told(emit: str | Emission | None, every: Duration | None) -> tuple[Emission | None, Quantity | None]:
+    emission = _emission(emit) if isinstance(emit, str) else emit
+    if every is None:
+        if emission is Emission.EVERY:
+            raise refused("emit EVERY needs a time", "give every='10 SECONDS'")
+        return emission, None
+    if emission not in (None, Emission.EVERY):
+        raise refused(
+            f"every tells the whole set at every tick, not {emission.value}", "leave one of the two out"
+        )
+    return Emission.EVERY, duration(every)
+
+
+def _emission(word: str) -> Emission:
+    names = [emission.value for emission in Emission]
+    if word.upper() not in names:
+        raise refused(f"'{word}' cannot be emitted", *suggest(word, names, "words"))
+    return Emission(word.upper())
+
+
+def _counted(given: int, what: str) -> int:
+    made = whole(given, what)
+    if made is None:
+        raise refused(f"{what} takes a whole number, not None")
+    return made
