@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, parse_instant
 from headwater.query.tree import (
@@ -15,6 +16,7 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreatePoints,
     CreateQuery,
     CreateStream,
     In,
@@ -23,6 +25,7 @@ from headwater.query.tree import (
     Literal,
     MatchRecognize,
     Name,
+    Nearest,
     PlaceDefinition,
     PolygonArea,
     Quantity,
@@ -35,6 +38,7 @@ from headwater.query.tree import (
     Unary,
     Unit,
 )
+from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, ValueTarget
 from headwater.query.tree.patterns import (
     Choice,
     Column,
@@ -60,6 +64,8 @@ KEYWORDS = (
     "second", "DAY", "km", "of", "per", "limit", "emit", "inside", "all", "latest", "box", "geographic", "idle", "drop",
     "first", "LAST", "prev", "next", "match", "pattern", "mode", "events", "permute", "Until", "running", "final", "define",
     "match_recognize", "skip", "to", "one", "with", "empty", "order", "by", "not", "every", "partial", "subset", "desc",
+    "points", "nearest", "each", "highest", "LOWEST", "weighted", "over", "ties", "using", "exact", "probable", "algorithm",
+    "enters", "changes", "ra",
 )  # fmt: skip
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -190,7 +196,38 @@ recognitions = st.builds(
     st.none() | counts,
     _few(st.builds(Subset, names, st.lists(names, min_size=1, max_size=3).map(tuple))),
 )
-operators = correlations | recognitions
+
+
+def _nearest(k, target_and_attributes, over, weights, per, ties, using, told) -> Nearest:
+    target, attributes = target_and_attributes
+    over_rows = over if isinstance(over, int) else None
+    over_time = None if isinstance(over, int) else over
+    return Nearest(k, target, attributes, over_time, over_rows, weights, per, ties, *using, *told)
+
+
+several_numbers = st.lists(numbers, min_size=1, max_size=3).map(tuple)
+near_attributes = st.lists(st.builds(NearAttribute, names, st.none() | names), min_size=1, max_size=3).map(
+    tuple
+)
+algorithms = st.none() | st.sampled_from(Algorithm)
+neighbourhoods = st.builds(
+    _nearest,
+    whole,
+    st.tuples(
+        st.builds(PointTarget, several_numbers) | st.builds(EachTarget, names), st.none() | near_attributes
+    )
+    | st.tuples(st.builds(ValueTarget, names, st.booleans(), st.none() | names), st.none()),
+    quantities | whole,
+    st.none() | several_numbers,
+    st.none() | names,
+    st.booleans(),
+    st.just((False, None, None))
+    | st.tuples(st.just(True), st.none(), algorithms)
+    | st.tuples(st.just(False), numbers, algorithms),
+    st.sampled_from(((None, None), (Emission.ENTERS, None), (Emission.CHANGES, None)))
+    | st.tuples(st.just(Emission.EVERY), quantities),
+)
+operators = correlations | recognitions | neighbourhoods
 
 types = st.sampled_from([kind for kind in ColumnType if kind is not ColumnType.ID])
 columns = st.builds(ColumnDefinition, names, types, st.booleans(), st.booleans())
@@ -204,7 +241,8 @@ streams = st.builds(
     st.none() | quantities,
     st.booleans(),
 ) | st.builds(CreateStream, names, st.lists(columns, min_size=1, max_size=2).map(tuple))
+points = st.builds(CreatePoints, names, st.lists(columns, min_size=1, max_size=4).map(tuple))
 items = st.lists(st.builds(Item, expressions, st.none() | names), min_size=1, max_size=3).map(tuple)
 selects = st.builds(Select, st.none() | items, names, st.none() | expressions, st.none() | operators)
 queries = st.builds(CreateQuery, names, selects)
-scripts = st.lists(streams | queries, max_size=3).map(tuple).map(Script)
+scripts = st.lists(streams | points | queries, max_size=3).map(tuple).map(Script)

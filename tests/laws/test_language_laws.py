@@ -11,10 +11,10 @@ from headwater.query.expressions import ExprType, condition, evaluate, type_of
 from headwater.query.parse import parse, parse_expression, parse_pattern
 from headwater.query.patterns.terms import Place, Where, lower
 from headwater.query.printer import show
-from headwater.query.tree import Expression, Name, Script
+from headwater.query.tree import CreateQuery, Expression, Name, Script, Select
 from headwater.query.walk import parts_of, with_parts
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
-from tests.laws.language_trees import KEYWORDS, expressions, patterns, scripts
+from tests.laws.language_trees import KEYWORDS, expressions, neighbourhoods, patterns, scripts
 from tests.laws.oracles.expressions import shown, value_of
 
 often = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -25,7 +25,9 @@ SCRAPS = (
     "(", ",", ".", "-- comment\n", "/* comment */", "/*", "'", '"', "1.5e3", "TIMESTAMP '2026-01-31'", "TIMESTAMP 'x'",
     "CASE WHEN a THEN b END", "3 OF", "\n", "\u2028", "\x00", "😀", "99999999999999999999", "1e999", "SELECT * FROM w MATCH_RECOGNIZE (",
     "PATTERN (A B+ C)", "PATTERN (", "DEFINE A AS", "MEASURES LAST(A.x) AS y", "A~+", "{2,3}", "{3,2}", "{-", "-}", "~>", "~~>", "|",
-    "UNTIL (", "PERMUTE (", "NOT B", "()", "^", "$", "?", "!", "COUNT(A.*)", "RUNNING", "ALL ROWS PER MATCH", *KEYWORDS,
+    "UNTIL (", "PERMUTE (", "NOT B", "()", "^", "$", "?", "!", "COUNT(A.*)", "RUNNING", "ALL ROWS PER MATCH", "SELECT * FROM w NEAREST (",
+    "10 TO (1, -2)", "TO EACH OF", "BY (a, b)", "BY PLACE", "OVER 1 HOUR", "OVER 9 ROWS", "USING PROBABLE 0.1", "WITH TIES",
+    "WEIGHTED (1, 2)", "CREATE POINTS p (id INT KEY)", *KEYWORDS,
 )  # fmt: skip
 
 
@@ -44,6 +46,16 @@ def test_the_text_of_a_pattern_says_the_pattern(pattern):
     read = parse_pattern(show(pattern))
     assert read == pattern
     assert show(read) == show(pattern)
+
+
+@often
+@given(neighbourhoods)
+def test_the_text_of_a_nearest_says_the_nearest(operator):
+    script = Script((CreateQuery("q", Select(None, "s", operator=operator)),))
+    read, errors = parse(show(script))
+    assert errors == []
+    assert repr(read) == repr(script)
+    assert show(read) == show(script)
 
 
 @often
