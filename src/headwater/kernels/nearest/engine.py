@@ -57,7 +57,7 @@ from headwater.kernels.nearest.bands import (
 from headwater.kernels.nearest.grid import cell_of
 
 DRAW: Final = 3
-"""The wide queries have cost as much as drawing the grid anew."""
+"""The queries have been asked so often that drawing the grid anew may be worth its cost."""
 
 # Places in `at`, int64[…]: how far the work has come, and what it was.
 LANE: Final = 0
@@ -67,7 +67,7 @@ PHASE: Final = 3
 HEAPED: Final = 4
 WIDE: Final = 5
 TESTED: Final = 6
-WIDE_TESTED: Final = 7
+SPENT: Final = 7  # TESTED when the grid was drawn
 BUDGET: Final = 8
 SETTLED: Final = 9
 PLACES: Final = 10
@@ -187,7 +187,6 @@ def show(
                         if came != DONE:
                             return came
             at[TESTED] += at[WIDE]
-            at[WIDE_TESTED] += at[WIDE]
             for place in range(at[WIDE] - 1, -1, -1):
                 q = wide[0, place]
                 if by_value:
@@ -209,8 +208,7 @@ def show(
                     if came != DONE:
                         return came
             at[ROW] = row + 1
-            if at[WIDE_TESTED] > at[BUDGET]:
-                at[WIDE_TESTED] = 0
+            if at[TESTED] - at[SPENT] > at[BUDGET]:
                 return DRAW
         at[PHASE] = ENDING
         if algorithm == RAPF and rules[BY_TIME] == 1:
@@ -347,7 +345,6 @@ def _grow_old(
                 if came != DONE:
                     return came
     at[TESTED] += at[WIDE]
-    at[WIDE_TESTED] += at[WIDE]
     for place in range(at[WIDE] - 1, -1, -1):
         q = wide[0, place]
         score = _score(values, weights, tests, old, q, by_value)
@@ -436,18 +433,23 @@ def _refresh(
             limit = scores[start + cut - 1]
         wakes = bands[b, OLDEST]
     elif rules[ALGORITHM] == RAPF:
-        k, known = bands[b, K], 0
+        k, known, last = bands[b, K], 0, 0.0
         nearer[q] = np.inf
         for p in range(start, start + length):
             if ids[p, SEQ] < border:
                 continue
             known += 1
-            wakes = min(wakes, ids[p, SEQ])
+            last = scores[p]
+            if known <= k:
+                wakes = min(wakes, ids[p, SEQ])
             if known == k:
-                nearer[q] = scores[p]
+                nearer[q] = last
             if known == cut:
-                limit = scores[p]
+                limit = last
                 break
+        if k <= known < cut and tests.shape[1] > POINT:
+            # Any limit that k recent ones keep is right: this one will bring in about as many as are wanted.
+            limit = last * (cut / known) ** (1.0 / (tests.shape[1] - POINT))
     tests[q, LIMIT_SCORE] = limit
     tests[q, LIMIT_SQUARE] = limit * limit * (1 + 1e-12) + 1e-300
     if limit > radii[q]:

@@ -196,7 +196,7 @@ class Field:
         told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
         told_scores = np.empty(len(told))
         grid = state.grid
-        at[engine.BUDGET] = self._budget(grid)
+        at[engine.BUDGET], patience = self._budget(grid), 1
         while True:
             came = engine.show(
                 bands, ids, scores, self.rules, told, told_scores, room, at, tests, nearer, heap, wide, newest,
@@ -215,9 +215,15 @@ class Field:
                 ids = np.concatenate([ids, np.empty((more, 3), np.int64)])
                 scores = np.concatenate([scores, np.empty(more)])
             else:
-                grid = draw(self.points, self.weights, tests[:, engine.LIMIT_SCORE])
-                _sort_out_wide(at, wide, tests[:, engine.LIMIT_SCORE] > grid.radii)
-                at[engine.BUDGET] = self._budget(grid)
+                limits = tests[:, engine.LIMIT_SCORE]
+                before_it = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
+                grid = draw(self.points, self.weights, limits)
+                _sort_out_wide(at, wide, limits > grid.radii)
+                now = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
+                # A grid that is hardly better than the one before is not drawn again so soon.
+                patience = 1 if now < 0.7 * before_it else 2 * patience
+                at[engine.BUDGET] = patience * self._budget(grid)
+                at[engine.SPENT] = at[engine.TESTED]
         count = room[band.TOLD_END]
         lengths, limits, ids, scores = _packed(bands, ids, scores)
         after = FieldState(
@@ -296,7 +302,7 @@ class Field:
         return self.example.metric.ranks_values
 
     def _budget(self, grid: Grid) -> int:
-        """How many tests of wide queries are worth drawing the grid anew."""
+        """How many tests are worth drawing the grid anew."""
         return 4 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER)
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:

@@ -3,7 +3,7 @@
 Rule 1  A query wants objects at most its threshold away. Its cells of interest are those that the ball of its registered radius
         touches, which is a little more than its threshold when it is registered.
 Rule 2  While the threshold is above the registered radius, the query is *wide*: it is asked about every object. So cells grow at
-        once; they are drawn anew, smaller ones too, when the wide ones have cost as much as drawing does.
+        once; all are drawn anew, the smaller ones too, when asking queries has cost as much as drawing does.
 Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
         MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
         axes is a ball still.
@@ -24,8 +24,8 @@ Real = NDArray[np.float64]
 
 MOST_AXES: Final = 4
 MOST_CELLS: Final = 1 << 15
-MARGIN: Final = 1.12
-"""The registered radius beside the threshold."""
+SPARE: Final = 4.0
+"""How much larger the ball of the registered radius is than that of the threshold: the more, the fewer queries are wide."""
 
 FEWEST: Final = 16
 """Queries for which a grid is worth its cost."""
@@ -64,7 +64,7 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
     if len(known) < FEWEST:
         return no_grid(len(points))
     radii = np.full(len(points), -np.inf)
-    radii[known] = thresholds[known] * MARGIN
+    radii[known] = thresholds[known] * SPARE ** (1 / points.shape[1])
     typical = float(np.median(radii[known]))
     reach = typical / np.sqrt(weights)
     lows, highs = points.min(axis=0) - reach, points.max(axis=0) + reach
