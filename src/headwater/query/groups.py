@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Recognition
+from headwater.query.catalogue import Neighbourhood, Recognition
 from headwater.query.expressions import condition
+from headwater.query.neighbours import make_query, share
 from headwater.query.patterns.passing import wanted_rows
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
@@ -26,11 +28,13 @@ Wanted = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """One query, ready to run; `kind` is "correlate", "pattern" or "select".
+    """One query, ready to run; `kind` is "correlate", "pattern", "nearest" or "select".
 
     `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
     WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
+    `points` of a NEAREST are None as long as they have not been given. `scatter` names the NEAREST in whose points' zones the
+    query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     """
 
     name: str
@@ -44,6 +48,11 @@ class QueryPlan:
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
+    neighbourhood: Neighbourhood | None = None
+    points: Points | None = None
+    scatter: str | None = None
+    parts: int = 1
+    audit: float = 0.0
 
     @property
     def wanted(self) -> Expression | None:
@@ -52,7 +61,7 @@ class QueryPlan:
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""
-        return bool(self.spread) or zone_of(self.zone_key, zones) == zone
+        return bool(self.spread) or self.parts > 1 or zone_of(self.zone_key, zones) == zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +78,15 @@ class Group:
 
 
 def make_group(
-    source: StreamSchema, kind: str, queries: Sequence[QueryPlan], home: tuple[int, int] | None = None
+    source: StreamSchema,
+    kind: str,
+    queries: Sequence[QueryPlan],
+    zone: int = 0,
+    home: tuple[int, int] | None = None,
 ) -> Group:
-    """The group of some queries of one kind that read `source`.
+    """The group of some queries of one kind that read `source`, in a zone.
 
-    `home`, a zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
+    `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
     spread then look at the rows of their own partitions only.
     """
     conditions = _Conditions()
@@ -98,6 +111,11 @@ def make_group(
             if query.recognition
         ]
         kernel = PatternKernel(source, asked, conditions.listed)
+    elif kind == "nearest":
+        from headwater.kernels.nearest import NearestKernel
+
+        near = [_nearest(query, conditions, zone, home) for query in queries]
+        kernel = NearestKernel(source, [query for query in near if len(query.points)], conditions.listed)
     else:
         selections = [
             Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
@@ -116,10 +134,10 @@ def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int)
     routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
     whole = [query for query in queries if query.subscription is None and not query.spread]
     plain = {
-        (zone_of(query.zone_key, zones), repr(query.wanted)): condition(query.wanted)
-        if query.wanted
-        else None
+        (zone, repr(query.wanted)): condition(query.wanted) if query.wanted else None
         for query in whole
+        for zone in range(zones)
+        if query.lives_in(zone, zones)
     }
     spread = {
         (query.spread, repr(query.wanted)): condition(query.wanted) if query.wanted else None
@@ -138,6 +156,23 @@ def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int)
         return found
 
     return wanted
+
+
+def _nearest(
+    query: QueryPlan, conditions: _Conditions, zone: int, home: tuple[int, int] | None
+) -> NearestQuery:
+    """A NEAREST with those of its points that live in a zone."""
+    assert query.neighbourhood is not None and query.points is not None, "the points have not been given"
+    return make_query(
+        query.neighbourhood,
+        share(query.points, query.parts, zone),
+        name=query.name,
+        fingerprint=query.fingerprint,
+        shape=query.shape,
+        where=conditions.place(query.where, query.spread, home),
+        audit=query.audit,
+        counts_rows=query.parts == 1 or zone == 0,
+    )
 
 
 def _zone_of_rows(rows: Rows, columns: Sequence[str], zones: int) -> NDArray[np.int64]:

@@ -7,29 +7,38 @@ that a query needs: rows that differ only behind it are the same to every query,
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Recognition
+from headwater.query.catalogue import Neighbourhood, Recognition
 from headwater.query.patterns.lowering import needed_columns
 from headwater.query.tree import Expression
 from headwater.query.walk import columns_of
 
-Demand = tuple[Expression | None, Subscription | None, Recognition | None]
-"""What one query asks of its rows: its WHERE and, unless it is a plain SELECT, its subscription or its pattern."""
+
+class Demand(NamedTuple):
+    """What one query asks of its rows: its WHERE and, unless it is a plain SELECT, what its operator looks at."""
+
+    where: Expression | None
+    subscription: Subscription | None = None
+    recognition: Recognition | None = None
+    neighbourhood: Neighbourhood | None = None
 
 
 def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, ...]:
     """The columns that travel, as declared."""
     needed = set[str]()
-    for where, subscription, recognition in demands:
-        if (subscription is None and recognition is None) or schema.deduplicate:
+    for where, subscription, recognition, neighbourhood in demands:
+        if schema.deduplicate or not (subscription or recognition or neighbourhood):
             # The identity of a plain SELECT's answer is the content of its row, so it must be the whole row.
             return tuple(schema.types)
         if where:
             needed.update(column.name for column in columns_of(where))
         if recognition:
             needed.update(needed_columns(recognition, schema))
+        if neighbourhood:
+            needed.update(neighbourhood.attributes, _carried(neighbourhood))
         if subscription:
             needed.update(clause.attribute for clause in subscription.clauses)
         if subscription and schema.place:
@@ -39,3 +48,9 @@ def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, 
     last = max((place for place, name in enumerate(others) if name in needed), default=-1)
     travelling = first.union(others[: last + 1])
     return tuple(name for name in schema.types if name in travelling)
+
+
+def _carried(neighbourhood: Neighbourhood) -> set[str]:
+    """The columns of the stream that the answers of a NEAREST carry, and that of PER."""
+    carried = {column for _, column in neighbourhood.columns}
+    return carried | {neighbourhood.per} if neighbourhood.per else carried

@@ -17,23 +17,24 @@ import io
 import pickle
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.model import Answers, QueriesRefused, QueryError, Rows, StreamSchema
+from headwater.model import Answers, PointsSchema, QueriesRefused, QueryError, Rows, StreamSchema
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
 from headwater.query.fingerprints import fingerprints
 from headwater.query.groups import Group, QueryPlan, Wanted, make_group, make_routing
 from headwater.query.kept import Demand, kept_columns
+from headwater.query.neighbours import given_point, parts_for, points_of
 from headwater.query.printer import show
 from headwater.query.shapes import Projection, project, shapes
 from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
-from headwater.query.zones import spread, zone_keys, zone_of
+from headwater.query.zones import scattered, spread, zone_keys, zone_of
 
 __all__ = [
     "Group",
@@ -84,13 +85,17 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """Streams, queries (each after what it reads) and how they are spread over `zones`."""
+    """Streams, queries (each after what it reads) and how they are spread over `zones`.
+
+    `points` are the declared sets that some query asks about: they must be given by `with_points` before rows come.
+    """
 
     text: str
     streams: tuple[StreamSchema, ...]
     queries: tuple[QueryPlan, ...]
     projections: tuple[Projection, ...]
     zones: int = 1
+    points: tuple[PointsSchema, ...] = ()
     _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def stream(self, name: str) -> StreamSchema:
@@ -129,6 +134,33 @@ class Plan:
             ("routing", stream), lambda: make_routing(self.stream(stream), self._readers(stream), self.zones)
         )
 
+    def with_points(
+        self, given: Mapping[str, Rows], *, parts: Mapping[str, int] | None = None, audit: float = 0.0
+    ) -> Plan:
+        """The plan with the points of every declared set, by its name, as checked rows.
+
+        `parts` says for some queries over how many zones their points were spread before; `audit` is the share of points
+        for which the loss of PROBABLE is measured.
+        """
+        schemas = {schema.name: schema for schema in self.points}
+        found = {
+            query.name: points_of(near, schemas[near.points], given[near.points])
+            for query in self.queries
+            if (near := query.neighbourhood) and near.points
+        }
+        spread_over = {name: parts_for(len(points), self.zones) for name, points in found.items()}
+        spread_over.update({name: n for name, n in (parts or {}).items() if n in (1, self.zones)})
+        queries = tuple(
+            replace(
+                query,
+                points=found.get(query.name, query.points),
+                parts=spread_over[query.scatter] if query.scatter else 1,
+                audit=audit if query.neighbourhood else 0.0,
+            )
+            for query in self.queries
+        )
+        return Plan(self.text, self.streams, queries, self.projections, self.zones, self.points)
+
     def project(self, answers: Answers) -> Rows:
         """A kernel's answers as the user asked for them: query, event_time, match_id, then the SELECT list."""
         return project(self.projections[answers.shape], answers)
@@ -138,7 +170,7 @@ class Plan:
 
     def _pack(self) -> bytes:
         written = io.BytesIO()
-        parts = (self.text, self.streams, self.queries, self.projections, self.zones)
+        parts = (self.text, self.streams, self.queries, self.projections, self.zones, self.points)
         _Packer(written, pickle.HIGHEST_PROTOCOL).dump(parts)
         return zlib.compress(written.getvalue(), 1)
 
@@ -157,7 +189,10 @@ class Plan:
         return [query for query in self.queries if query.reads == source]
 
     def _demands(self, source: str) -> list[Demand]:
-        return [(query.where, query.subscription, query.recognition) for query in self._readers(source)]
+        return [
+            Demand(query.where, query.subscription, query.recognition, query.neighbourhood)
+            for query in self._readers(source)
+        ]
 
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         members: dict[tuple[str, str], list[QueryPlan]] = {}
@@ -167,7 +202,7 @@ class Plan:
         places = {name: place for place, name in enumerate(self._schemas())}
         ordered = sorted(members, key=lambda member: (places[member[0]], member[1]))
         return tuple(
-            make_group(self.stream(reads), kind, members[reads, kind], self._home(reads, zone))
+            make_group(self.stream(reads), kind, members[reads, kind], zone, self._home(reads, zone))
             for reads, kind in ordered
         )
 
@@ -181,25 +216,36 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
     """The plan of checked streams and queries."""
     assert zones >= 1
     prints, keys, spreading = fingerprints(catalogue), zone_keys(catalogue), spread(catalogue)
+    scattering = scattered(catalogue)
     numbers, projections = shapes(catalogue)
     queries = tuple(
-        _query_plan(
-            query, _print(query, prints[name], spreading), keys[name], numbers[name], spreading.get(name, ())
+        replace(
+            _query_plan(query, _print(query, prints[name], spreading), keys[name], numbers[name]),
+            spread=spreading.get(name, ()),
+            scatter=scattering.get(name),
         )
         for name, query in catalogue.queries.items()
     )
-    return Plan(text, tuple(s.schema for s in catalogue.streams.values()), queries, projections, zones)
+    asked = {query.neighbourhood.points for query in queries if query.neighbourhood}
+    return Plan(
+        text,
+        tuple(stream.schema for stream in catalogue.streams.values()),
+        queries,
+        projections,
+        zones,
+        tuple(points.schema for name, points in catalogue.points.items() if name in asked),
+    )
 
 
 def _print(query: CheckedQuery, fingerprint: str, spreading: Mapping[str, tuple[str, ...]]) -> str:
-    """The fingerprint, other for a pattern whose partitions no longer live where their state was saved."""
-    gathered = query.recognition is not None and query.recognition.partition and query.name not in spreading
+    """The fingerprint, other for a query whose partitions no longer live where their state was saved."""
+    pattern, near = query.recognition, query.neighbourhood
+    apart = (pattern and pattern.partition) or (near and near.per)
+    gathered = apart and query.name not in spreading
     return f"{fingerprint}-whole" if gathered else fingerprint
 
 
-def _query_plan(
-    query: CheckedQuery, fingerprint: str, zone_key: str, shape: int, spread: tuple[str, ...]
-) -> QueryPlan:
+def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int) -> QueryPlan:
     subscription = None
     if asked := query.correlation:
         subscription = Subscription(
@@ -215,7 +261,10 @@ def _query_plan(
             asked.emit,
             asked.limit,
         )
-    kind = "correlate" if subscription else "pattern" if query.recognition else "select"
+    near = query.neighbourhood
+    kind = (
+        "correlate" if subscription else "pattern" if query.recognition else "nearest" if near else "select"
+    )
     return QueryPlan(
         query.name,
         query.reads,
@@ -227,7 +276,8 @@ def _query_plan(
         query.recognition,
         query.where,
         query.schema,
-        spread,
+        neighbourhood=near,
+        points=given_point(near) if near else None,
     )
 
 

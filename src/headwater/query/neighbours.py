@@ -1,0 +1,137 @@
+"""From a checked NEAREST to what its kernel is asked: which algorithm, which points, and which of them in which zone.
+
+Rule 1  Without USING … ALGORITHM the engine chooses: PA where a loss is allowed, else RAPF; RA where the window is so short
+        that hardly anything could be put off.
+Rule 2  The points of one query live in `parts` zones, each point in one, by its place: by where it lies alone, so that it stays
+        where its state is when other points come and go. Whatever is an object is wanted in all of these zones: how far a query
+        looks is known only where it lives.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest.limits import r_star, skyband_size
+from headwater.kernels.nearest.question import NearestQuery, Points
+from headwater.kernels.nearest.words import Algorithm
+from headwater.model import Column, ColumnType, PointsSchema, Rows
+from headwater.model.identity import content_hash
+from headwater.query.catalogue import Neighbourhood
+
+POINTS_A_ZONE: Final = 1000
+"""Points that one zone answers; more are spread over all zones."""
+
+ASSUMED_ROWS: Final = 100_000
+"""How many objects a window of time holds, where nobody knows it yet."""
+
+PRUNE: Final = 0.2
+"""γ: how much longer than a strict k-skyband the candidates of a query may become."""
+
+ROWS_TO_PUT_OFF: Final = 8
+"""A window of fewer rows than so many for each of the k is too short for RAPF."""
+
+_CELL_BITS: Final = 42  # of the 52 behind the point are left out: cells of a thousandth of the value
+
+
+def choose_algorithm(asked: Neighbourhood) -> Algorithm:
+    """The algorithm that answers a query."""
+    if asked.algorithm is not None:
+        return asked.algorithm
+    if asked.sigma is not None:
+        return Algorithm.PA
+    if asked.window_rows is not None and asked.window_rows < ROWS_TO_PUT_OFF * asked.k:
+        return Algorithm.RA
+    return Algorithm.RAPF
+
+
+def expected_candidates(asked: Neighbourhood, rows: int) -> float:
+    """How many objects a query keeps as candidates while its window holds so many, in random order."""
+    algorithm = choose_algorithm(asked)
+    if algorithm is Algorithm.PA:
+        assert asked.sigma is not None
+        return min(rows, r_star(asked.k, asked.sigma))
+    if algorithm is Algorithm.RA:
+        return (1 + PRUNE) * skyband_size(asked.k, rows)
+    # Half of the window is recent and shared by all queries: what a query keeps of it is what it took at once.
+    return min((1 + PRUNE) * skyband_size(asked.k, rows), 3.0 * asked.k + 10)
+
+
+def expected_bytes(asked: Neighbourhood, points: int) -> int:
+    """Memory for the candidates of so many points: a rough figure, by which the impossible is refused."""
+    rows = asked.window_rows or ASSUMED_ROWS
+    each = 300 + 16 * len(asked.attributes) + 80 * expected_candidates(asked, rows)
+    return int(points * each)
+
+
+def given_point(asked: Neighbourhood) -> Points | None:
+    """The points that stand in the text; None: they come from outside."""
+    if asked.points is not None:
+        return None
+    return Points(np.array([asked.point or (0.0,)], np.float64))
+
+
+def points_of(asked: Neighbourhood, schema: PointsSchema, rows: Rows) -> Points:
+    """The points of a table that has been checked."""
+    return Points(
+        np.column_stack([rows[name].values.astype(np.float64) for name in asked.attributes]), rows[schema.key]
+    )
+
+
+def parts_for(points: int, zones: int) -> int:
+    """Over how many zones so many points are spread."""
+    return 1 if points <= POINTS_A_ZONE else zones
+
+
+def share(points: Points, parts: int, part: int) -> Points:
+    """The points that live in one of the parts."""
+    if parts == 1:
+        return points
+    chosen = np.flatnonzero(_part_of(points.coordinates, parts) == part)
+    ids = None if points.ids is None else points.ids.take(chosen)
+    return Points(points.coordinates[chosen], ids)
+
+
+def make_query(
+    asked: Neighbourhood,
+    points: Points,
+    *,
+    name: str,
+    fingerprint: str,
+    shape: int,
+    where: int | None,
+    audit: float,
+    counts_rows: bool,
+) -> NearestQuery:
+    """What the kernel is asked."""
+    return NearestQuery(
+        name,
+        fingerprint,
+        shape,
+        where,
+        asked.k,
+        asked.metric,
+        asked.attributes,
+        asked.weights,
+        points,
+        asked.window_us,
+        asked.window_rows,
+        asked.per,
+        asked.ties,
+        choose_algorithm(asked),
+        asked.sigma,
+        asked.emission,
+        asked.every_us,
+        asked.columns,
+        audit,
+        counts_rows,
+    )
+
+
+def _part_of(coordinates: NDArray[np.float64], parts: int) -> NDArray[np.int64]:
+    """The part of every point: points that lie close together are in one."""
+    cells = (coordinates + 0.0).view(np.int64) >> _CELL_BITS
+    hashes = content_hash([Column(ColumnType.BIGINT, axis) for axis in np.ascontiguousarray(cells.T)])[0]
+    return (hashes % np.uint64(parts)).astype(np.int64)
