@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
+    "reproduce": "draw a published figure again and say whether its claims hold here",
     "prepare": "compile the kernels once, so that later starts are quick",
 }
 
