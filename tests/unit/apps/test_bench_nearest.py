@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.apps.bench import nearest_real
+from headwater.apps.bench import nearest, nearest_real
+from headwater.apps.bench.measuring import Wanted
 from headwater.apps.bench.nearest_kernel import differing, lost_share, run_kernel, sample, wrong_points
 from headwater.apps.bench.nearest_native import nearest_of_batch
 from headwater.apps.bench.nearest_objects import (
@@ -22,6 +24,7 @@ from headwater.apps.bench.nearest_objects import (
     clusters,
     make_objects,
     make_points,
+    point_rows,
     recorded,
     uniform,
     write_objects,
@@ -31,8 +34,10 @@ from headwater.apps.bench.nearest_questions import Asked
 from headwater.apps.bench.nearest_real import read_numbers, real_world
 from headwater.apps.bench.nearest_table import aligned
 from headwater.apps.bench.nearest_truth import Enters, contenders, distances, expected, together, told
+from headwater.hosts.local.follow import follow_local
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
+from headwater.query.plan import compile_text
 
 WORLDS = [uniform(), clusters(seed=7), recorded(np.arange(40.0).reshape(10, 4))]
 
@@ -227,3 +232,68 @@ def test_a_run_tells_what_follows_and_wrong_answers_are_noticed(algorithm) -> No
 
 def test_columns_stand_under_one_another() -> None:
     assert aligned([("data", "k"), ("uniform", "81")]) == ["data      k", "uniform  81"]
+
+
+# --- the benchmark itself ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    sizes = {"KS": (1, 9), "QUERIES": 6, "MANY_QUERIES": 30, "FILL": 500, "FILL_RA": 500, "OBJECTS_RA": 400}
+    for name, size in {**sizes, "OBJECTS_MANY": 600}.items():
+        monkeypatch.setattr(nearest, name, size)
+    monkeypatch.setattr(nearest, "Asked", lambda k, algorithm: Asked(k, algorithm, window_objects=400))
+    monkeypatch.setenv("HEADWATER_DATA", "nowhere")
+
+
+def test_algorithms_are_compared_for_every_k_and_kind_of_objects(tiny) -> None:
+    said: list[str] = []
+    report = nearest.run_nearest(Wanted(1_200, cases=("a",)), say=said.append)
+    assert report.failures == []
+    assert [figure.name for figure in report.figures] == [
+        "a: 6 queries, k = 9, EXACT, uniform",
+        "a: RAPF over RA, the least",
+        "a: PA over RA, the least",
+    ]
+    assert len(said) == 2 * 2 * 3 and said[0] == "uniform, 6 queries, k = 1, RA"
+    assert report.notes[0].startswith("(a) no recorded objects: --real FILE")
+    lines = [line.split() for line in report.notes if line.startswith("    ")]
+    assert lines[0][:4] == ["data", "algorithm", "k", "objects/s"]
+    assert [line[:3] for line in lines[1:4]] == [["uniform", name, "1"] for name in ("RA", "RAPF", "PA")]
+    assert len(lines) == 1 + 2 * 2 * 3 + 1
+
+
+def test_many_queries_are_compared_with_few(tiny) -> None:
+    report = nearest.run_nearest(Wanted(1_200, cases=("b",)), say=lambda line: None)
+    assert report.failures == []
+    assert [(figure.name, figure.wanted) for figure in report.figures] == [
+        ("b: 30 queries, k = 9, EXACT, uniform", ">= 30,000"),
+        ("b: cost of an object, 30 queries over 6", "<= 12"),
+    ]
+
+
+def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> None:
+    monkeypatch.setattr(
+        nearest,
+        "run_kernel",
+        lambda *given, **more: replace(run_kernel(*given, **more), answers=together([])),
+    )
+    report = nearest.run_nearest(Wanted(1_200, cases=("b",)), say=lambda line: None)
+    assert len(report.failures) == 4
+    assert "k = 9: RAPF does not tell point" in report.failures[0]
+    assert report.failures[1] == "uniform, k = 9: there are no answers at all"
+
+
+def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
+    objects, points = make_objects(uniform(), 600, seed=3), make_points(uniform(), 5, seed=3)
+    asked = Asked(3, Algorithm.RAPF, window_objects=2_000)
+    plan = compile_text(asked.text()).with_points({"points": point_rows(points)})
+    (near,) = [query.neighbourhood for query in plan.queries]
+    query = asked.query(points)
+    assert (near.k, near.attributes, near.window_us) == (query.k, query.attributes, query.window_us)
+    assert near.exact and near.algorithm is query.algorithm
+    files = write_objects(objects, arrivals(objects, seed=3), tmp_path / "rows", 3)
+    arrived = [("objects", str(file)) for file in files]
+    blocks = [rows for step in follow_local(plan, arrived) for rows in step.answers]
+    must = expected(objects, points, range(5), k=3, window_us=asked.window_us)
+    assert differing(must, told(blocks), range(5)) == []

@@ -130,6 +130,14 @@ def batches(objects: Objects, chosen: range) -> Iterator[Rows]:
         yield Rows.of(columns)
 
 
+def point_rows(points: Floats) -> Rows:
+    """The points as rows of a set of points; the id of a point is its number."""
+    columns = {"id": Column(ColumnType.BIGINT, np.arange(len(points)))}
+    for number, name in enumerate(ATTRIBUTES):
+        columns[name] = Column(ColumnType.DOUBLE, np.ascontiguousarray(points[:, number]))
+    return Rows.of(columns)
+
+
 def arrivals(objects: Objects, *, seed: int) -> Numbers:
     """The numbers of the objects in the order in which they arrive."""
     delays = np.random.default_rng(seed).integers(0, MOST_DELAY_US, len(objects))

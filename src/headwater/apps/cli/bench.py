@@ -18,12 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "family",
         nargs="?",
-        choices=["correlate", "patterns"],
+        choices=["correlate", "patterns", "nearest"],
         default="correlate",
         help="what to measure (default: correlate)",
     )
     parser.add_argument(
-        "--rows", type=_rows, metavar="N", help="rows (default: 2000000, of patterns 3000000)"
+        "--rows",
+        type=_rows,
+        metavar="N",
+        help="rows (default: 2000000, of patterns 3000000, of nearest 1000000)",
     )
     parser.add_argument(
         "--cases",
@@ -31,12 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=tuple(LETTERS),
         metavar="a,b,c",
         help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
-        "100 at once (c); default: all",
+        "100 at once (c); nearest: algorithms and k (a), 10,000 queries (b), Spark (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
-    parser.add_argument("--seed", type=int, default=7, help="of the rows and the subscriptions (default: 7)")
+    parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
     parser.add_argument(
         "--flink", metavar="PYTHON", help="an interpreter that has apache-flink, to compare with"
+    )
+    parser.add_argument(
+        "--real", type=Path, metavar="FILE", help="nearest: a CSV of numbers, to draw objects from as well"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the rows there")
@@ -58,11 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _measure(arguments: argparse.Namespace) -> Report:
     from headwater.apps.bench.correlate import run_correlate
     from headwater.apps.bench.measuring import Wanted
+    from headwater.apps.bench.nearest import run_nearest
     from headwater.apps.bench.patterns import run_patterns
 
     rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
     if arguments.family == "patterns":
         return run_patterns(Wanted(arguments.rows or 3_000_000, **rest))
+    if arguments.family == "nearest":
+        return run_nearest(Wanted(arguments.rows or 1_000_000, **rest), real=arguments.real)
     return run_correlate(Wanted(arguments.rows or 2_000_000, **rest))
 
 
