@@ -150,7 +150,7 @@ def show(
                     came = _grow_old(
                         bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
                         per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                        base, stop, gamma,
+                        base, stop, clock, gamma,
                     )  # fmt: skip
                     if came != DONE:
                         return came
@@ -166,6 +166,9 @@ def show(
                     _pop(heap, at)
                     _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, 0)
             border = seqs[at[OLD]]
+            if clocks[row] + rules[WINDOW] <= clock:
+                at[ROW] = row + 1  # so many rows come at this instant that this one is never in the window
+                continue
             if gridded:
                 cell = cell_of(values[row], axes, lows, per_unit, counts)
                 at[TESTED] += starts[cell + 1] - starts[cell]
@@ -216,7 +219,7 @@ def show(
                 came = _grow_old(
                     bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
                     per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                    base, stop, gamma,
+                    base, stop, watermark, gamma,
                 )  # fmt: skip
                 if came != DONE:
                     return came
@@ -319,6 +322,7 @@ def _grow_old(
     seqs: Whole,
     base: int,
     stop: int,
+    clock: int,
     gamma: float,
 ) -> int:
     """The oldest recent object is recent no more, and is shown again."""
@@ -328,6 +332,9 @@ def _grow_old(
         q = heap[1, 0]
         _pop(heap, at)
         _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+    if rules[BY_TIME] == 0 and clocks[old] + rules[WINDOW] <= clock:
+        at[OLD] = old + 1  # this very instant takes it out of the window
+        return DONE
     by_value = tests.shape[1] == POINT
     if len(axes) > 0:
         cell = cell_of(values[old], axes, lows, per_unit, counts)

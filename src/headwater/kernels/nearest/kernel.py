@@ -141,13 +141,14 @@ class NearestKernel:
             "count": state.count,
             "fields": [field.save(part) for field, part in zip(self.fields, state.fields, strict=True)],
             "audits": [audit.told for audit in state.audits],
+            "recent_from": state.objects.recent_from,
         }
         return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent})
 
     def load(self, saved: Saved, since: Instant) -> NearestState:
         """What is known of the queries and points that are still the same; others begin at `since`."""
         values = saved.values
-        objects = Objects(saved.logs["kept"], saved.logs["recent"])
+        objects = Objects(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
         stored = join_rows([self._none, *objects.parts()])
         fields = []

@@ -28,23 +28,30 @@ NUMBER: Final = "#"
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The stored rows: older candidates, and everything recent."""
+    """The stored rows: older candidates, and everything recent, which is from the number `recent_from` on."""
 
     kept: Log = field(default_factory=Log)
     recent: Log = field(default_factory=Log)
+    recent_from: int = 0
 
     def parts(self) -> list[Rows]:
         """All rows, piece by piece, by ascending number."""
-        return [chunk.rows for log in (self.kept, self.recent) for chunk in log.chunks]
+        return [chunk.rows for chunk in self.kept.chunks] + self._recent_parts()
+
+    def _recent_parts(self) -> list[Rows]:
+        """The first chunk may hold rows that are recent no more: those that are wanted have been kept."""
+        found = []
+        for chunk in self.recent.chunks:
+            begin = int(np.searchsorted(chunk.rows[NUMBER].values, self.recent_from))
+            found.append(chunk.rows.take(slice(begin, None)) if begin else chunk.rows)
+        return found
 
     def after(self, arrived: Rows, wanted: Whole, recent_from: int) -> Objects:
         """When a step is done: `wanted` are the numbers that are still needed, ascending; from `recent_from` on all are recent."""
         kept = self.kept
-        leaving = [rows for rows in (*(chunk.rows for chunk in self.recent.chunks), arrived) if rows.count]
-        known = kept.chunks[-1].newest if kept.chunks else -1
-        for rows in leaving:
+        for rows in (*self._recent_parts(), arrived):
             numbers = rows[NUMBER].values
-            chosen = (numbers < recent_from) & (numbers > known) & _among(numbers, wanted)
+            chosen = (numbers < recent_from) & _among(numbers, wanted)
             kept = kept.append(_compacted(rows.take(np.flatnonzero(chosen))), NUMBER)
         kept = kept.since(int(wanted[0])) if len(wanted) else Log((), kept.next_number)
         stored = sum(chunk.rows.count for chunk in kept.chunks)
@@ -54,7 +61,8 @@ class Objects:
             kept = Log((), kept.next_number).append(_compacted(join_rows(needed)), NUMBER)
         numbers = arrived[NUMBER].values
         fresh = np.flatnonzero((numbers >= recent_from) & _among(numbers, wanted))
-        return Objects(kept, self.recent.since(recent_from).append(arrived.take(fresh), NUMBER))
+        recent = self.recent.since(recent_from).append(arrived.take(fresh), NUMBER)
+        return Objects(kept, recent, recent_from)
 
 
 def find(parts: Sequence[Rows], numbers: Whole) -> Rows:
