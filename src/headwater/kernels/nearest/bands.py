@@ -317,9 +317,27 @@ def _open(
     if room[TOLD_END] + bands[b, LENGTH] > len(told):
         return False
     bands[b, OPEN] = instant
+    expire(bands, ids, scores, rules, told, told_scores, room, b, instant, clock)
+    return True
+
+
+@njit(cache=True)
+def expire(
+    bands: Whole,
+    ids: Whole,
+    scores: Real,
+    rules: Whole,
+    told: Whole,
+    told_scores: Real,
+    room: Whole,
+    b: int,
+    instant: int,
+    clock: int,
+) -> None:
+    """Drop what the window has left behind at a clock; there is room to tell it."""
     window = rules[WINDOW]
     if bands[b, OLDEST] > clock - window:
-        return True
+        return
     start, kept, oldest = bands[b, BEGIN], bands[b, BEGIN], NEVER
     for p in range(start, start + bands[b, LENGTH]):
         if ids[p, CLOCK] <= clock - window:
@@ -337,7 +355,6 @@ def _open(
         kept += 1
     bands[b, LENGTH] = kept - start
     bands[b, OLDEST] = oldest
-    return True
 
 
 @njit(cache=True)

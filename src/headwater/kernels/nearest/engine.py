@@ -48,6 +48,7 @@ from headwater.kernels.nearest.bands import (
     Span,
     Whole,
     begin,
+    expire,
     holds,
     prune,
     put,
@@ -234,6 +235,10 @@ def show(
                 bands, ids, scores, rules, told, told_scores, room, own_ticks, b, watermark - 1
             ):
                 return FULL
+            if rules[BY_TIME] == 1 or first < stop:
+                # Members of the set have gone by now: this leaves nothing behind that will never be asked for.
+                last = watermark - 1 if rules[BY_TIME] == 1 else clocks[stop - 1]
+                expire(bands, ids, scores, rules, told, told_scores, room, b, watermark, last)
             at[SETTLED] += 1
         lanes[lane, 0] = at[OLD] if algorithm == RAPF else stop  # what is recent still begins here
         at[LANE] = lane + 1
