@@ -9,14 +9,14 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 DAY = "2026-01-01"
 
-_SECTION = re.compile(r"== (queries|rows|answers|late|bad|errors|command|says)\b ?(.*)")
+_SECTION = re.compile(r"== (queries|rows|points|answers|late|bad|errors|command|says)\b ?(.*)")
 _SHORT_TIME = re.compile(r"(\d\d:\d\d:\d\d)(\.\d+)?")
 _ERROR = re.compile(r"(?:(\d+):(\d+)|nowhere) ([a-z-]+): (.+)")
 
@@ -25,7 +25,7 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of one input of a stream; `number` counts the files of that input from 1."""
+    """One file of one input of a stream, or of `points`; `number` counts the files of that input from 1."""
 
     stream: str
     input: str
@@ -33,6 +33,7 @@ class InputFile:
     text: str
     format: str = "csv"
     encoding: str = "utf-8"
+    points: bool = False
 
     @property
     def name(self) -> str:
@@ -90,7 +91,7 @@ class Case:
     @property
     def streams(self) -> tuple[str, ...]:
         """The streams that have rows, in the order in which they are given."""
-        return tuple(dict.fromkeys(file.stream for file in self.files))
+        return tuple(dict.fromkeys(file.stream for file in self.files if not file.points))
 
 
 class NotGolden(Exception):  # noqa: N818
@@ -129,13 +130,14 @@ class _Reader:
         where = f"{self.path}:{line}"
         if kind == "queries":
             self.text = body.rstrip() + "\n"
-        elif kind == "rows":
+        elif kind in ("rows", "points"):
             rest, _, form = words.partition(" as ")
             suffix, _, encoding = form.partition(" in ")
             stream, _, source = rest.partition(" from ")
             number = 1 + sum(file.stream == stream and file.input == source for file in self.files)
             text = body.lstrip("\n") if suffix else _full_times(body)
-            self.files.append(InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8"))
+            file = InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8")
+            self.files.append(replace(file, points=kind == "points"))
         elif kind in ("answers", "late"):
             name, _, run = words.partition(" when ")
             runs = {"": ("followed", "bounded"), "followed": ("followed",), "bounded": ("bounded",)}.get(run)

@@ -10,19 +10,22 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from headwater.hosts.files import find_files, json_lines, read_pieces, rows_to_arrow
+from headwater.hosts.files import BAD_TYPES, find_files, json_lines, read_pieces, rows_to_arrow
 from headwater.hosts.local import Told as LocalTold
 from headwater.hosts.local import follow_local, run_local
+from headwater.hosts.points import GivenPoints, points_from_files
 from headwater.model import Rows, join_rows
 from headwater.query.parse import parse
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
 from headwater.query.tree import CreateQuery, Script, Statement
+from headwater.query.tree.nearest import EachTarget, Nearest
 from tests.golden.case import Case
 
 ZONES = 4
@@ -54,6 +57,7 @@ class Together:
     def __init__(self, cases: Sequence[Case], folder: Path) -> None:
         self.cases = cases
         self.paths: dict[str, list[str]] = {}
+        self.points = GivenPoints({}, Rows.empty(BAD_TYPES), 0)
         statements: list[Statement] = []
         for number, case in enumerate(cases):
             script, errors = parse(case.text)
@@ -63,14 +67,23 @@ class Together:
                 self.paths[f"c{number}_{stream}"] = paths
         self.text = show(Script(tuple(statements)))
 
-    def plan(self) -> Plan:
-        """The plan of all cases."""
-        return compile_text(self.text, zones=ZONES, file="all golden files")
+    def plan(self, *, zones: int = ZONES) -> Plan:
+        """The plan of all cases, with their points."""
+        plan, self.points = with_points(
+            compile_text(self.text, zones=zones, file="all golden files"), self.paths
+        )
+        return plan
+
+    @property
+    def stream_paths(self) -> dict[str, list[str]]:
+        """The inputs of streams."""
+        return {name: paths for name, paths in self.paths.items() if name not in self.points.rows}
 
     def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Told]:
-        """(kind, name, body) of a whole run, by case."""
+        """(kind, name, body) of a whole run, by case; and the bad rows among the points."""
         told = {case.name: Told() for case in self.cases}
-        for kind, name, body in table:
+        bad = (("bad", row["stream"], json.dumps(row)) for row in _objects(self.points.bad))
+        for kind, name, body in chain(bad, table):
             if kind in ("answer", "late", "bad"):
                 number, _, own = name.partition("_")
                 told[self.cases[int(number[1:])].name].take(kind, own, json.loads(body))
@@ -79,7 +92,9 @@ class Together:
 
 def run_on_local(case: Case, folder: Path) -> Told:
     """One case by itself, under its own names, in the plain loop, as a bounded run."""
-    return _gathered(run_local(compile_text(case.text), write_inputs(case, folder)))
+    paths = write_inputs(case, folder)
+    plan, points = with_points(compile_text(case.text), paths)
+    return _gathered([LocalTold(bad=points.bad), *run_local(plan, paths)])
 
 
 def follow_on_local(case: Case, folder: Path) -> Told:
@@ -91,8 +106,13 @@ def follow_on_local(case: Case, folder: Path) -> Told:
         )
         for stream in case.streams
     }
-    arrivals = [(name, str(path)) for name, path in zip(names, write_files(case, folder), strict=True)]
-    return _gathered(follow_local(compile_text(case.text), arrivals, inputs=inputs))
+    plan, points = with_points(compile_text(case.text), write_inputs(case, folder))
+    arrivals = [
+        (name, str(path))
+        for name, file, path in zip(names, case.files, write_files(case, folder), strict=True)
+        if not file.points
+    ]
+    return _gathered([LocalTold(bad=points.bad), *follow_local(plan, arrivals, inputs=inputs)])
 
 
 def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
@@ -100,7 +120,7 @@ def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told
     together = Together(cases, folder)
     answers = [
         ("answer", answer["query"], json.dumps(answer))
-        for part in run_local(compile_text(together.text), together.paths)
+        for part in run_local(together.plan(zones=1), together.paths)
         for rows in part.answers
         for answer in _objects(rows)
     ]
@@ -112,7 +132,8 @@ def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[
     from headwater.hosts.spark.runs import run_batch
 
     together = Together(cases, folder)
-    table = pa.Table.from_batches(run_batch(spark, together.plan(), together.paths))
+    plan = together.plan()
+    table = pa.Table.from_batches(run_batch(spark, plan, together.stream_paths))
     return together.shared_out(_lines(table))
 
 
@@ -130,7 +151,9 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
         lines.extend(_lines(table_of(zones)))
 
     with hold(folder / "checkpoint", plan) as held:
-        query = run_follow(spark, plan, together.paths, each, checkpoint=held, files_per_batch=1, ends=True)
+        query = run_follow(
+            spark, plan, together.stream_paths, each, checkpoint=held, files_per_batch=1, ends=True
+        )
         query.awaitTermination()
         assert query.exception() is None
     return together.shared_out(lines)
@@ -143,25 +166,39 @@ def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[s
     together = Together(cases, folder)
     plan = together.plan()
     frames = {}
-    for stream, paths in together.paths.items():
+    for stream, paths in together.stream_paths.items():
         schema = plan.stream(stream)
         names = [name for name, _ in schema.columns]
         files = [file for path in paths for file in find_files(path)]
         pieces = [piece.rows for file in files for piece in read_pieces(file, schema, names)]
         frames[stream] = spark.createDataFrame(rows_to_arrow(join_rows([Rows.empty(schema.types), *pieces])))
+    for name, rows in together.points.rows.items():
+        frames[name] = spark.createDataFrame(rows_to_arrow(rows))
     answers = hw.run(together.text, frames, zones=ZONES).all().collect()
     return together.shared_out(("answer", row.query, row.answer) for row in answers)
 
 
 def prefixed(script: Script, prefix: str) -> list[Statement]:
-    """The statements with a prefix before every stream and query, so that cases cannot meet."""
+    """The statements with a prefix before every stream, query and set of points, so that cases cannot meet."""
     renamed: list[Statement] = []
     for statement in script.statements:
         new = replace(statement, name=prefix + statement.name)
         if isinstance(new, CreateQuery):
-            new = replace(new, select=replace(new.select, source=prefix + new.select.source))
+            select = replace(new.select, source=prefix + new.select.source)
+            if isinstance(near := select.operator, Nearest) and isinstance(near.target, EachTarget):
+                target = replace(near.target, points=prefix + near.target.points)
+                select = replace(select, operator=replace(near, target=target))
+            new = replace(new, select=select)
         renamed.append(new)
     return renamed
+
+
+def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:
+    """A plan with the points that its queries ask about."""
+    if not plan.points:
+        return plan, GivenPoints({}, Rows.empty(BAD_TYPES), 0)
+    given = points_from_files(plan, paths)
+    return plan.with_points(given.rows), given
 
 
 def write_inputs(case: Case, folder: Path) -> dict[str, list[str]]:

@@ -134,3 +134,13 @@ def test_what_is_there_twice():
 def test_slips_are_told(text: str, why: str):
     with pytest.raises(NotGolden, match=why):
         read_case(PATH, text)
+
+
+def test_points_are_files_that_are_no_rows():
+    text = TEXT + '\n== points marks\nname,v\na,1\n\n== points marks as jsonl\n{"name": "b", "v": 2}\n'
+    case = read_case(PATH, text)
+    assert case.files[3:] == (
+        InputFile("marks", "", 1, "name,v\na,1\n", points=True),
+        InputFile("marks", "", 2, '{"name": "b", "v": 2}\n', "jsonl", points=True),
+    )
+    assert case.streams == ("s",)

@@ -97,7 +97,7 @@ def _header(block: Block, delimiter: str, wanted: Wanted) -> tuple[list[str], st
     names = _cells(block.text(0), delimiter)
     missing = [name for name in wanted.columns if name not in names]
     if missing and not set(names) & set(wanted.schema.types):
-        return [], f"no-header: the first line names no column of stream '{wanted.schema.name}'"
+        return [], f"no-header: the first line names no column of {wanted.noun} '{wanted.schema.name}'"
     if missing:
         near = get_close_matches(missing[0], names, 1)
         hint = f"; did you mean '{near[0]}'?" if near else f"; the header has {', '.join(names)}"

@@ -42,12 +42,12 @@ def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
             return
         texts = [name for name, kind in wanted.types.items() if kind is ColumnType.STRING]
         with arrow_parquet.ParquetFile(wanted.path, read_dictionary=texts, memory_map=False) as file:
-            trouble = _misfit(file.schema_arrow, wanted)
+            trouble = misfit(file.schema_arrow, wanted)
             if trouble:
                 yield wanted.refused(trouble, line=1)
                 return
             for batch in file.iter_batches(piece_rows, columns=list(wanted.columns), use_threads=False):
-                yield _piece(wanted, batch, done)
+                yield arrow_piece(wanted, batch, done)
                 done += batch.num_rows
     except PARQUET_FAULTS as fault:
         said = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
@@ -56,7 +56,8 @@ def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
         )
 
 
-def _misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
+def misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
+    """Why a table cannot say what is wanted; None if it can."""
     for name, kind in wanted.types.items():
         found = schema.names.count(name)
         if not found:
@@ -66,13 +67,13 @@ def _misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
         if found > 1:
             return f"repeated-column: the file has '{name}' {found} times"
         if not fits(schema.field(name).type, kind):
-            return (
-                f"wrong-type: column '{name}' is {schema.field(name).type}, the stream declares {kind.value}"
-            )
+            declares = f"the {wanted.noun} declare{'s' * (wanted.noun == 'stream')}"
+            return f"wrong-type: column '{name}' is {schema.field(name).type}, {declares} {kind.value}"
     return None
 
 
-def _piece(wanted: Wanted, batch: pa.RecordBatch, done: int) -> Piece:
+def arrow_piece(wanted: Wanted, batch: pa.RecordBatch, done: int) -> Piece:
+    """The piece of a batch of a table that fits; `done` rows came before it."""
     rows, faults = typed_rows(wanted, [batch.column(name) for name in wanted.columns])
     return checked_piece(
         wanted,

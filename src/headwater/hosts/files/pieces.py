@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from headwater.hosts.files.cells import Faults, convert
-from headwater.model import Column, ColumnType, Rows, StreamSchema, strings
+from headwater.model import Column, ColumnType, PointsSchema, Rows, StreamSchema, strings
 
 BAD_TYPES: Mapping[str, ColumnType] = {
     "stream": ColumnType.STRING,
@@ -26,7 +26,10 @@ BAD_TYPES: Mapping[str, ColumnType] = {
     "text": ColumnType.STRING,
 }
 
-_WORLD = {"x": 180.0, "y": 90.0}
+Judge = Callable[[Rows, Faults], Faults]
+"""Typed rows and what is wrong with their cells -> all that makes one of them unusable."""
+
+_WORLD = (180.0, 90.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read: a file as a stream, and which columns of it."""
+    """What is read: a file as a stream or as points, and which columns of it; `judge` None is that of a stream."""
 
     path: str
-    schema: StreamSchema
+    schema: StreamSchema | PointsSchema
     columns: tuple[str, ...]
+    judge: Judge | None = None
+
+    @property
+    def noun(self) -> str:
+        """What the schema is of."""
+        return "stream" if isinstance(self.schema, StreamSchema) else "points"
 
     @property
     def types(self) -> dict[str, ColumnType]:
@@ -100,8 +109,7 @@ def checked_piece(
 
     `lines` and `text` give the place and the text of a row.
     """
-    for found in (_without_time(rows, wanted.schema), _out_of_this_world(rows, wanted.schema)):
-        faults = {**found, **faults} if found else faults
+    faults = (wanted.judge or _judge_readings(wanted))(rows, faults)
     if not faults and not earlier:
         return Piece(rows, wanted.bad(()), rows.count)
     entries = [*earlier, *((int(lines[row]), reason, text(row)) for row, reason in faults.items())]
@@ -123,20 +131,31 @@ def _repeated(text: str, count: int) -> Column:
     return Column(ColumnType.STRING, np.zeros(count, np.int32), None, names)
 
 
-def _without_time(rows: Rows, schema: StreamSchema) -> Faults:
-    time = rows[schema.time]
-    if time.valid is None:
-        return {}
-    return dict.fromkeys(
-        np.flatnonzero(~time.valid).tolist(), f"missing-time: column '{schema.time}' is empty"
-    )
+def _judge_readings(wanted: Wanted) -> Judge:
+    """A reading has a time and, if places are on the globe, a place there."""
+    schema = wanted.schema
+    assert isinstance(schema, StreamSchema), "whoever reads points says which of them are of use"
+    places = [(schema.place.x, schema.place.y)] if schema.place and schema.place.geographic else []
 
-
-def _out_of_this_world(rows: Rows, schema: StreamSchema) -> Faults:
-    faults: Faults = {}
-    if schema.place is None or not schema.place.geographic:
+    def judge(rows: Rows, faults: Faults) -> Faults:
+        timeless = f"missing-time: column '{schema.time}' is empty"
+        for found in (without(rows, schema.time, timeless), out_of_this_world(rows, places)):
+            faults = {**found, **faults} if found else faults
         return faults
-    for name, bound in ((schema.place.x, _WORLD["x"]), (schema.place.y, _WORLD["y"])):
+
+    return judge
+
+
+def without(rows: Rows, column: str, reason: str) -> Faults:
+    """The rows that have nothing in a column."""
+    valid = rows[column].valid
+    return {} if valid is None else dict.fromkeys(np.flatnonzero(~valid).tolist(), reason)
+
+
+def out_of_this_world(rows: Rows, places: Sequence[tuple[str, str]]) -> Faults:
+    """The rows whose longitude or latitude there is not; `places` are the columns of both."""
+    faults: Faults = {}
+    for name, bound in (pair for place in places for pair in zip(place, _WORLD, strict=True)):
         if name not in rows:
             continue
         values = rows[name].values

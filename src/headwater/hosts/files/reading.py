@@ -51,14 +51,18 @@ def _found(place: Path, path: str) -> list[str]:
 def read_pieces(
     path: str, schema: StreamSchema, columns: Sequence[str], *, piece_rows: int = 65_536
 ) -> Iterator[Piece]:
-    """The rows of a file, a piece at a time; the format goes by the end of its name.
+    """The rows of a file of readings, a piece at a time.
 
     Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
     exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole.
     """
     assert schema.time in columns, "a row without its time is of no use"
-    wanted = Wanted(path, schema, tuple(columns))
-    name = path.lower()
+    return read_wanted(Wanted(path, schema, tuple(columns)), piece_rows=piece_rows)
+
+
+def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
+    """What is wanted of a file, a piece at a time; the format goes by the end of its name."""
+    name = wanted.path.lower()
     if name.endswith(CSV_NAMES):
         from headwater.hosts.files.csv_files import read_csv
 

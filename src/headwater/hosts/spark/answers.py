@@ -23,6 +23,7 @@ from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
+from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import ColumnType, DataError, HostError
@@ -43,22 +44,34 @@ BatchWriter = Callable[["Answers", int], None]
 
 
 def run(
-    queries: str | Script | Sequence[Statement], inputs: Mapping[str, DataFrame], *, zones: int | None = None
+    queries: str | Script | Sequence[Statement],
+    inputs: Mapping[str, Any],
+    *,
+    zones: int | None = None,
+    audit: float | None = None,
 ) -> Answers:
     """Answer standing queries over DataFrames, static or streaming: one for every stream that is read.
 
     `queries` is a text, or what the builders made. With streaming inputs the answers are streaming too; nothing runs
     before they are written. `zones` is over how many places the queries are spread (default: two a core).
+
+    The points that a NEAREST asks about are an input too: a static DataFrame of Spark's or one of pandas', collected
+    here. Its rows that are no points are left out and told in `answers.bad`; a stream, whose batches have no place for
+    them, is refused until they are taken out. `audit` is the share of the points for which the loss of PROBABLE is
+    measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`.
     """
-    if not inputs:
+    session = next((frame.sparkSession for frame in inputs.values() if isinstance(frame, DataFrame)), None)
+    if session is None:
         raise DataError("no-input", "no DataFrame was given", advice=['hw.run(text, {"stream": df})'])
-    session = next(iter(inputs.values())).sparkSession
     wanted = zones or default_zones(session.sparkContext.defaultParallelism)
     plan = compile_queries(queries, zones=wanted)
     _refuse_strangers(plan, inputs)
-    for name, frame in inputs.items():
+    given = frame_points(plan, {schema.name: inputs[schema.name] for schema in plan.points})
+    plan = plan.with_points(given.rows, audit=check_audit(plan, audit))
+    frames = {name: frame for name, frame in inputs.items() if name not in given.rows}
+    for name, frame in frames.items():
         check_columns(frame, plan.stream(name), plan.kept(name))
-    kinds = {frame.isStreaming for frame in inputs.values()}
+    kinds = {frame.isStreaming for frame in frames.values()}
     if len(kinds) > 1:
         raise DataError(
             "mixed-inputs",
@@ -67,8 +80,14 @@ def run(
         )
     if kinds == {True}:
         refuse_unbounded(plan)
-        return Answers(follow.followed_frames(inputs, plan), plan)
-    return Answers(_bounded_frames(inputs, plan), plan)
+        refuse_bad_points(given)
+
+        def started(parts: Mapping[str, int]) -> tuple[DataFrame, Plan]:
+            kept = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
+            return follow.followed_frames(frames, kept), kept
+
+        return Answers(follow.followed_frames(frames, plan), plan, started)
+    return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
 
 def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) -> Plan:
@@ -81,12 +100,19 @@ def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) 
 class Answers:
     """What the queries answer: `answers["frost"]`, `answers.late`, `answers.bad`, `answers.all()`."""
 
-    def __init__(self, table: DataFrame, plan: Plan) -> None:
+    def __init__(
+        self,
+        table: DataFrame,
+        plan: Plan,
+        started: Callable[[Mapping[str, int]], tuple[DataFrame, Plan]] | None = None,
+    ) -> None:
+        """`started` makes the table and the plan anew for points that lie where a checkpoint has them."""
         dropped = [stream.name for stream in plan.streams if stream.drop_late]
         self.table = (
             table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
         )
         self.plan = plan
+        self._started = started
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -166,6 +192,10 @@ class Answers:
                 "streaming answers need a checkpoint folder",
                 advice=["answers.write(..., checkpoint='...')"],
             )
+        parts = checkpoints.parts_of(Path(checkpoint))
+        if self._started and parts.items() - checkpoints.parts_in(self.plan).items():
+            again = Answers(*self._started(parts))
+            return again.write(to, checkpoint=checkpoint, late=late, bad=bad, trigger=trigger)
         held = checkpoints.hold(Path(checkpoint), self.plan)
         sinks = _sinks(to, late, bad, held.run_id)
 
@@ -235,20 +265,25 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
     return run_slices(reduce(DataFrame.union, sliced), plan, width_us)
 
 
-def _refuse_strangers(plan: Plan, inputs: Mapping[str, DataFrame]) -> None:
+def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
     streams = [stream.name for stream in plan.streams]
+    points = [schema.name for schema in plan.points]
     read = {plan.root_stream(query.reads) for query in plan.queries}
     for name in inputs:
-        if name not in streams:
-            raise DataError(
-                "unknown-stream",
-                f"there is no stream named '{name}'",
-                advice=[f"known streams: {', '.join(streams)}"],
-            )
-    for name in streams:
-        if name in read and name not in inputs:
+        if name not in (*streams, *points):
+            advice = [f"known streams: {', '.join(streams)}"]
+            advice += [f"points that are asked about: {', '.join(points)}"] if points else []
+            raise DataError("unknown-stream", f"there is no stream named '{name}'", advice=advice)
+    for name in (*streams, *points):
+        if (name in read or name in points) and name not in inputs:
             raise DataError(
                 "no-input",
-                f"stream '{name}' has no input",
+                f"stream '{name}' has no input" if name in read else f"the points '{name}' have no input",
                 advice=[f'give one: hw.run(text, {{"{name}": df}})'],
+            )
+        if name in streams and not isinstance(inputs.get(name), DataFrame | None):
+            raise DataError(
+                "no-input",
+                f"the input of stream '{name}' is no DataFrame of Spark's",
+                advice=["make it one: spark.createDataFrame(df)"],
             )

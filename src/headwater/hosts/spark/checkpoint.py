@@ -1,7 +1,7 @@
 """What a checkpoint folder knows about us, beside what Spark keeps in it: for whom it was made, and that one run uses it.
 
 ```
-DIR/headwater/run.json   format, zones, the streams, the queries of the last start
+DIR/headwater/run.json   format, zones, the streams, the queries of the last start and over how many zones their points lie
 DIR/headwater/lock       held while a run uses the folder
 DIR/headwater/files/     which files came in which order (see `file_log`)
 DIR/spark/               Spark's own checkpoint
@@ -62,6 +62,17 @@ def zones_of(folder: Path, otherwise: int) -> int:
     return otherwise if notes is None else int(notes["zones"])
 
 
+def parts_of(folder: Path) -> dict[str, int]:
+    """Over how many zones the points of each query lay at the last start; nothing for a query that has none."""
+    notes = _notes(folder)
+    return {} if notes is None else dict(notes.get("parts", {}))
+
+
+def parts_in(plan: Plan) -> dict[str, int]:
+    """Over how many zones they lie in a plan."""
+    return {query.name: query.parts for query in plan.queries if query.scatter == query.name}
+
+
 def hold(folder: Path, plan: Plan) -> Checkpoint:
     """Take a checkpoint folder for a run of `plan`, or say why not."""
     ours = folder / "headwater"
@@ -92,6 +103,7 @@ def hold(folder: Path, plan: Plan) -> Checkpoint:
     streams = {**earlier, **{stream.name: _definition(stream) for stream in plan.streams}}
     queries = {query.name: query.fingerprint for query in plan.queries}
     told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "streams": streams, "queries": queries}
+    told |= {"parts": parts} if (parts := parts_in(plan)) else {}
     try:
         replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
     except OSError as cause:
@@ -134,7 +146,7 @@ def _notes(folder: Path) -> Mapping[str, Any] | None:
 
 def _whole(notes: Mapping[str, Any]) -> bool:
     """Whether notes of our format hold all that is used of them."""
-    zones, streams = notes.get("zones"), notes.get("streams")
+    zones, streams, parts = notes.get("zones"), notes.get("streams"), notes.get("parts", {})
     return (
         isinstance(notes.get("run"), str)
         and type(zones) is int
@@ -142,6 +154,8 @@ def _whole(notes: Mapping[str, Any]) -> bool:
         and isinstance(streams, dict)
         and all(isinstance(definition, str) for definition in streams.values())
         and isinstance(notes.get("queries"), dict)
+        and isinstance(parts, dict)
+        and all(type(count) is int and count in (1, zones) for count in parts.values())
     )
 
 

@@ -1,0 +1,110 @@
+"""Which points does a query ask about? Those of files or of a table, read once, before the first row comes.
+
+Rule 1  A point has an id and a finite number for every coordinate that some query asks for; on the globe these are a
+        longitude and a latitude. Of several rows with one id the first that is a point counts.
+Rule 2  Any other row is a bad row, with its file, line and reason.
+Memory  The points and their ids. `fits` is told how many there are as they come, and may refuse the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from headwater.hosts.files.cells import Faults, show_cell
+from headwater.hosts.files.parquet_files import arrow_piece, misfit
+from headwater.hosts.files.pieces import BAD_TYPES, Piece, Wanted, out_of_this_world, without
+from headwater.hosts.files.reading import find_files, read_wanted
+from headwater.model import DataError, PointsSchema, Rows, join_rows
+
+Fits = Callable[[int], None]
+"""Raises when so many points are too many."""
+
+
+class PointsReader:
+    """Reads one declared set of points: the columns asked for, of which `places` are longitudes and latitudes."""
+
+    def __init__(
+        self,
+        schema: PointsSchema,
+        columns: Sequence[str],
+        *,
+        places: Sequence[tuple[str, str]] = (),
+        fits: Fits = lambda count: None,
+    ) -> None:
+        self.schema = schema
+        self.columns = tuple(columns)
+        self.places = tuple(places)
+        self.fits = fits
+        self.ids: set[str | int] = set()
+
+    def from_files(self, paths: Iterable[str]) -> Piece:
+        """The points of files, folders and patterns, in their order."""
+        files = [file for path in paths for file in find_files(path)]
+        return self._together(piece for file in files for piece in read_wanted(self._wanted(file)))
+
+    def from_table(self, table: pa.Table) -> Piece:
+        """The points of a table in memory; a bad row's line is its number in it."""
+        wanted = self._wanted("")
+        if trouble := misfit(table.schema, wanted):
+            raise DataError(
+                "points-table",
+                f"the points '{self.schema.name}' cannot be read: {trouble.partition(': ')[2]}",
+            )
+        return self._together(self._pieces(table.select(self.columns), wanted))
+
+    def judge(self, rows: Rows, faults: Faults) -> Faults:
+        """What is wrong with rows that should be points."""
+        found: Faults = {}
+        for name in self.columns:
+            what = "missing-id" if name == self.schema.key else "missing-value"
+            found = {**without(rows, name, f"{what}: column '{name}' is empty"), **found}
+        faults = {**out_of_this_world(rows, self.places), **found, **faults}
+        for row, name in enumerate(rows[self.schema.key].tolist()):
+            if row in faults:
+                continue
+            if name in self.ids:
+                faults[row] = f"repeated-id: {show_cell(str(name))} is the id of an earlier point"
+            self.ids.add(name)
+        return faults
+
+    def _wanted(self, path: str) -> Wanted:
+        return Wanted(path, self.schema, self.columns, self.judge)
+
+    def _pieces(self, table: pa.Table, wanted: Wanted) -> Iterator[Piece]:
+        done = 0
+        for batch in table.to_batches():
+            yield arrow_piece(wanted, batch, done)
+            done += batch.num_rows
+
+    def _together(self, pieces: Iterable[Piece]) -> Piece:
+        good = [Rows.empty({name: self.schema.types[name] for name in self.columns})]
+        bad = [Rows.empty(BAD_TYPES)]
+        seen = 0
+        for piece in pieces:
+            good.append(piece.rows)
+            bad.append(piece.bad)
+            seen += piece.seen
+            self.fits(len(self.ids))
+        rows, wrong = join_rows(good), join_rows(bad)
+        if not rows.count:
+            raise self._nothing(wrong)
+        return Piece(rows, wrong, seen)
+
+    def _nothing(self, bad: Rows) -> DataError:
+        first = [
+            f"{file}:{line}: {reason}" if file else f"row {line}: {reason}"
+            for file, line, reason in zip(
+                *(bad[name].tolist()[:1] for name in ("file", "line", "reason")), strict=True
+            )
+        ]
+        told = f"; all {bad.count:,} rows are bad" if bad.count else ": there is not one row"
+        return DataError(
+            "no-points",
+            f"the points '{self.schema.name}' have no point that can be used{told}",
+            advice=[*(f"the first: {words}" for words in first), _LOOKS_LIKE.format(", ".join(self.columns))],
+        )
+
+
+_LOOKS_LIKE = "a point has a value in each of these columns: {}"

@@ -1,0 +1,117 @@
+"""The points of a run, before its first row: read, held against the memory there is, and put into the plan.
+
+Rule 1  Every point is a standing query for each NEAREST that asks about it. When those that have come so far can no longer
+        be answered in the memory there is, the run is refused at once, and the rest is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from headwater.hosts.files import BAD_TYPES, Piece, find_files
+from headwater.hosts.files.points import PointsReader
+from headwater.hosts.memory import available_bytes
+from headwater.kernels.nearest.words import Metric
+from headwater.model import LimitReached, PointsSchema, Rows, join_rows
+from headwater.query.catalogue import Neighbourhood
+from headwater.query.neighbours import expected_bytes
+from headwater.query.plan import Plan
+from headwater.query.words import counted, size_in_words
+
+MEMORY_SHARE: Final = 0.5
+"""Of the memory there is, what standing queries may take: rows, Spark and the plan's copies need the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPoints:
+    """The points of every declared set that is asked about, the rows that are no points, and what was read for it."""
+
+    rows: Mapping[str, Rows]
+    bad: Rows
+    seen: int
+    files: int = 0
+
+
+def points_from_files(
+    plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
+) -> GivenPoints:
+    """The points of files by the name of their set; `memory` is what there is, if that is not to be asked."""
+    given = _read(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
+    paths = [path for schema in plan.points for path in inputs[schema.name]]
+    return GivenPoints(given.rows, given.bad, given.seen, sum(len(find_files(path)) for path in paths))
+
+
+def points_from_tables(
+    plan: Plan, tables: Mapping[str, pa.Table], *, memory: int | None = None
+) -> GivenPoints:
+    """The points of tables in memory, in the same way."""
+    return _read(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
+
+
+def asked_columns(plan: Plan, schema: PointsSchema) -> tuple[str, ...]:
+    """The columns of a set that some query looks at, as declared."""
+    asked = {name for near in _asking(plan, schema).values() for name in near.attributes}
+    return tuple(name for name in schema.types if name == schema.key or name in asked)
+
+
+def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) -> int | None:
+    """How many points of a set there is room for, if there were no others; None: nobody knows."""
+    there = available_bytes() if memory is None else memory
+    each = sum(expected_bytes(near, 1) for near in _asking(plan, schema).values())
+    return None if there is None else int(there * MEMORY_SHARE) // each
+
+
+def _read(plan: Plan, read: Callable[[PointsReader], Piece], memory: int | None) -> GivenPoints:
+    there = available_bytes() if memory is None else memory
+    taken = 0
+    rows: dict[str, Rows] = {}
+    bad = [Rows.empty(BAD_TYPES)]
+    seen = 0
+    for schema in plan.points:
+        asking = _asking(plan, schema)
+
+        def fits(count: int, asking: Mapping[str, Neighbourhood] = asking, before: int = taken) -> None:
+            needed = before + sum(expected_bytes(near, count) for near in asking.values())
+            if there is not None and needed > there * MEMORY_SHARE:
+                raise _too_many(count, asking, needed, there)
+
+        places = dict.fromkeys(
+            (near.attributes[0], near.attributes[1])
+            for near in asking.values()
+            if near.metric is Metric.GEOGRAPHIC
+        )
+        piece = read(PointsReader(schema, asked_columns(plan, schema), places=tuple(places), fits=fits))
+        rows[schema.name] = piece.rows
+        bad.append(piece.bad)
+        seen += piece.seen
+        taken += sum(expected_bytes(near, piece.rows.count) for near in asking.values())
+    return GivenPoints(rows, join_rows(bad), seen)
+
+
+def _asking(plan: Plan, schema: PointsSchema) -> dict[str, Neighbourhood]:
+    """The queries that ask about a set."""
+    return {
+        query.name: query.neighbourhood
+        for query in plan.queries
+        if query.neighbourhood and query.neighbourhood.points == schema.name
+    }
+
+
+def _too_many(count: int, asking: Mapping[str, Neighbourhood], needed: int, there: int) -> LimitReached:
+    standing = counted(count * len(asking), "standing query")
+    names = ", ".join(f"'{name}'" for name in asking)
+    points = next(iter(asking.values())).points
+    return LimitReached(
+        "MEMORY_SHARE",
+        int(there * MEMORY_SHARE),
+        f"the points '{points}' are too many for this machine: the first {count:,} of them are {standing} ({names}) "
+        f"and need about {size_in_words(needed)}",
+        advice=[
+            f"there are {size_in_words(there)} of memory, of which they may take {size_in_words(int(there * MEMORY_SHARE))}",
+            "give fewer points or a smaller k, or allow a small loss: USING PROBABLE 0.001 keeps fewer candidates",
+        ],
+    )
