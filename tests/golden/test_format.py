@@ -141,6 +141,6 @@ def test_points_are_files_that_are_no_rows():
     case = read_case(PATH, text)
     assert case.files[3:] == (
         InputFile("marks", "", 1, "name,v\na,1\n", points=True),
-        InputFile("marks", "", 2, '{"name": "b", "v": 2}\n', "jsonl", points=True),
+        InputFile("marks", "", 2, '{"name": "b", "v": 2}', "jsonl", points=True),
     )
     assert case.streams == ("s",)
