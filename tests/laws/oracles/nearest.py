@@ -60,8 +60,8 @@ def answers(
     told = []
     for point, _, found in windows(schema, rows, query, conditions, since):
         for time, what, one in tell(query, history(query, found)):
-            told.append(_answer(schema, query, point, time, what, one))
-    return sorted(told, key=lambda answer: answer["event_time"])
+            told.append(answer(schema, query, point, time, what, one))
+    return sorted(told, key=lambda one: one["event_time"])
 
 
 def not_objects(
@@ -197,19 +197,20 @@ def _ticks(query: NearestQuery, moments: Sequence[Moment]) -> Iterator[tuple[Ins
             tick += every
 
 
-def _answer(
+def answer(
     schema: StreamSchema, query: NearestQuery, point: Point, time: Instant, what: str | int, one: Object
 ) -> Row:
-    answer: Row = {"query": query.name, "event_time": time}
+    """One answer; `what` is `enter`, `leave` or a rank."""
+    found: Row = {"query": query.name, "event_time": time}
     if query.points.ids is not None:
-        answer["point"] = point[0]
-    answer["rank" if query.emission is Emission.EVERY else "change"] = what
+        found["point"] = point[0]
+    found["rank" if query.emission is Emission.EVERY else "change"] = what
     if schema.key is not None:
-        answer["key"] = one.row[schema.key]
-    answer["object_time"] = one.time
+        found["key"] = one.row[schema.key]
+    found["object_time"] = one.time
     if not query.metric.ranks_values:
-        answer["distance"] = one.distance
-    return answer | {name: one.row[column] for name, column in query.columns}
+        found["distance"] = one.distance
+    return found | {name: one.row[column] for name, column in query.columns}
 
 
 def _satisfies(row: Row, query: NearestQuery, conditions: Sequence[Condition]) -> bool:
