@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.hosts.files import BAD_TYPES, find_files, json_lines, read_pieces, rows_to_arrow
+from headwater.hosts.files import find_files, json_lines, read_pieces, rows_to_arrow
 from headwater.hosts.local import Told as LocalTold
 from headwater.hosts.local import follow_local, run_local
 from headwater.hosts.points import GivenPoints, points_from_files
@@ -57,7 +57,7 @@ class Together:
     def __init__(self, cases: Sequence[Case], folder: Path) -> None:
         self.cases = cases
         self.paths: dict[str, list[str]] = {}
-        self.points = GivenPoints({}, Rows.empty(BAD_TYPES), 0)
+        self.points = GivenPoints()
         statements: list[Statement] = []
         for number, case in enumerate(cases):
             script, errors = parse(case.text)
@@ -196,7 +196,7 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
 def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:
     """A plan with the points that its queries ask about."""
     if not plan.points:
-        return plan, GivenPoints({}, Rows.empty(BAD_TYPES), 0)
+        return plan, GivenPoints()
     given = points_from_files(plan, paths)
     return plan.with_points(given.rows), given
 

@@ -7,18 +7,20 @@ Rule 1  Every point is a standing query for each NEAREST that asks about it. Whe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
 
-from headwater.hosts.files import BAD_TYPES, Piece, find_files
+from headwater.hosts.files import BAD_TYPES, Piece
 from headwater.hosts.files.points import PointsReader
 from headwater.hosts.memory import available_bytes
-from headwater.kernels.nearest.words import Metric
+from headwater.kernels.nearest.audit import audited
+from headwater.kernels.nearest.words import Algorithm, Metric
 from headwater.model import LimitReached, PointsSchema, Rows, join_rows
 from headwater.query.catalogue import Neighbourhood
-from headwater.query.neighbours import expected_bytes
+from headwater.query.groups import QueryPlan
+from headwater.query.neighbours import choose_algorithm, expected_bytes, make_query, share
 from headwater.query.plan import Plan
 from headwater.query.words import counted, size_in_words
 
@@ -28,21 +30,17 @@ MEMORY_SHARE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GivenPoints:
-    """The points of every declared set that is asked about, the rows that are no points, and what was read for it."""
+    """The points of every declared set that is asked about, and the rows that are no points."""
 
-    rows: Mapping[str, Rows]
-    bad: Rows
-    seen: int
-    files: int = 0
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    bad: Rows = field(default_factory=lambda: Rows.empty(BAD_TYPES))
 
 
 def points_from_files(
     plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
 ) -> GivenPoints:
     """The points of files by the name of their set; `memory` is what there is, if that is not to be asked."""
-    given = _read(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
-    paths = [path for schema in plan.points for path in inputs[schema.name]]
-    return GivenPoints(given.rows, given.bad, given.seen, sum(len(find_files(path)) for path in paths))
+    return _read(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
 
 
 def points_from_tables(
@@ -50,6 +48,11 @@ def points_from_tables(
 ) -> GivenPoints:
     """The points of tables in memory, in the same way."""
     return _read(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
+
+
+def asked_points(plan: Plan) -> tuple[PointsSchema, ...]:
+    """The declared sets that some query asks about."""
+    return tuple(schema for schema in plan.points if _asking(plan, schema))
 
 
 def asked_columns(plan: Plan, schema: PointsSchema) -> tuple[str, ...]:
@@ -65,13 +68,43 @@ def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) 
     return None if there is None else int(there * MEMORY_SHARE) // each
 
 
+def probable_queries(plan: Plan) -> list[QueryPlan]:
+    """The queries that may lose answers."""
+    return [
+        query
+        for query in plan.queries
+        if query.neighbourhood and choose_algorithm(query.neighbourhood) is Algorithm.PA
+    ]
+
+
+def audited_points(query: QueryPlan) -> int:
+    """For how many of its points the loss of a query is measured."""
+    assert query.neighbourhood is not None and query.points is not None, "the points have not been given"
+    found = 0
+    for part in range(query.parts):
+        if not len(here := share(query.points, query.parts, part)):
+            continue
+        asked = make_query(
+            query.neighbourhood,
+            here,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=None,
+            audit=query.audit,
+            counts_rows=False,
+        )
+        twins = audited(asked)
+        found += len(twins[0].points) if twins else 0
+    return found
+
+
 def _read(plan: Plan, read: Callable[[PointsReader], Piece], memory: int | None) -> GivenPoints:
     there = available_bytes() if memory is None else memory
     taken = 0
     rows: dict[str, Rows] = {}
     bad = [Rows.empty(BAD_TYPES)]
-    seen = 0
-    for schema in plan.points:
+    for schema in asked_points(plan):
         asking = _asking(plan, schema)
 
         def fits(count: int, asking: Mapping[str, Neighbourhood] = asking, before: int = taken) -> None:
@@ -87,9 +120,8 @@ def _read(plan: Plan, read: Callable[[PointsReader], Piece], memory: int | None)
         piece = read(PointsReader(schema, asked_columns(plan, schema), places=tuple(places), fits=fits))
         rows[schema.name] = piece.rows
         bad.append(piece.bad)
-        seen += piece.seen
         taken += sum(expected_bytes(near, piece.rows.count) for near in asking.values())
-    return GivenPoints(rows, join_rows(bad), seen)
+    return GivenPoints(rows, join_rows(bad))
 
 
 def _asking(plan: Plan, schema: PointsSchema) -> dict[str, Neighbourhood]:

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.outputs import late_rows
+from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
@@ -28,7 +29,7 @@ from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import Told
-from headwater.hosts.spark.checkpoint import Checkpoint, hold, zones_of
+from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.told import ZoneTold, table_of
@@ -43,13 +44,16 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
     folder = Path(arguments.checkpoint)
     plan = compile_text(text, zones=arguments.zones or zones_of(folder, zones_here()), file=arguments.file)
     refuse_unbounded(plan, file=arguments.file)
-    inputs = read_inputs(arguments.input, plan)
+    inputs: Inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():
         for path in paths:
             find_files(path)
-    summary = Summary(query.name for query in plan.queries)
+    asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
+    plan, inputs = asked.plan, asked.streams
+    summary = Summary((query.name for query in plan.queries), asked.points, asked.audits)
     with hold(folder, plan) as checkpoint:
         writers = _writers(arguments, plan, checkpoint.run_id)
+        _write_bad_points(arguments, asked, checkpoint.run_id)
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
             def each(zones: Sequence[ZoneTold], batch: int) -> None:
@@ -106,6 +110,13 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
         lines = open_output(None, [])
         writers.append(lambda told, zones, batch: lines.write(told.answers))
     return writers
+
+
+def _write_bad_points(arguments: argparse.Namespace, asked: Asked, run_id: str) -> None:
+    """Rows that are no points, as they are at this start: they take the place of those of the last."""
+    if arguments.bad_output and asked.points.rows:
+        bad = FolderSink(Path(arguments.bad_output), "bad-points", ("bad",), run_id)
+        bad.write(_table("bad", [asked.points.bad]), 0)
 
 
 def _late_table(plan: Plan, told: Told) -> pa.Table:

@@ -7,6 +7,7 @@ watched for as long as it goes, on Spark.
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +20,12 @@ from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.overlaps import refuse_overlaps
+from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
+from headwater.hosts.points import asked_points
 from headwater.model import DataError
 from headwater.query.plan import Plan, compile_text
 
@@ -50,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="NAME=PATH",
-        help="readings of the stream NAME: a file, a folder or a pattern; CSV (with a header), JSON lines, Parquet, "
-        ".gz too. Give it again for another stream, or for another input of the same one",
+        help="readings of the stream NAME, or the points NAME: a file, a folder or a pattern; CSV (with a header), JSON lines, "
+        "Parquet, .gz too. Give it again for another stream, or for another input of the same one",
     )
     parser.add_argument(
         "--output",
@@ -89,6 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"with --follow: how many files of an input are taken at once (default: {FILES_PER_BATCH})",
     )
+    parser.add_argument(
+        "--audit",
+        type=_share,
+        metavar="SHARE",
+        help="for this share of the points of each PROBABLE query (above 0, at most 1) measure how many answers it loses",
+    )
     add_zones(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
 
@@ -104,21 +113,23 @@ def run(arguments: argparse.Namespace) -> int:
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
     plan = compile_text(text, zones=zones, file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
-    files = sum(len(_files(path)) for paths in inputs.values() for path in paths)
+    for path in (path for paths in inputs.values() for path in paths):
+        _refuse_no_files(path)
+    asked = ask_points(plan, inputs, audit=arguments.audit)
     if arguments.engine == "local":
         from headwater.hosts.local import run_local
 
-        return _run_to_the_end(arguments, plan, lambda _: run_local(plan, inputs), files=files)
+        return _run_to_the_end(arguments, asked, lambda _: run_local(asked.plan, asked.streams))
     from headwater.apps.cli.sparking import run_on_spark
 
     def on_spark(progress: Progress) -> Iterator[Told]:
-        return run_on_spark(plan, inputs, debug=arguments.debug, say=progress.part)
+        return run_on_spark(asked.plan, asked.streams, debug=arguments.debug, say=progress.part)
 
-    return _run_to_the_end(arguments, plan, on_spark, files=files)
+    return _run_to_the_end(arguments, asked, on_spark)
 
 
 def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
-    """Paths by stream; every stream that some query reads needs one."""
+    """Paths by stream and by set of points; every one that some query reads or asks about needs one."""
     inputs: dict[str, list[str]] = {}
     for item in given:
         name, equals, path = item.partition("=")
@@ -127,19 +138,28 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
         listed = inputs.setdefault(name, [])
         if all(Path(path).resolve() != Path(other).resolve() for other in listed):  # said twice, read once
             listed.append(path)
-    known = [stream.name for stream in plan.streams]
+    streams, points = [stream.name for stream in plan.streams], [schema.name for schema in plan.points]
     for name in inputs:
-        if name not in known:
-            near = get_close_matches(name, known, 1)
-            advice = [f"known streams: {', '.join(known)}", *(f"did you mean '{near}'?" for near in near)]
+        if name not in (*streams, *points):
+            near = get_close_matches(name, [*streams, *points], 1)
+            advice = [f"known streams: {', '.join(streams)}"]
+            advice += [f"points that are asked about: {', '.join(points)}"] if points else []
+            advice += [f"did you mean '{near}'?" for near in near]
             raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
     read = dict.fromkeys(plan.root_stream(query.reads) for query in plan.queries)
-    missing = [name for name in read if name not in inputs]
-    if missing:
+    missing = {"stream": [name for name in read if name not in inputs]}
+    missing["points"] = [schema.name for schema in asked_points(plan) if schema.name not in inputs]
+    told = [
+        f"{kind}{'s' * (kind == 'stream' and len(names) > 1)} {', '.join(repr(name) for name in names)}"
+        for kind, names in missing.items()
+        if names
+    ]
+    if told:
+        names = [name for names in missing.values() for name in names]
         raise UsageError(
             "no-input",
-            f"no --input for stream{'s' * (len(missing) > 1)} {', '.join(repr(name) for name in missing)}",
-            advice=[f"add --input {name}=PATH" for name in missing],
+            f"no --input for {' and '.join(told)}",
+            advice=[f"add --input {name}=PATH" for name in names],
         )
     return inputs
 
@@ -168,11 +188,19 @@ def _files_per_batch(text: str) -> int:
     return int(text)
 
 
-def _files(path: str) -> list[str]:
-    found = find_files(path)
-    if not found:
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"a share above 0 and up to 1 is wanted, not '{text}'")
+    return share
+
+
+def _refuse_no_files(path: str) -> None:
+    if not find_files(path):
         raise DataError("no-files", f"there are no files in '{path}'")
-    return found
 
 
 @contextmanager
@@ -194,18 +222,21 @@ def _ended_alike() -> Iterator[None]:
 
 @_ended_alike()
 def _run_to_the_end(
-    arguments: argparse.Namespace, plan: Plan, run: Callable[[Progress], Iterator[Told]], *, files: int
+    arguments: argparse.Namespace, asked: Asked, run: Callable[[Progress], Iterator[Told]]
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary
 
-    summary = Summary(query.name for query in plan.queries)
+    plan = asked.plan
+    files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)
+    summary = Summary((query.name for query in plan.queries), asked.points, asked.audits)
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
     interrupted = False
     try:
+        outputs.take(Told(bad=asked.points.bad))
         with progress, closing(run(progress)) as telling:  # type: ignore[type-var]
             for told in telling:
                 outputs.take(told)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 
+from headwater.apps.cli.points import Audited
 from headwater.hosts.local import Told
+from headwater.hosts.points import GivenPoints
 from headwater.model import Rows
 
 MOST_NAMED: Final = 8
@@ -22,9 +24,16 @@ MOST_NAMED: Final = 8
 class Summary:
     """Adds up what a run tells."""
 
-    def __init__(self, queries: Iterable[str]) -> None:
+    def __init__(
+        self,
+        queries: Iterable[str],
+        points: GivenPoints | None = None,
+        audits: Mapping[str, Audited] | None = None,
+    ) -> None:
         self.began = time.monotonic()
         self.queries = tuple(queries)
+        self.points = points or GivenPoints()
+        self.audits = audits or {}
         self.seen = 0
         self.files = 0
         self.answers: Counter[str] = Counter()
@@ -32,6 +41,7 @@ class Summary:
         self.bad: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
+        self._take_bad(self.points.bad)
 
     def take(self, told: Told) -> None:
         """Some more of what the run tells."""
@@ -51,7 +61,7 @@ class Summary:
     @property
     def all_refused(self) -> bool:
         """Whether there was something to read and none of it was of use."""
-        return bool(self.bad) and self.seen == self.bad.total()
+        return 0 < self.seen == self.bad.total() - self.points.bad.count
 
     def lines(self, *, interrupted: bool = False) -> list[str]:
         """The closing lines."""
@@ -61,6 +71,8 @@ class Summary:
         so_far = "this is what came of it so far" if self.answers else "no answer yet, no file written"
         told = [f"interrupted: {so_far}"] if interrupted else []
         told.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
+        if self.points.rows:
+            told.append(f"points    {_listed({name: rows.count for name, rows in self.points.rows.items()})}")
         told.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
         if self.late:
             told.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
@@ -70,7 +82,7 @@ class Summary:
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        return told + self._notes()
+        return [*told, *self._notes(), *self._losses()]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -115,6 +127,11 @@ class Summary:
                 "{} without a row further on to skip to: the search went on at the next row",
                 _matches(self.counts["skips_to_no_row"]),
             ),
+            (
+                "skipped",
+                "{} without a value for an attribute of NEAREST: not objects",
+                _rows(self.counts["not_objects"]),
+            ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
             ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),
@@ -124,6 +141,18 @@ class Summary:
             for label, words, amount in notes
             if not amount.startswith("0 ")
         ]
+
+    def _losses(self) -> list[str]:
+        """The measured loss of each PROBABLE query beside what it is allowed."""
+        told = []
+        for name, audited in self.audits.items():
+            found, missed = self.counts[f"audited:{name}"], self.counts[f"missed:{name}"]
+            share = f" ({_small(missed / found)})" if missed else ""
+            of = f"{audited.points:,} of {audited.of:,} point{'s' * (audited.of != 1)}"
+            told.append(
+                f"loss      {name}: {missed:,} of {found:,} missed{share}, PROBABLE {audited.sigma:g}, measured on {of}"
+            )
+        return told
 
 
 def _by_name(rows: Rows, column: str) -> dict[str, int]:
@@ -145,5 +174,11 @@ def _matches(count: int) -> str:
     return f"{count:,} match{'es' * (count != 1)}"
 
 
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts.most_common())
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in Counter(counts).most_common())
+
+
+def _small(share: float) -> str:
+    """0.012, 2.4e-4."""
+    digits, _, power = f"{share:.1e}".partition("e")
+    return f"{share:.2g}" if share >= 1e-3 else f"{digits}e{int(power)}"

@@ -232,13 +232,15 @@ def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> 
 
 def _of_query(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
     """The answers of the query that it reads, as a stream."""
+    from headwater.apps.cli.points import ask_points
     from headwater.hosts.local import run_local
 
     above = replace(plan, queries=tuple(other for other in plan.queries if other.name != query.name))
+    asked = ask_points(above, {name: list(paths) for name, paths in inputs.items()})
     schema = plan.stream(query.reads)
     parts = [Rows.empty(schema.types)]
-    count = bad = 0
-    for told in run_local(above, inputs):
+    count, bad = 0, asked.points.bad.count
+    for told in run_local(asked.plan, asked.streams):
         bad += told.bad.count
         for block in told.answers:
             mine = [place for place, name in enumerate(block["query"].tolist()) if name == query.reads]

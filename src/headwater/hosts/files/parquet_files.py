@@ -58,14 +58,15 @@ def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
 
 def misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
     """Why a table cannot say what is wanted; None if it can."""
+    what = "file" if wanted.path else "table"
     for name, kind in wanted.types.items():
         found = schema.names.count(name)
         if not found:
             near = get_close_matches(name, schema.names, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; the file has {', '.join(schema.names)}"
+            hint = f"; did you mean '{near[0]}'?" if near else f"; the {what} has {', '.join(schema.names)}"
             return f"missing-column: no column '{name}'{hint}"
         if found > 1:
-            return f"repeated-column: the file has '{name}' {found} times"
+            return f"repeated-column: the {what} has '{name}' {found} times"
         if not fits(schema.field(name).type, kind):
             declares = f"the {wanted.noun} declare{'s' * (wanted.noun == 'stream')}"
             return f"wrong-type: column '{name}' is {schema.field(name).type}, {declares} {kind.value}"

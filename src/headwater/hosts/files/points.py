@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.parquet_files import arrow_piece, misfit
 from headwater.hosts.files.pieces import BAD_TYPES, Piece, Wanted, out_of_this_world, without
 from headwater.hosts.files.reading import find_files, read_wanted
 from headwater.model import DataError, PointsSchema, Rows, join_rows
@@ -46,6 +45,8 @@ class PointsReader:
 
     def from_table(self, table: pa.Table) -> Piece:
         """The points of a table in memory; a bad row's line is its number in it."""
+        from headwater.hosts.files.parquet_files import misfit
+
         wanted = self._wanted("")
         if trouble := misfit(table.schema, wanted):
             raise DataError(
@@ -73,6 +74,8 @@ class PointsReader:
         return Wanted(path, self.schema, self.columns, self.judge)
 
     def _pieces(self, table: pa.Table, wanted: Wanted) -> Iterator[Piece]:
+        from headwater.hosts.files.parquet_files import arrow_piece
+
         done = 0
         for batch in table.to_batches():
             yield arrow_piece(wanted, batch, done)
@@ -99,7 +102,7 @@ class PointsReader:
                 *(bad[name].tolist()[:1] for name in ("file", "line", "reason")), strict=True
             )
         ]
-        told = f"; all {bad.count:,} rows are bad" if bad.count else ": there is not one row"
+        told = f": {bad.count:,} bad row{'s' * (bad.count != 1)}" if bad.count else ": there is not one row"
         return DataError(
             "no-points",
             f"the points '{self.schema.name}' have no point that can be used{told}",

@@ -9,12 +9,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from headwater.hosts.points import GivenPoints, asked_columns, most_points, points_from_tables
+from headwater.hosts.points import (
+    GivenPoints,
+    asked_columns,
+    most_points,
+    points_from_tables,
+    probable_queries,
+)
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.hosts.zone import Output
-from headwater.kernels.nearest.words import Algorithm
 from headwater.model import DataError, PointsSchema
-from headwater.query.neighbours import choose_algorithm
 from headwater.query.plan import Plan
 
 _TOLD_ROWS = 3
@@ -32,9 +36,7 @@ def check_audit(plan: Plan, share: float | None) -> float:
         return 0.0
     if not (math.isfinite(share) and 0 < share <= 1):
         raise DataError("wrong-audit", f"audit is a share above 0 and up to 1, not {share}")
-    if not any(
-        choose_algorithm(near) is Algorithm.PA for query in plan.queries if (near := query.neighbourhood)
-    ):
+    if not probable_queries(plan):
         raise DataError(
             "wrong-audit", "there is nothing to audit: no query is USING PROBABLE", advice=["leave audit out"]
         )
@@ -43,9 +45,9 @@ def check_audit(plan: Plan, share: float | None) -> float:
 
 def with_bad_points(table: DataFrame, given: GivenPoints) -> DataFrame:
     """The table of a run (see `table`) with the rows that are no points."""
-    if not given.seen:
+    if not given.bad.count:
         return table
-    told = table_of([ZoneTold(Output(), given.bad, given.seen)])
+    told = table_of([ZoneTold(Output(), given.bad, 0)])
     return table.union(table.sparkSession.createDataFrame(told))
 
 

@@ -1,0 +1,54 @@
+"""The points of a run on the command line: read before its first row, and how much of a loss is measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headwater.apps.cli.usage import UsageError
+from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
+from headwater.query.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """On how many of a query's points its loss is measured, beside the `sigma` that it is allowed."""
+
+    sigma: float
+    points: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A plan that has its points, the inputs of its streams, and what reading the points gave."""
+
+    plan: Plan
+    streams: Mapping[str, list[str]]
+    points: GivenPoints
+    audits: Mapping[str, Audited]
+
+
+def ask_points(
+    plan: Plan,
+    inputs: Mapping[str, list[str]],
+    *,
+    audit: float | None = None,
+    parts: Mapping[str, int] | None = None,
+) -> Asked:
+    """Read the points among the inputs; `parts` says over how many zones those of a query lay before."""
+    if audit is not None and not probable_queries(plan):
+        raise UsageError(
+            "usage",
+            "--audit measures the loss of PROBABLE, and no query here is USING PROBABLE",
+            advice=["leave --audit out: nothing is lost"],
+        )
+    given = points_from_files(plan, inputs)
+    plan = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
+    sets = {schema.name for schema in plan.points}
+    streams = {name: paths for name, paths in inputs.items() if name not in sets}
+    audits = {}
+    for query in probable_queries(plan) if audit else ():
+        assert query.neighbourhood and query.neighbourhood.sigma is not None and query.points is not None
+        audits[query.name] = Audited(query.neighbourhood.sigma, audited_points(query), len(query.points))
+    return Asked(plan, streams, given, audits)
