@@ -7,6 +7,10 @@ Measured with the kernel alone, on one core, after the windows are full: over un
 over uniform objects for windows of several sizes. RAPF puts objects off in a buffer of recent ones that all queries share, so
 what it keeps for a query is the query's candidates and its share of the buffer. What RA and RAPF tell a few of the queries is compared with what follows
 from the definition, and what PA tells them with a list that is cut to R*.
+
+That PA keeps fewest depends on what is counted, so both are judged. It also depends on the window for k = 1: R* is 11 whatever
+the window holds, and RA has fewer than 11 candidates below some ten thousand objects (10.6 with 8,000). The small scale goes up
+to 20,000 for that reason, and there the two differ by 2 % only.
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ class Scale:
 
 SCALES: Final[Mapping[str, Scale]] = {
     "small": Scale(100, (1, 3, 9, 27, 81), (2_500, 5_000, 10_000, 20_000), 100_000, 10_000),
-    "paper": Scale(400, (1, 3, 9, 27, 81), (5_000, 10_000, 20_000, 40_000), 1_000_000, 20_000),
+    "paper": Scale(400, (1, 3, 9, 27, 81), (5_000, 10_000, 20_000, 40_000), 1_000_000, 10_000),
 }
 
 
@@ -136,22 +140,25 @@ def measure(scale: Scale, say: Say) -> Outcome:
 def claims(against_k: Sequence[Measured], against_window: Sequence[Measured]) -> list[Claim]:
     """What was published, beside what was measured."""
     return [
-        _fewest(against_k),
+        _fewest(against_k, "candidates, the recent buffer of RAPF left out", "candidates"),
+        _fewest(against_k, "objects, a query's share of the recent buffer counted", "kept"),
         _cheaper(against_k),
         _same_for_all_windows(against_window),
         _grows_with_the_logarithm(against_window),
     ]
 
 
-def _fewest(measured: Sequence[Measured]) -> Claim:
+def _fewest(measured: Sequence[Measured], what: str, counted: str) -> Claim:
+    """Judged by two counts, because they disagree: RAPF has fewer candidates than PA for small k, but a buffer besides."""
     shares = {
-        case: of[Algorithm.PA].kept / min(of[Algorithm.RA].kept, of[Algorithm.RAPF].kept)
+        case: getattr(of[Algorithm.PA], counted)
+        / min(getattr(of[Algorithm.RA], counted), getattr(of[Algorithm.RAPF], counted))
         for case, of in _by_case(measured).items()
     }
     return Claim(
-        "PA keeps fewest objects",
+        f"PA keeps fewest {what}",
         all(share < 1 for share in shares.values()),
-        "what PA keeps over the less of what RA and RAPF keep: " + _listed(shares),
+        "those of PA over the fewer of RA and RAPF: " + _listed(shares),
     )
 
 
@@ -195,7 +202,9 @@ def _measure(
     counted = scale.objects_of_ra if algorithm is Algorithm.RA else scale.objects
     objects = make_objects(world, fill + counted, seed=SEED)
     points = make_points(world, scale.queries, seed=SEED)
-    run: KernelRun = run_kernel(Asked(k, algorithm, window), points, objects, fill=fill)
+    run: KernelRun = run_kernel(
+        Asked(k, algorithm, window), points, objects, fill=fill, tries=1 if algorithm is Algorithm.RA else 2
+    )
     wrong = wrong_points(run, points, objects, seed=SEED)
     if wrong:
         failures.append(
@@ -216,6 +225,7 @@ def _panels(against_k: Sequence[Measured], against_window: Sequence[Measured]) -
             "objects in a window",
             "candidates of a query",
             _lines(against_window, "window", "candidates"),
+            scale="linear",
         ),
     ]
 

@@ -29,12 +29,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One diagram: lines by their name, both axes logarithmic."""
+    """One diagram: lines by their name; the axis across is logarithmic, the other one may be."""
 
     title: str
     across: str
     upward: str
     lines: Mapping[str, Series]
+    scale: str = "log"
 
 
 @dataclass(frozen=True, slots=True)

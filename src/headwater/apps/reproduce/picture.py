@@ -25,10 +25,13 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
         for number, (name, line) in enumerate(panel.lines.items()):
             across, upward = zip(*line, strict=True)
             axes.plot(across, upward, marker=MARKS[number % len(MARKS)], label=name)
-        axes.set(title=panel.title, xlabel=panel.across, ylabel=panel.upward, xscale="log", yscale="log")
+        axes.set(
+            title=panel.title, xlabel=panel.across, ylabel=panel.upward, xscale="log", yscale=panel.scale
+        )
         axes.set_xticks(sorted({place for line in panel.lines.values() for place, _ in line}))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axes.grid(visible=True, alpha=0.3)
         axes.legend()
     figure.savefig(path, format="png", dpi=150)
