@@ -1,10 +1,12 @@
 """Objects meet queries: each object is shown to the queries that may want it, when it comes and once more when it grows old.
 
 Rule 1  A query wants an object on arrival iff it is not farther than its threshold. RA has none. PA: the farthest candidate
-        it keeps, once it keeps as many as it may. RAPF: the CUT-th nearest of its *recent* candidates.
-Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is shown again, to queries of which
-        fewer than k newer candidates are nearer. An object that was put off had k nearer ones, none of them half a window
-        old, and they are in the window until it is shown again: so it was never in the set before, and nothing is lost.
+        it keeps, once it keeps as many as it may. RAPF: the CUT-th nearest of its *recent* candidates, or a
+        little more if they are fewer than CUT.
+Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is shown again,
+        and wanted iff fewer than k recent candidates are nearer: all of them are newer than it. An object that was put off
+        had k nearer ones, none of them half a window old, and they are in the window until it is shown again: so it was
+        never in the set before, and nothing is lost.
 Rule 3  Thresholds grow by time alone, when a recent candidate is recent no more, or a candidate of PA expires. A heap gives the
         queries to which this happens next; each has one entry, which may be early and is then put back.
 Rule 4  Only queries with the object's cell among their cells of interest are asked, and the wide ones (see `grid`).
@@ -29,10 +31,12 @@ from headwater.kernels.nearest.bands import (
     EMISSION,
     FLAGS,
     FULL,
+    GROW,
     HALF,
     IN_SET,
     LENGTH,
     LIMIT,
+    NEVER,
     OLDEST,
     PA,
     RAPF,
@@ -77,10 +81,11 @@ FRESH: Final = 0  # PHASE: the lane has not begun
 GOING: Final = 1
 ENDING: Final = 2
 
-# Columns of `tests`, float64[queries, 2 + dimensions]: the threshold, its square with a hair more, and the point.
-LIMIT_SCORE: Final = 0
-LIMIT_SQUARE: Final = 1
-POINT: Final = 2
+# Columns of `tests`, float64[queries, 4 + dimensions]: how far an object may be when it comes, and when it is shown again, each
+# with its square and a hair more beside it; and the point.
+FIRST_TIME: Final = 0
+AGAIN: Final = 2
+POINT: Final = 4
 
 
 @njit(cache=True)
@@ -94,7 +99,6 @@ def show(
     room: Whole,
     at: Whole,
     tests: Real,
-    nearer: Real,
     heap: Whole,
     wide: Whole,
     newest: Whole,
@@ -113,6 +117,8 @@ def show(
     last_clocks: Whole,
     seqs: Whole,
     ticks: Whole,
+    hits: Whole,
+    hit_scores: Real,
     watermark: int,
     gamma: float,
 ) -> int:
@@ -123,9 +129,6 @@ def show(
     """
     queries = len(tests)
     algorithm = rules[ALGORITHM]
-    dimensions = values.shape[1]
-    by_value = tests.shape[1] == POINT
-    gridded = len(axes) > 0
     while at[LANE] < len(lanes):
         lane = at[LANE]
         base = lane * queries
@@ -136,11 +139,11 @@ def show(
         if at[PHASE] == FRESH:
             at[ROW], at[OLD], at[PHASE], at[SETTLED] = first, lanes[lane, 0], GOING, 0
             at[HEAPED] = at[WIDE] = 0
-            border = seqs[at[OLD]] if at[OLD] < stop else np.iinfo(np.int64).max
+            border = seqs[at[OLD]] if at[OLD] < stop else NEVER
             for q in range(queries):
                 wide[1, q] = -1
                 heap[2, q] = 0
-                _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+                _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
         while at[PHASE] == GOING and at[ROW] < stop:
             row = at[ROW]
             instant, clock = times[row], last_clocks[row]
@@ -149,9 +152,9 @@ def show(
                     clocks[at[OLD]] + rules[HALF] <= clocks[row] or row - at[OLD] > rules[RECENT]
                 ):
                     came = _grow_old(
-                        bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
+                        bands, ids, scores, rules, room, at, tests, heap, wide, newest, axes, lows,
                         per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                        base, stop, clock, gamma,
+                        hits, hit_scores, base, stop, clock, gamma,
                     )  # fmt: skip
                     if came != DONE:
                         return came
@@ -165,52 +168,23 @@ def show(
                     if came != DONE:
                         return came
                     _pop(heap, at)
-                    _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, 0)
+                    _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, 0)
             border = seqs[at[OLD]]
             if clocks[row] + rules[WINDOW] <= clock:
                 at[ROW] = row + 1  # so many rows come at this instant that this one is never in the window
                 continue
-            if gridded:
-                cell = cell_of(values[row], axes, lows, per_unit, counts)
-                at[TESTED] += starts[cell + 1] - starts[cell]
-                for place in range(starts[cell], starts[cell + 1]):
-                    q = members[place]
-                    square = 0.0
-                    for d in range(dimensions):
-                        gap = values[row, d] - tests[q, POINT + d]
-                        square += weights[d] * (gap * gap)
-                    if square > tests[q, LIMIT_SQUARE] or wide[1, q] >= 0:
-                        continue
-                    score = np.sqrt(square)
-                    if score <= tests[q, LIMIT_SCORE] and bands[q, TAKEN] != seqs[row]:
-                        came = _take(
-                            bands, ids, scores, rules, told, told_scores, room, at, tests, nearer, heap,
-                            wide, newest, radii, times, last_clocks, span, own_ticks, base, q, row,
-                            score, seqs[row], clocks[row], border, gamma,
-                        )  # fmt: skip
-                        if came != DONE:
-                            return came
-            at[TESTED] += at[WIDE]
-            for place in range(at[WIDE] - 1, -1, -1):
-                q = wide[0, place]
-                if by_value:
-                    score = values[row, 0]
-                else:
-                    square = 0.0
-                    for d in range(dimensions):
-                        gap = values[row, d] - tests[q, POINT + d]
-                        square += weights[d] * (gap * gap)
-                    if square > tests[q, LIMIT_SQUARE]:
-                        continue
-                    score = np.sqrt(square)
-                if score <= tests[q, LIMIT_SCORE] and bands[base + q, TAKEN] != seqs[row]:
-                    came = _take(
-                        bands, ids, scores, rules, told, told_scores, room, at, tests, nearer, heap,
-                        wide, newest, radii, times, last_clocks, span, own_ticks, base, q, row,
-                        score, seqs[row], clocks[row], border, gamma,
-                    )  # fmt: skip
-                    if came != DONE:
-                        return came
+            count = _wanting(
+                bands, at, tests, wide, axes, lows, per_unit, counts, starts, members, values, weights, base,
+                row, seqs[row], FIRST_TIME, hits, hit_scores,
+            )  # fmt: skip
+            for hit in range(count):
+                came = _take(
+                    bands, ids, scores, rules, told, told_scores, room, at, tests, heap, wide, newest,
+                    radii, times, last_clocks, span, own_ticks, base, hits[hit], row, hit_scores[hit],
+                    seqs[row], clocks[row], border, gamma,
+                )  # fmt: skip
+                if came != DONE:
+                    return came
             at[ROW] = row + 1
             if at[TESTED] - at[SPENT] > at[BUDGET]:
                 return DRAW
@@ -218,9 +192,9 @@ def show(
         if algorithm == RAPF and rules[BY_TIME] == 1:
             while at[OLD] < stop and clocks[at[OLD]] + rules[HALF] < watermark:
                 came = _grow_old(
-                    bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, axes, lows,
+                    bands, ids, scores, rules, room, at, tests, heap, wide, newest, axes, lows,
                     per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                    base, stop, watermark, gamma,
+                    hits, hit_scores, base, stop, watermark, gamma,
                 )  # fmt: skip
                 if came != DONE:
                     return came
@@ -247,6 +221,64 @@ def show(
 
 
 @njit(cache=True)
+def _wanting(
+    bands: Whole,
+    at: Whole,
+    tests: Real,
+    wide: Whole,
+    axes: Whole,
+    lows: Real,
+    per_unit: Real,
+    counts: Whole,
+    starts: Whole,
+    members: NDArray[np.int32],
+    values: Real,
+    weights: Real,
+    base: int,
+    row: int,
+    seq: int,
+    limit: int,
+    hits: Whole,
+    hit_scores: Real,
+) -> int:
+    """The queries with an object within a limit, unless they have just taken it, and its scores; says how many they are."""
+    dimensions = values.shape[1]
+    count = 0
+    if len(axes) > 0:
+        cell = cell_of(values[row], axes, lows, per_unit, counts)
+        at[TESTED] += starts[cell + 1] - starts[cell]
+        for place in range(starts[cell], starts[cell + 1]):
+            q = members[place]
+            square = 0.0
+            for d in range(dimensions):
+                gap = values[row, d] - tests[q, POINT + d]
+                square += weights[d] * (gap * gap)
+            if square > tests[q, limit + 1] or wide[1, q] >= 0:
+                continue
+            score = np.sqrt(square)
+            if score <= tests[q, limit] and bands[base + q, TAKEN] != seq:
+                hits[count], hit_scores[count] = q, score
+                count += 1
+    at[TESTED] += at[WIDE]
+    by_value = tests.shape[1] == POINT
+    for place in range(at[WIDE]):
+        q = wide[0, place]
+        score = values[row, 0]
+        if not by_value:
+            square = 0.0
+            for d in range(dimensions):
+                gap = values[row, d] - tests[q, POINT + d]
+                square += weights[d] * (gap * gap)
+            if square > tests[q, limit + 1]:
+                continue
+            score = np.sqrt(square)
+        if score <= tests[q, limit] and bands[base + q, TAKEN] != seq:
+            hits[count], hit_scores[count] = q, score
+            count += 1
+    return count
+
+
+@njit(cache=True)
 def _take(
     bands: Whole,
     ids: Whole,
@@ -257,7 +289,6 @@ def _take(
     room: Whole,
     at: Whole,
     tests: Real,
-    nearer: Real,
     heap: Whole,
     wide: Whole,
     newest: Whole,
@@ -296,7 +327,7 @@ def _take(
             last -= 1
     elif bands[b, LENGTH] > bands[b, LIMIT]:
         prune(bands, ids, scores, rules, newest, b, gamma)
-    _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
+    _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
     return DONE
 
 
@@ -309,7 +340,6 @@ def _grow_old(
     room: Whole,
     at: Whole,
     tests: Real,
-    nearer: Real,
     heap: Whole,
     wide: Whole,
     newest: Whole,
@@ -325,6 +355,8 @@ def _grow_old(
     times: Whole,
     clocks: Whole,
     seqs: Whole,
+    hits: Whole,
+    hit_scores: Real,
     base: int,
     stop: int,
     clock: int,
@@ -332,92 +364,28 @@ def _grow_old(
 ) -> int:
     """The oldest recent object is recent no more, and is shown again."""
     old = at[OLD]
-    border = seqs[old + 1] if old + 1 < stop else np.iinfo(np.int64).max
+    border = seqs[old + 1] if old + 1 < stop else NEVER
     while at[HEAPED] > 0 and heap[0, 0] < border:
         q = heap[1, 0]
         _pop(heap, at)
-        _refresh(bands, ids, scores, rules, at, tests, nearer, heap, wide, radii, base, q, border)
-    if rules[BY_TIME] == 0 and clocks[old] + rules[WINDOW] <= clock:
-        at[OLD] = old + 1  # this very instant takes it out of the window
-        return DONE
-    by_value = tests.shape[1] == POINT
-    if len(axes) > 0:
-        cell = cell_of(values[old], axes, lows, per_unit, counts)
-        at[TESTED] += starts[cell + 1] - starts[cell]
-        for place in range(starts[cell], starts[cell + 1]):
-            q = members[place]
-            if wide[1, q] >= 0:
+        _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
+    if rules[BY_TIME] == 1 or clocks[old] + rules[WINDOW] > clock:  # else this very instant takes it out
+        count = _wanting(
+            bands, at, tests, wide, axes, lows, per_unit, counts, starts, members, values, weights, base,
+            old, -2, AGAIN, hits, hit_scores,
+        )  # fmt: skip
+        for hit in range(count):
+            b, score, seq = base + hits[hit], hit_scores[hit], seqs[old]
+            if score == tests[hits[hit], AGAIN] and rules[TIES] == 0:
+                continue  # the k-th newer one is as near
+            if times[old] < bands[b, SINCE] or holds(bands, ids, scores, b, score, seq):
                 continue
-            score = _score(values, weights, tests, old, q, by_value)
-            if score <= nearer[q]:
-                came = _take_late(
-                    bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, radii, times,
-                    base, q, old, score, seqs[old], clocks[old], border, gamma,
-                )  # fmt: skip
-                if came != DONE:
-                    return came
-    at[TESTED] += at[WIDE]
-    for place in range(at[WIDE] - 1, -1, -1):
-        q = wide[0, place]
-        score = _score(values, weights, tests, old, q, by_value)
-        if score <= nearer[q]:
-            came = _take_late(
-                bands, ids, scores, rules, room, at, tests, nearer, heap, wide, newest, radii, times,
-                base, q, old, score, seqs[old], clocks[old], border, gamma,
-            )  # fmt: skip
-            if came != DONE:
-                return came
+            if put(bands, ids, scores, room, b, score, seq, clocks[old]) != DONE:
+                return GROW
+            if bands[b, LENGTH] > bands[b, LIMIT]:
+                prune(bands, ids, scores, rules, newest, b, gamma)
     at[OLD] = old + 1
     return DONE
-
-
-@njit(cache=True)
-def _take_late(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    room: Whole,
-    at: Whole,
-    tests: Real,
-    nearer: Real,
-    heap: Whole,
-    wide: Whole,
-    newest: Whole,
-    radii: Real,
-    times: Whole,
-    base: int,
-    q: int,
-    row: int,
-    score: float,
-    seq: int,
-    clock: int,
-    border: int,
-    gamma: float,
-) -> int:
-    """A query takes an object that was put off, unless it has it or k newer ones are at least as near."""
-    b = base + q
-    if score == nearer[q] and rules[TIES] == 0:
-        return DONE
-    if times[row] < bands[b, SINCE] or holds(bands, ids, scores, b, score, seq):
-        return DONE
-    came = put(bands, ids, scores, room, b, score, seq, clock)
-    if came != DONE:
-        return came
-    if bands[b, LENGTH] > bands[b, LIMIT]:
-        prune(bands, ids, scores, rules, newest, b, gamma)
-    return DONE
-
-
-@njit(cache=True, inline="always")
-def _score(values: Real, weights: Real, tests: Real, row: int, q: int, by_value: bool) -> float:
-    if by_value:
-        return values[row, 0]
-    square = 0.0
-    for d in range(values.shape[1]):
-        gap = values[row, d] - tests[q, POINT + d]
-        square += weights[d] * (gap * gap)
-    return np.sqrt(square)
 
 
 @njit(cache=True)
@@ -428,7 +396,6 @@ def _refresh(
     rules: Whole,
     at: Whole,
     tests: Real,
-    nearer: Real,
     heap: Whole,
     wide: Whole,
     radii: Real,
@@ -439,14 +406,13 @@ def _refresh(
     """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
     b = base + q
     start, length, cut = bands[b, BEGIN], bands[b, LENGTH], bands[b, CUT]
-    limit, wakes = np.inf, np.iinfo(np.int64).max
+    limit, near, wakes = np.inf, np.inf, NEVER
     if rules[ALGORITHM] == PA:
         if length >= cut:
             limit = scores[start + cut - 1]
         wakes = bands[b, OLDEST]
     elif rules[ALGORITHM] == RAPF:
         k, known, last = bands[b, K], 0, 0.0
-        nearer[q] = np.inf
         for p in range(start, start + length):
             if ids[p, SEQ] < border:
                 continue
@@ -455,15 +421,18 @@ def _refresh(
             if known <= k:
                 wakes = min(wakes, ids[p, SEQ])
             if known == k:
-                nearer[q] = last
+                near = last
             if known == cut:
-                limit = last
                 break
-        if k <= known < cut and tests.shape[1] > POINT:
-            # Any limit that k recent ones keep is right: this one will bring in about as many as are wanted.
+        if known == cut:
+            limit = last
+        elif known >= k and tests.shape[1] > POINT:
+            # Any limit that k recent ones keep is right: within this one, about as many as are wanted will come.
             limit = last * (cut / known) ** (1.0 / (tests.shape[1] - POINT))
-    tests[q, LIMIT_SCORE] = limit
-    tests[q, LIMIT_SQUARE] = limit * limit * (1 + 1e-12) + 1e-300
+    tests[q, FIRST_TIME] = limit
+    tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300
+    tests[q, AGAIN] = near
+    tests[q, AGAIN + 1] = near * near * (1 + 1e-12) + 1e-300
     if limit > radii[q]:
         if wide[1, q] < 0:
             wide[0, at[WIDE]] = q
@@ -475,7 +444,7 @@ def _refresh(
         wide[1, moved] = place
         wide[1, q] = -1
         at[WIDE] -= 1
-    if heap[2, q] == 0 and wakes != np.iinfo(np.int64).max:
+    if heap[2, q] == 0 and wakes != NEVER:
         _push(heap, at, wakes, q)
 
 

@@ -120,16 +120,18 @@ class Field:
         self.by_time = first.window_us is not None
         self.prune = prune
         counts = [len(query.points) for _, query in queries]
-        self.owner = np.repeat(np.array([place for place, _ in queries], np.int64), counts)
-        self.point = np.concatenate([np.arange(count) for count in counts])
-        self.points = np.concatenate(
+        points = np.concatenate(
             [as_coordinates(query.points.coordinates, query.metric) for _, query in queries]
         )
-        self.k = np.repeat(np.array([query.k for _, query in queries], np.int64), counts)
-        self.cut = np.repeat(np.array([_cut(query) for _, query in queries], np.int64), counts)
+        order = _by_place(points)
+        self.points = np.ascontiguousarray(points[order])
+        self.owner = np.repeat(np.array([place for place, _ in queries], np.int64), counts)[order]
+        self.point = np.concatenate([np.arange(count) for count in counts])[order]
+        self.k = np.repeat(np.array([query.k for _, query in queries], np.int64), counts)[order]
+        self.cut = np.repeat(np.array([_cut(query) for _, query in queries], np.int64), counts)[order]
         weights = first.weights or (1.0,) * self.points.shape[1]
         self.weights = np.array(weights, np.float64)
-        self.identities = np.concatenate([_identities(query) for _, query in queries], axis=1)
+        self.identities = np.concatenate([_identities(query) for _, query in queries], axis=1)[:, order]
         window = first.window_us if first.window_us is not None else first.window_rows
         assert window is not None
         self.rules = np.zeros(band.RULES, np.int64)
@@ -190,19 +192,19 @@ class Field:
         if not self._by_value:
             tests[:, engine.POINT :] = self.points
         at = np.zeros(engine.PLACES, np.int64)
-        nearer = np.full(len(self), np.inf)
         heap, wide = np.zeros((3, len(self)), np.int64), np.zeros((2, len(self)), np.int64)
         newest = np.zeros(int(self.k.max()), np.int64)
+        hits, hit_scores = np.zeros(len(self), np.int64), np.zeros(len(self))
         told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
         told_scores = np.empty(len(told))
         grid = state.grid
         at[engine.BUDGET], patience = self._budget(grid), 1
         while True:
             came = engine.show(
-                bands, ids, scores, self.rules, told, told_scores, room, at, tests, nearer, heap, wide, newest,
+                bands, ids, scores, self.rules, told, told_scores, room, at, tests, heap, wide, newest,
                 grid.axes, grid.lows, grid.per_unit, grid.counts, grid.starts, grid.members, grid.radii,
                 lanes, table.values, self.weights, table.times, table.clocks, self._last_clocks(table),
-                table.seqs, ticks, watermark, self.prune,
+                table.seqs, ticks, hits, hit_scores, watermark, self.prune,
             )  # fmt: skip
             if came == band.DONE:
                 break
@@ -215,7 +217,7 @@ class Field:
                 ids = np.concatenate([ids, np.empty((more, 3), np.int64)])
                 scores = np.concatenate([scores, np.empty(more)])
             else:
-                limits = tests[:, engine.LIMIT_SCORE]
+                limits = tests[:, engine.FIRST_TIME]
                 before_it = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
                 grid = draw(self.points, self.weights, limits)
                 _sort_out_wide(at, wide, limits > grid.radii)
@@ -433,6 +435,18 @@ class Field:
             limits=state.limits[by_lane],
             recent=replace(state.recent, lanes=number[state.recent.lanes]),
         )
+
+
+def _by_place(points: Real) -> Whole:
+    """An order in which queries that lie together stand together: one object meets them all, and so does the memory."""
+    bits = 6
+    place = np.zeros(len(points), np.int64)
+    ranks = np.argsort(np.argsort(points[:, :4], axis=0, kind="stable"), axis=0, kind="stable")
+    cells = (ranks << bits) // max(1, len(points))
+    for bit in range(bits - 1, -1, -1):
+        for axis in range(cells.shape[1]):
+            place = (place << 1) | ((cells[:, axis] >> bit) & 1)
+    return np.argsort(place, kind="stable")
 
 
 def _cut(query: NearestQuery) -> int:
