@@ -137,8 +137,11 @@ class Program:
             queries = block["query"]
             assert queries.names is not None
             code = int(np.searchsorted(queries.names, name)) if len(queries.names) else 0
-            if code < len(queries.names) and queries.names[code] == name:
-                parts.append(block.take(queries.values == code).select(columns))
+            if code == len(queries.names) or queries.names[code] != name:
+                continue
+            own = np.flatnonzero(queries.values == code)
+            if len(own):  # a block may name queries of other columns, of which it has no answer
+                parts.append(block.take(own).select(columns))
         rows = join_rows(parts)
         return rows.take(order_of(rows, schema.order))
 
