@@ -13,10 +13,18 @@ from typing import Final
 
 from headwater.kernels.correlate.book import is_plain
 from headwater.kernels.correlate.subscription import Emit, Subscription
-from headwater.model import StreamSchema
+from headwater.model import PointsSchema, StreamSchema
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
 from headwater.query.groups import QueryPlan
+from headwater.query.nearest_words import (
+    asked_in_words,
+    found_in_words,
+    points_in_words,
+    way_of_looking,
+    zones_of_points_in_words,
+)
+from headwater.query.nearest_words import state_in_words as state_of_nearest
 from headwater.query.patterns.drawing import as_dot, as_text, draw
 from headwater.query.patterns.words import (
     all_conditions,
@@ -71,6 +79,7 @@ def explain(plan: Plan | str) -> str:
     streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.queries), "query")
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
+    parts += [_points(plan, points) for points in plan.points]
     patterns = _patterns(plan)
     for alike in _by_kernel(plan).values():
         parts += [_query(plan, query, patterns.get(query.name)) for query in alike[:MOST_TOLD]]
@@ -155,6 +164,21 @@ def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
     return entries
 
 
+def _points(plan: Plan, points: PointsSchema) -> str:
+    asking = [
+        query for query in plan.queries if query.neighbourhood and query.neighbourhood.points == points.name
+    ]
+    used = {name for query in asking if query.neighbourhood for name in query.neighbourhood.attributes}
+    columns = [f"{points.key} (key)", *(name for name in points.types if name in used)]
+    entries: list[Entry] = [("columns", _wrapped(", ".join(columns)))]
+    if unused := [name for name in points.types if name not in used and name != points.key]:
+        entries.append(("left out", _wrapped(f"{', '.join(unused)} (needed by no query)")))
+    names = [query.name for query in asking]
+    entries.append(("asked by", _wrapped(listed(names))))
+    entries.append(("read", points_in_words(points.name, names)))
+    return _section(f"points {points.name}", entries)
+
+
 # --- queries ------------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +205,9 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
         entries.append(("answers", emission_in_words(query.subscription)))
     elif written:
         entries += _pattern(query, written)
+    elif query.neighbourhood:
+        told = [*asked_in_words(query.neighbourhood), *found_in_words(query.neighbourhood)]
+        entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
     columns = ", ".join(name for name, _ in query.schema.columns[1:])
@@ -210,10 +237,17 @@ def _pattern(query: QueryPlan, written: MatchRecognize) -> list[Entry]:
 
 
 def _zone(plan: Plan, query: QueryPlan) -> Entry:
+    if query.scatter == query.name and plan.zones > 1:
+        return "zones", _wrapped(zones_of_points_in_words(query, plan.zones, plan.zone_of(query.name)))
     if not query.spread:
         return "zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {_why_there(plan, query)}"
     if query.recognition:
         return "zones", zones_in_words(plan.zones, query.spread)
+    if query.neighbourhood:
+        return (
+            "zones",
+            f"all {plan.zones} (from 0), by {query.spread[0]}: each value and its window live in one of them",
+        )
     return "zones", f"all {plan.zones} (from 0), where '{query.reads}' is answered: its answers do not travel"
 
 
@@ -224,6 +258,8 @@ def _why_there(plan: Plan, query: QueryPlan) -> str:
         return "by its name: without PARTITION BY all rows that it can use meet in this one zone"
     if query.recognition:
         return "by its name: other operators read its answers, so all its partitions meet in this one zone"
+    if (near := query.neighbourhood) and (near.points or near.per):
+        return "by its name: all that it asks about is answered in this one zone"
     if query.subscription and query.subscription.region:
         return "by its region: queries on the same region share it, and rows elsewhere do not come here"
     if query.subscription and query.subscription.sensors:
@@ -237,6 +273,8 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         source = plan.stream(query.reads)
         kept = plan.kept(query.reads) if query.reads in declared else source.types
         return state_in_words(query.recognition, source, kept)
+    if query.neighbourhood:
+        return state_of_nearest(query.neighbourhood, plan.stream(query.reads))
     asked = query.subscription
     if asked is None:
         return "none"
@@ -299,7 +337,8 @@ def _shared(plan: Plan) -> str:
     kernels = {
         (zone, query.kind, query.reads)
         for query in plan.queries
-        for zone in (range(plan.zones) if query.spread else (plan.zone_of(query.name),))
+        for zone in range(plan.zones)
+        if query.lives_in(zone, plan.zones)
     }
     queries = counted(len(plan.queries), "query")
     entries.append(("kernels", f"{len(kernels):,} for {queries}: one for each zone, kind and source"))
@@ -323,6 +362,11 @@ def _shared(plan: Plan) -> str:
                 " equal ones in columns are worked out once",
             )
         )
+    if near := [way_of_looking(query) for query in plan.queries if query.neighbourhood]:
+        ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of looking at objects"
+        entries.append(
+            ("nearest", f"{ways}: those of one way, and all their points, are one loop over the objects")
+        )
     entries.append(
         ("shapes", f"{len(plan.projections):,}: queries with the same columns are written out together")
     )
@@ -341,8 +385,11 @@ def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
 
 
 def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
-    counts = Counter(plan.zone_of(query.name) for query in queries if not query.spread)
+    whole = [query for query in queries if not query.spread and query.parts == 1]
+    counts = Counter(plan.zone_of(query.name) for query in whole)
     told = [f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())]
+    if scattered := sum(1 for query in queries if query.parts > 1):
+        told.insert(0, f"{counted(scattered, 'query')} in all zones, each point in one")
     if spread := sum(1 for query in queries if query.spread):
         told.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
     return _wrapped(listed(told, 32))

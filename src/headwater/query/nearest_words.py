@@ -1,0 +1,203 @@
+"""A NEAREST in words, for people who read plans: what is asked, by which algorithm and why, and how much that keeps.
+
+Figures are for objects in random order, which is all that can be said before the first row has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from headwater.kernels.nearest.limits import expected_loss, r_star, recent_rows
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.model import StreamSchema
+from headwater.query.catalogue import Neighbourhood
+from headwater.query.groups import QueryPlan
+from headwater.query.neighbours import (
+    ASSUMED_ROWS,
+    POINTS_A_ZONE,
+    PRUNE,
+    ROWS_TO_PUT_OFF,
+    choose_algorithm,
+    expected_bytes,
+    expected_candidates,
+)
+from headwater.query.words import counted, duration_in_words, size_in_words
+
+WINDOWS: Final = (1_000, 10_000, 100_000)
+"""How many objects a window of time may hold: for each of these the candidates are told."""
+
+NUMBER_BYTES: Final = 8
+"""What an object's number takes beside its columns."""
+
+Entry = tuple[str, str | list[str]]
+
+
+def asked_in_words(asked: Neighbourhood) -> list[Entry]:
+    """What the query wants to know."""
+    return [
+        ("nearest", _nearest(asked)),
+        ("window", _window(asked)),
+        ("ties", _TIES[asked.ties]),
+        ("answers", _answers(asked)),
+    ]
+
+
+def found_in_words(asked: Neighbourhood) -> list[Entry]:
+    """How it is found."""
+    algorithm = choose_algorithm(asked)
+    entries: list[Entry] = [("algorithm", _chosen(asked, algorithm)), ("candidates", _candidates(asked))]
+    if algorithm is Algorithm.PA:
+        assert asked.sigma is not None
+        share = expected_loss(r_star(asked.k, asked.sigma), asked.k)
+        entries.append(
+            ("loss", f"in random order {_small(share)} of all answers; headwater run --audit measures it")
+        )
+    if algorithm is Algorithm.RAPF:
+        entries.append(("recent", _recent(asked)))
+    return entries
+
+
+def points_in_words(schema_name: str, asking: Sequence[str]) -> str:
+    """When points are read, and who shares them."""
+    alone = (
+        "one operator, however many they are"
+        if len(asking) == 1
+        else "one operator a query, however many they are"
+    )
+    return f"once, before the first row, from --input {schema_name}=PATH; {alone}"
+
+
+def zones_of_points_in_words(query: QueryPlan, zones: int, here: int) -> str:
+    """Where the points of a query live that may be many."""
+    spread = f"in one of all {zones} zones, by its place, and every object comes to all of them"
+    if query.parts > 1:
+        return f"all {zones} (from 0): each point lives {spread}"
+    few = f"{here} of {zones} (from 0), by its name"
+    if query.points is not None:
+        return f"{few}: {counted(len(query.points), 'point')}, to which every object comes"
+    return f"{few}, with up to {POINTS_A_ZONE:,} points; of more, each lives {spread}"
+
+
+def state_in_words(asked: Neighbourhood, source: StreamSchema) -> list[str]:
+    """What is remembered, and how much that is."""
+    names = {source.time, source.key, *asked.attributes, asked.per, *(column for _, column in asked.columns)}
+    row = NUMBER_BYTES + sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
+    told = [
+        f"objects that are candidates or recent: {size_in_words(row)} each, once for all queries of the kernel"
+    ]
+    rows = asked.window_rows or ASSUMED_ROWS
+    each = size_in_words(expected_bytes(asked, 1))
+    told.append(f"about {each} {_for_each(asked)} with {rows:,} objects in the window")
+    if choose_algorithm(asked) is Algorithm.PA:
+        assert asked.sigma is not None
+        told.append(
+            f"at most {r_star(asked.k, asked.sigma):,} candidates {_for_each(asked)}, in whatever order objects come"
+        )
+    else:
+        told.append(
+            f"at most all objects of the window {_for_each(asked)}, if each is worse than the one before"
+        )
+    return told
+
+
+def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
+    """Queries that are equal in this look at the same objects in the same way: they are one loop."""
+    asked = query.neighbourhood
+    assert asked is not None
+    window = asked.window_us, asked.window_rows, asked.per
+    said = asked.ties, asked.emission, asked.every_us
+    return (
+        query.reads, repr(query.where), asked.metric, asked.attributes, asked.weights, window, said, choose_algorithm(asked),
+    )  # fmt: skip
+
+
+_TIES: Final = {
+    False: "of equally near objects the newer ones count as nearer",
+    True: "all that are as near as the last of them belong to them too, however many they are",
+}
+
+
+def _nearest(asked: Neighbourhood) -> str:
+    by, objects = ", ".join(asked.attributes), counted(asked.k, "object")
+    if asked.metric.ranks_values:
+        which = "highest" if asked.metric is Metric.HIGHEST else "lowest"
+        return f"the {objects} with the {which} {by}"
+    where = f"each of the points '{asked.points}'" if asked.points else f"({_listed(asked.point or ())})"
+    how = "in metres on the globe" if asked.metric is Metric.GEOGRAPHIC else "by Euclidean distance"
+    weights = f", weighted {_listed(asked.weights)}" if asked.weights else ""
+    return f"the {objects} nearest to {where} in {by}, {how}{weights}"
+
+
+def _window(asked: Neighbourhood) -> str:
+    over = (
+        f"the last {duration_in_words(asked.window_us)}"
+        if asked.window_us is not None
+        else f"the last {counted(asked.window_rows or 0, 'object')}"
+    )
+    return f"{over}, for each value of '{asked.per}' by itself" if asked.per else over
+
+
+def _answers(asked: Neighbourhood) -> str:
+    if asked.emission is Emission.ENTERS:
+        return "each object once, when it first is among them"
+    if asked.emission is Emission.CHANGES:
+        return "each object that comes among them or leaves them, at every change"
+    return f"all of them in their order, every {duration_in_words(asked.every_us or 0)}"
+
+
+def _chosen(asked: Neighbourhood, algorithm: Algorithm) -> list[str]:
+    why = {
+        Algorithm.PA: f"a loss is allowed (PROBABLE {asked.sigma:g})" if asked.sigma else "",
+        Algorithm.RAPF: "nothing may be lost, and few of the objects that come are worth keeping",
+        Algorithm.RA: f"a window of fewer than {ROWS_TO_PUT_OFF} rows for each of the k is too short to put objects off",
+    }[algorithm]
+    if asked.algorithm is not None:
+        why = f"as ALGORITHM {algorithm.value} asks"
+    return [f"{algorithm.value}: {why}", _DOES[algorithm]]
+
+
+_DOES: Final = {
+    Algorithm.RA: "an object is a candidate until k newer ones are nearer;"
+    f" the list is pruned when it has grown by {PRUNE:.0%}",
+    Algorithm.RAPF: "an object is a candidate until k newer ones are nearer; it is put off while k recent ones are",
+    Algorithm.PA: "only the nearest objects are candidates, so many that a farther one hardly ever becomes an answer",
+}
+
+
+def _candidates(asked: Neighbourhood) -> str:
+    if asked.sigma is not None:
+        limit = r_star(asked.k, asked.sigma)
+        return f"R*({asked.k:,}, {asked.sigma:g}) = {limit:,} {_for_each(asked)}, however many objects the window holds"
+    if asked.window_rows is not None:
+        return (
+            f"about {expected_candidates(asked, asked.window_rows):.0f} {_for_each(asked)}, in random order"
+        )
+    told = {rows: f"{expected_candidates(asked, rows):.0f}" for rows in WINDOWS}
+    if len(set(told.values())) == 1:
+        return f"about {told[WINDOWS[0]]} {_for_each(asked)}, with {WINDOWS[0]:,} objects in the window as with {WINDOWS[-1]:,}"
+    listed = ", ".join(f"{count} with {rows:,}" for rows, count in told.items())
+    return f"{_for_each(asked)} about {listed} objects in the window, in random order"
+
+
+def _recent(asked: Neighbourhood) -> str:
+    most = recent_rows(asked.k)
+    if asked.window_us is not None:
+        half = f"objects of the last {duration_in_words(asked.window_us // 2)}, at most the last {most:,}"
+    else:
+        half = f"the last {min(most, (asked.window_rows or 0) // 2):,} objects"
+    return f"{half}: stored once for all; when one is recent no more, it is shown to those that put it off"
+
+
+def _for_each(asked: Neighbourhood) -> str:
+    if asked.per:
+        return f"for each {'point and ' * bool(asked.points)}value of '{asked.per}'"
+    return "for each point" if asked.points else "for the query"
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:.15g}" for number in numbers)
+
+
+def _small(share: float) -> str:
+    return f"{share:.2g}" if share >= 1e-3 else f"{share:.1e}".replace("e-0", "e-")
