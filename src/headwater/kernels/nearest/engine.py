@@ -27,8 +27,10 @@ from headwater.kernels.nearest.bands import (
     BEGIN,
     BY_TIME,
     CUT,
+    DIRTY,
     DONE,
     EMISSION,
+    EXPIRY,
     FLAGS,
     FULL,
     GROW,
@@ -38,6 +40,7 @@ from headwater.kernels.nearest.bands import (
     LIMIT,
     NEVER,
     OLDEST,
+    OPEN,
     PA,
     RAPF,
     RECENT,
@@ -310,12 +313,21 @@ def _take(
     b = base + q
     if times[row] < bands[b, SINCE]:
         return DONE
-    came = begin(
-        bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, ticks, b,
-        times[row], last_clocks[row],
-    )  # fmt: skip
-    if came != DONE:
-        return came
+    now = last_clocks[row]
+    if (
+        bands[b, DIRTY] == 0
+        and bands[b, EXPIRY] > now
+        and bands[b, OLDEST] > now - rules[WINDOW]
+        and rules[EMISSION] != TICKS
+    ):
+        bands[b, OPEN] = times[row]  # nothing to finish, nothing expires
+    else:
+        came = begin(
+            bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, ticks, b,
+            times[row], now,
+        )  # fmt: skip
+        if came != DONE:
+            return came
     came = put(bands, ids, scores, room, b, score, seq, clock)
     if came != DONE:
         return came
@@ -428,7 +440,7 @@ def _refresh(
             limit = last
         elif known >= k and tests.shape[1] > POINT:
             # Any limit that k recent ones keep is right: within this one, about as many as are wanted will come.
-            limit = last * (cut / known) ** (1.0 / (tests.shape[1] - POINT))
+            limit = last * (1.0 + (cut / known - 1.0) / (tests.shape[1] - POINT))
     tests[q, FIRST_TIME] = limit
     tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300
     tests[q, AGAIN] = near
