@@ -48,7 +48,16 @@ CREATE QUERY node_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
   PARTITION BY station MODE UNRESTRICTED PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
 CREATE QUERY node_recent AS SELECT * FROM weather MATCH_RECOGNIZE (
   PARTITION BY station MODE RECENT PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
+CREATE POINTS marks (number BIGINT KEY, lon DOUBLE, lat DOUBLE, temperature DOUBLE, wind DOUBLE);
+CREATE QUERY nearest_each AS SELECT * FROM weather NEAREST (
+  3 TO EACH OF marks BY (temperature, wind) WEIGHTED (1, 2) OVER 30 SECONDS EMIT CHANGES);
+CREATE QUERY nearest_probable AS SELECT * FROM weather NEAREST (
+  3 TO EACH OF marks BY PLACE OVER 30 SECONDS USING PROBABLE 0.1 EMIT EVERY 10 SECONDS);
+CREATE QUERY nearest_rows AS SELECT * FROM weather NEAREST (2 TO EACH OF marks BY (wind) OVER 20 ROWS PER station WITH TIES);
+CREATE QUERY nearest_highest AS SELECT * FROM weather NEAREST (2 TO HIGHEST wind OVER 30 SECONDS USING EXACT ALGORITHM RA);
 """
+
+MARKS: Final = 40  # enough for a grid
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +82,7 @@ def prepare() -> None:
     from headwater.hosts.files.json_lines import json_lines
     from headwater.hosts.local import run_local
     from headwater.model import SECOND, parse_instant
-    from headwater.query.plan import compile_text
-    from headwater.workloads import STREAM_TEXT, Valley
+    from headwater.workloads import Valley
 
     start = parse_instant("2026-01-15T00:00:00")
     rows = Valley(stations=12).readings(start, start + 120 * SECOND)
@@ -85,9 +93,22 @@ def prepare() -> None:
         Path(folder, "c.jsonl").write_text("".join(f"{line}\n" for line in json_lines(rows).to_pylist()))
         # The kernel's loop is compiled for what is asked: searched queries, plain ones, and both.
         for queries in (QUERIES, PLAIN, PLAIN + NEAR):
-            for _ in run_local(compile_text(STREAM_TEXT + queries), {"weather": [folder]}):
+            for _ in run_local(_plan(queries, rows), {"weather": [folder]}):
                 continue
-    _save_and_restore(compile_text(STREAM_TEXT + QUERIES), rows)
+    _save_and_restore(_plan(QUERIES, rows), rows)
+
+
+def _plan(queries: str, rows: Rows) -> Plan:
+    """The plan of queries over the valley; the points they ask about are some of its readings."""
+    from headwater.hosts.files.arrow import rows_to_arrow
+    from headwater.hosts.points import points_from_tables
+    from headwater.query.plan import compile_text
+    from headwater.workloads import STREAM_TEXT
+
+    plan = compile_text(STREAM_TEXT + queries)
+    some = rows_to_arrow(rows.take(slice(0, MARKS)))
+    given = points_from_tables(plan, {"marks": some.append_column("number", [range(some.num_rows)])})
+    return plan.with_points(given.rows, audit=1.0)
 
 
 def _save_and_restore(plan: Plan, rows: Rows) -> None:
