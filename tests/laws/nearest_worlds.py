@@ -53,6 +53,8 @@ SCHEMAS = (PLANE, PLANE, GLOBE, NUMBERED, KEYLESS)
 
 GLOBE_PLACES = [(180.0, 0.0), (-180.0, 0.0), (179.5, 0.0), (-179.5, 0.0), (0.0, 90.0), (90.0, 89.5)]
 CONDITIONS = (Above("heat", 0.5), Above("count", 0))
+# Zero is always minus zero: rows that differ in its sign alone are equal in the order, and would be told apart by their text.
+HEATS = (-1.0, -0.0, -0.0, 1.0, 1.0, 2.0, 3.0, 5.0)
 EVERY_US = (SECOND, 2 * SECOND, 3 * SECOND, 700_000)
 SECONDS = range(-4, 9)  # rows come in these, so that some come before 1970
 
@@ -228,7 +230,7 @@ def _make_row(schema: StreamSchema, random: Random, seconds: range) -> Row:
         "zone": random.choice(["north", "north", "south", None]),
         "x": None if random.random() < 0.04 else x,
         "y": y,
-        "heat": None if random.random() < 0.06 else random.choice([-1.0, -0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 5.0]),
+        "heat": None if random.random() < 0.06 else random.choice(HEATS),
         "count": None if random.random() < 0.06 else random.choice([0, 1, 1, 2, 3]),
     }
 
