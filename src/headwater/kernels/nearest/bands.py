@@ -49,7 +49,8 @@ K: Final = 10
 CUT: Final = 11  # PA: how many it keeps; RAPF: the rank among recent objects up to which one comes in at once
 TICK: Final = 12  # the next tick to tell, or its place in the list of ticks
 SINCE: Final = 13  # the event time from which on it sees objects
-BAND_COLUMNS: Final = 14
+STALE: Final = 14  # objects taken since the thresholds were worked out
+BAND_COLUMNS: Final = 15
 
 # Columns of `ids`, int64[pool, …]; `scores` stands beside it.
 SEQ: Final = 0
@@ -100,7 +101,7 @@ Span = tuple[int, int, int]
 """The rows of a lane that are new: the first, one behind the last, and the clock of the first."""
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def put(
     bands: Whole, ids: Whole, scores: Real, room: Whole, b: int, score: float, seq: int, clock: int
 ) -> int:
@@ -135,7 +136,7 @@ def put(
     return DONE
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def holds(bands: Whole, ids: Whole, scores: Real, b: int, score: float, seq: int) -> bool:
     """Whether an object is in a band."""
     low = bands[b, BEGIN]

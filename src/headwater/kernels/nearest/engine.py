@@ -46,6 +46,7 @@ from headwater.kernels.nearest.bands import (
     RECENT,
     SEQ,
     SINCE,
+    STALE,
     TAKEN,
     TICKS,
     TIES,
@@ -79,6 +80,9 @@ SPENT: Final = 7  # TESTED when the grid was drawn
 BUDGET: Final = 8
 SETTLED: Final = 9
 PLACES: Final = 10
+
+PATIENCE: Final = 4
+"""Objects that a query of RAPF takes before its thresholds are worked out anew: until then they are too wide, which is right too."""
 
 FRESH: Final = 0  # PHASE: the lane has not begun
 GOING: Final = 1
@@ -248,7 +252,7 @@ def _wanting(
     dimensions = values.shape[1]
     count = 0
     if len(axes) > 0:
-        cell = cell_of(values[row], axes, lows, per_unit, counts)
+        cell = cell_of(values, row, axes, lows, per_unit, counts)
         at[TESTED] += starts[cell + 1] - starts[cell]
         for place in range(starts[cell], starts[cell + 1]):
             q = members[place]
@@ -281,7 +285,7 @@ def _wanting(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _take(
     bands: Whole,
     ids: Whole,
@@ -339,7 +343,9 @@ def _take(
             last -= 1
     elif bands[b, LENGTH] > bands[b, LIMIT]:
         prune(bands, ids, scores, rules, newest, b, gamma)
-    _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
+    bands[b, STALE] += 1
+    if bands[b, STALE] >= PATIENCE or rules[ALGORITHM] == PA or tests[q, FIRST_TIME] == np.inf:
+        _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
     return DONE
 
 
@@ -400,7 +406,7 @@ def _grow_old(
     return DONE
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _refresh(
     bands: Whole,
     ids: Whole,
@@ -417,6 +423,7 @@ def _refresh(
 ) -> None:
     """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
     b = base + q
+    bands[b, STALE] = 0
     start, length, cut = bands[b, BEGIN], bands[b, LENGTH], bands[b, CUT]
     limit, near, wakes = np.inf, np.inf, NEVER
     if rules[ALGORITHM] == PA:
@@ -460,7 +467,7 @@ def _refresh(
         _push(heap, at, wakes, q)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
     p = at[HEAPED]
     at[HEAPED] = p + 1
@@ -473,7 +480,7 @@ def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
     heap[1, p] = q
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _pop(heap: Whole, at: Whole) -> None:
     """Take the first entry off."""
     heap[2, heap[1, 0]] = 0

@@ -74,8 +74,9 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
     axes = np.sort(np.argsort(-fits, kind="stable")[:MOST_AXES])
     fits = fits[axes]
     # As many cells along each axis as radii fit, all made fewer alike if they are too many together.
-    excess = max(1.0, float(np.prod(np.maximum(fits, 1.0))) / MOST_CELLS)
-    counts = np.maximum(1, (fits / excess ** (1 / len(axes))).astype(np.int64))
+    while np.prod(np.maximum(fits, 1.0)) > MOST_CELLS:
+        fits *= 0.9
+    counts = np.maximum(1, fits.astype(np.int64))
     per_unit = counts / (highs - lows)[axes]
     starts, members = _register(points, weights, radii, axes, lows[axes], per_unit, counts)
     return Grid(axes, lows[axes], per_unit, counts, starts, members, radii)
@@ -93,11 +94,11 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
 
 
 @njit(cache=True)
-def cell_of(values: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole) -> int:
+def cell_of(values: Real, row: int, axes: Whole, lows: Real, per_unit: Real, counts: Whole) -> int:
     """The cell of an object."""
     cell = 0
     for a in range(len(axes)):
-        cell = cell * counts[a] + cell_along(values[axes[a]], lows[a], per_unit[a], counts[a])
+        cell = cell * counts[a] + cell_along(values[row, axes[a]], lows[a], per_unit[a], counts[a])
     return cell
 
 
@@ -107,14 +108,15 @@ def _register(
 ) -> tuple[Whole, NDArray[np.int32]]:
     """Queries by cell: counted first, then put in."""
     many = len(axes)
-    cells = 1
+    cells, most = 1, 1
     for a in range(many):
         cells *= counts[a]
+        most = max(most, counts[a])
     starts = np.zeros(cells + 1, np.int64)
     members = np.zeros(0, np.int32)
-    first = np.zeros(many, np.int64)
-    last = np.zeros(many, np.int64)
+    first, last = np.zeros(many, np.int64), np.zeros(many, np.int64)
     at = np.zeros(many, np.int64)
+    apart = np.zeros((many, most))  # from the point to each cell along each axis, squared and weighted
     for turn in range(2):
         if turn == 1:
             for cell in range(cells):
@@ -123,25 +125,27 @@ def _register(
         for q in range(len(points)):
             if radii[q] < 0:
                 continue
+            # A hair more, so that rounding never leaves a cell out.
+            square = radii[q] * radii[q] * (1 + 1e-9)
             for a in range(many):
-                reach = radii[q] / np.sqrt(weights[axes[a]])
-                middle = points[q, axes[a]]
+                weight, middle = weights[axes[a]], points[q, axes[a]]
+                reach = radii[q] / np.sqrt(weight)
                 first[a] = cell_along(middle - reach, lows[a], per_unit[a], counts[a])
                 last[a] = cell_along(middle + reach, lows[a], per_unit[a], counts[a])
                 at[a] = first[a]
+                for place in range(first[a], last[a] + 1):
+                    gap = _gap(middle, place, lows[a], per_unit[a], counts[a])
+                    apart[a, place] = weight * gap * gap
             while True:
-                cell, apart = 0, 0.0
+                cell, total = 0, 0.0
                 for a in range(many):
                     cell = cell * counts[a] + at[a]
-                    gap = _gap(points[q, axes[a]], at[a], lows[a], per_unit[a], counts[a])
-                    apart += weights[axes[a]] * gap * gap
-                # A hair more, so that rounding never leaves a cell out.
-                if apart <= radii[q] * radii[q] * (1 + 1e-9):
-                    if turn == 0:
-                        starts[cell + 1] += 1
-                    else:
-                        members[starts[cell]] = q
-                        starts[cell] += 1
+                    total += apart[a, at[a]]
+                if total <= square and turn == 0:
+                    starts[cell + 1] += 1
+                elif total <= square:
+                    members[starts[cell]] = q
+                    starts[cell] += 1
                 a = many - 1
                 while a >= 0 and at[a] == last[a]:
                     at[a] = first[a]
