@@ -41,6 +41,10 @@ def _gust(a: Answer) -> str:
     return f"a gust at {a['station']}: the wind rose {a['reports']} times, from {a['calm']:.1f} to {a['peak']:.1f} m/s, and dropped"
 
 
+def _record(a: Answer) -> str:
+    return f"one of the three highest winds of half an hour: {a['wind']:.1f} m/s at {a['station']}"
+
+
 _SENTENCES: Mapping[str, Callable[[Answer], str]] = {
     "frost": _frost,
     "front": _front,
@@ -48,4 +52,5 @@ _SENTENCES: Mapping[str, Callable[[Answer], str]] = {
     "ice": _ice,
     "deep_frost": _deep_frost,
     "gust": _gust,
+    "record": _record,
 }
