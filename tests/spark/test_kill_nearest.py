@@ -1,0 +1,95 @@
+"""Law 9 for NEAREST: killed while windows are full, started again with the same checkpoint, nothing lost or doubled.
+
+Points spread over all zones, a window of time and one of rows; what is told in the end is what a bounded run without Spark tells.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from tests.spark.test_kill import finished, kill_group
+from tests.spark.test_kill_patterns import answers_in, instant
+from tests.spark.valley import STREAM, readings, write_files, write_jsonl
+
+FILES = 5
+EACH = 60
+SEED = 20260116
+
+QUERIES = """
+CREATE POINTS marks (id BIGINT KEY, temperature DOUBLE, humidity DOUBLE);
+CREATE QUERY changes AS SELECT * FROM weather NEAREST (
+  2 TO EACH OF marks BY (temperature, humidity) OVER 90 SECONDS EMIT CHANGES);
+CREATE QUERY enters AS SELECT * FROM weather NEAREST (2 TO HIGHEST wind OVER 12 ROWS PER station);
+"""
+POINTS = 1_050  # more than one zone answers
+
+
+def test_no_answer_of_nearest_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> None:
+    (tmp_path / "queries.hw").write_text(STREAM + QUERIES)
+    write_files(tmp_path / "in", files=FILES, each=EACH, seed=31)
+    write_quiet_time(tmp_path / "in" / "zz.jsonl")
+    write_points(tmp_path / "marks.csv")
+    local = ["--engine", "local", "--output", str(tmp_path / "local.jsonl")]
+    subprocess.run([*command(tmp_path), *local], check=True, capture_output=True, timeout=240)
+    (tmp_path / "local").mkdir()
+    (tmp_path / "local.jsonl").rename(tmp_path / "local" / "answers.jsonl")
+    expected = answers_in(tmp_path / "local")
+    assert {answer["query"] for answer in expected} == {"changes", "enters"}
+
+    process = launch(tmp_path)
+    deadline = time.monotonic() + 90
+    while finished(tmp_path, "killed") < 2 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(random.Random(SEED).random() * 0.6)
+    assert process.poll() is None, (tmp_path / "killed.log").read_text()
+    kill_group(process)
+    assert 2 <= finished(tmp_path, "killed") <= FILES
+    assert across(expected, tmp_path, finished(tmp_path, "killed"))
+
+    last = launch(tmp_path)
+    assert last.wait(timeout=240) == 0, (tmp_path / "killed.log").read_text()
+    assert answers_in(tmp_path / "killed" / "out") == expected
+
+
+def command(folder: Path) -> list[str]:
+    return [
+        str(Path(sys.executable).with_name("headwater")), "run", str(folder / "queries.hw"),
+        "--input", f"weather={folder / 'in'}", "--input", f"marks={folder / 'marks.csv'}",
+    ]  # fmt: skip
+
+
+def launch(folder: Path) -> subprocess.Popen[bytes]:
+    log = (folder / "killed.log").open("ab")
+    follow = [
+        "--follow", "--once", "--files-per-batch", "1", "--checkpoint", str(folder / "killed" / "checkpoint"),
+        "--output", str(folder / "killed" / "out"),
+    ]  # fmt: skip
+    return subprocess.Popen([*command(folder), *follow], stdout=log, stderr=log, start_new_session=True)
+
+
+def write_points(path: Path) -> None:
+    draw = random.Random(SEED)
+    lines = [f"{n},{draw.gauss(2, 12):.2f},{draw.uniform(0, 100):.2f}" for n in range(POINTS)]
+    path.write_text("\n".join(["id,temperature,humidity", *lines]) + "\n")
+
+
+def write_quiet_time(path: Path) -> None:
+    """Rows that are no objects, for longer than the window: a followed run ends with everything told."""
+    began = datetime.fromisoformat("2026-01-15T00:00:00") + timedelta(seconds=FILES * EACH * 2 + 10)
+    silent = {"station": "quiet", "x": 0.0, "y": 0.0, "temperature": None, "humidity": None, "wind": None}
+    write_jsonl(
+        path, ({**silent, "at": f"{(began + timedelta(seconds=30 * n)).isoformat()}Z"} for n in range(8))
+    )
+
+
+def across(answers: list[dict], folder: Path, files: int) -> bool:
+    """Whether objects that came before the kill are told of after it."""
+    border = max(
+        instant(str(row["at"])) for n in range(files) for row in readings(EACH, 31 + n, first=n * EACH)
+    )
+    return any(instant(a["object_time"]) < border < instant(a["event_time"]) for a in answers)
