@@ -11,10 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from headwater.kernels.nearest import fields, grid
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import BEGINNING, END, Instant
-from tests.laws.kernel_laws import LAWS, Row, between_times, restored, run
+from tests.laws.kernel_laws import (
+    LAWS,
+    Row,
+    any_split_gives_the_same_answers,
+    between_times,
+    equals_the_oracle,
+    restored,
+    run,
+)
 from tests.laws.nearest_worlds import (
     ROW_CONDITIONS,
     NearestWorld,
@@ -32,7 +41,7 @@ def bounded(examples: int) -> settings:
         deadline=None,
         derandomize=True,
         database=None,
-        suppress_health_check=[HealthCheck.too_slow],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )
 
 
@@ -48,6 +57,22 @@ def test_nearest_keeps_the_law(law, world: NearestWorld):
 @given(world=long_worlds())
 def test_nearest_keeps_the_law_over_many_rows(law, world: NearestWorld):
     law(world)
+
+
+@bounded(150)
+@given(world=worlds())
+def test_an_index_that_is_drawn_at_every_object_changes_nothing(eager_index, world: NearestWorld):
+    whole = replace(world, before=tuple(replace(query, per=None) for query in world.before))
+    equals_the_oracle(whole)
+    any_split_gives_the_same_answers(whole)
+
+
+@pytest.fixture
+def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grid for a single point already, and drawn anew whenever there is a chance to."""
+    monkeypatch.setattr(fields, "FEWEST", 1)
+    monkeypatch.setattr(grid, "FEWEST", 1)
+    monkeypatch.setattr(fields.Field, "_budget", lambda field, grid: 0 if field.indexed else 1 << 62)
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------

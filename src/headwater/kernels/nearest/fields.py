@@ -35,6 +35,8 @@ Real = NDArray[np.float64]
 PUT_OFF_RISK: Final = 0.05
 """σ of the rank among recent objects up to which RAPF takes one at once: higher puts more off and meets more of them again."""
 
+MOST_PATIENCE: Final = 16
+
 _ALGORITHMS = {Algorithm.RA: band.RA, Algorithm.RAPF: band.RAPF, Algorithm.PA: band.PA}
 _EMISSIONS = {
     Emission.ENTERS: band.ENTERS,
@@ -58,7 +60,8 @@ class Recent:
 class FieldState:
     """`keys` are the lanes' values of PER, `seen` their objects so far, `due` the tick of the last ones (window of rows).
 
-    Bands stand one behind the other in `ids` and `scores`. `grid` is not saved: it is drawn anew.
+    Bands stand one behind the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `asked` counts the tests since
+    it was drawn, `patience` how much longer than usual to wait until it is drawn again.
     """
 
     keys: Rows
@@ -71,6 +74,8 @@ class FieldState:
     scores: Real
     recent: Recent
     grid: Grid
+    asked: int = 0
+    patience: int = 1
     tested: int = 0
     inserted: int = 0
 
@@ -198,7 +203,8 @@ class Field:
         told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
         told_scores = np.empty(len(told))
         grid = state.grid
-        at[engine.BUDGET], patience = self._budget(grid), 1
+        patience = state.patience
+        at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
         while True:
             came = engine.show(
                 bands, ids, scores, self.rules, told, told_scores, room, at, tests, heap, wide, newest,
@@ -223,14 +229,14 @@ class Field:
                 _sort_out_wide(at, wide, limits > grid.radii)
                 now = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
                 # A grid that is hardly better than the one before is not drawn again so soon.
-                patience = 1 if now < 0.7 * before_it else 2 * patience
+                patience = 1 if now < 0.7 * before_it else min(2 * patience, MOST_PATIENCE)
                 at[engine.BUDGET] = patience * self._budget(grid)
                 at[engine.SPENT] = at[engine.TESTED]
         count = room[band.TOLD_END]
         lengths, limits, ids, scores = _packed(bands, ids, scores)
         after = FieldState(
             state.keys, seen, due, state.since, lengths, limits, ids, scores, _still_recent(table, lanes),
-            grid, state.tested + int(at[engine.TESTED]), state.inserted + int(room[band.INSERTED]),
+            grid, int(at[engine.TESTED] - at[engine.SPENT]), patience, state.tested + int(at[engine.TESTED]), state.inserted + int(room[band.INSERTED]),
         )  # fmt: skip
         return self._without_empty_lanes(after), Events(told[:count], told_scores[:count], state.keys)
 
@@ -305,7 +311,7 @@ class Field:
 
     def _budget(self, grid: Grid) -> int:
         """How many tests are worth drawing the grid anew."""
-        return 4 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER)
+        return 4 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
         """How near objects are to queries, added up as the engine does."""

@@ -7,7 +7,7 @@ Rule 2  While the threshold is above the registered radius, the query is *wide*:
 Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
         MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
         axes is a ball still.
-Memory  One number for each query and each of its cells.
+Memory  One number for each query and each of its cells, of which it has at most MOST_CELLS_OF_ONE.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ Real = NDArray[np.float64]
 
 MOST_AXES: Final = 4
 MOST_CELLS: Final = 1 << 15
+MOST_CELLS_OF_ONE: Final = 1024
+"""A query whose ball touches more is not registered: it wants so much that it may as well be asked about everything."""
+
 SPARE: Final = 4.0
 """How much larger the ball of the registered radius is than that of the threshold: the more, the fewer queries are wide."""
 
@@ -78,6 +81,10 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
         fits *= 0.9
     counts = np.maximum(1, fits.astype(np.int64))
     per_unit = counts / (highs - lows)[axes]
+    touched = np.ones(len(points))
+    for axis, unit, count in zip(axes, per_unit, counts, strict=True):
+        touched *= np.minimum(count, 2 * np.maximum(radii, 0.0) / np.sqrt(weights[axis]) * unit + 1)
+    radii[touched > MOST_CELLS_OF_ONE] = -np.inf
     starts, members = _register(points, weights, radii, axes, lows[axes], per_unit, counts)
     return Grid(axes, lows[axes], per_unit, counts, starts, members, radii)
 
