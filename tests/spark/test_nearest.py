@@ -20,7 +20,7 @@ from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
 from headwater.hosts.spark.points import frame_points
 from headwater.hosts.spark.runs import run_batch, run_follow
 from headwater.hosts.spark.told import ZoneTold, table_of
-from headwater.model import DataError, LimitReached
+from headwater.model import DataError, HostError, LimitReached
 from headwater.query.plan import Plan, compile_text
 from tests.spark.valley import write_jsonl
 
@@ -257,3 +257,26 @@ class TestDataFrames:
         assert {n: c.tolist() for n, c in of_files.columns.items()} == {
             n: c.tolist() for n, c in of_frame.columns.items()
         }
+
+
+class TestCheckpoint:
+    def test_it_remembers_over_how_many_zones_points_lie(self, tmp_path) -> None:
+        for count, parts in ((3, 1), (1100, ZONES)):
+            folder = tmp_path / str(count)
+            hold(folder, with_points(STREAM + ENTERS + CHANGES, profiles(count))).release()
+            assert parts_of(folder) == {"q": parts, "c": parts}
+        plain = compile_text(
+            "CREATE STREAM s (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT * FROM s;"
+        )
+        hold(tmp_path / "plain", plain).release()
+        assert "parts" not in (tmp_path / "plain" / "headwater" / "run.json").read_text()
+        assert parts_of(tmp_path / "plain") == parts_of(tmp_path / "nowhere") == {}
+
+    @pytest.mark.parametrize("parts", ["7", '{"q": 3}', '{"q": "1"}', '{"q": true}', "[1]", "null"])
+    def test_notes_about_parts_that_make_no_sense_are_damage(self, tmp_path, parts: str) -> None:
+        hold(tmp_path / "c", with_points(STREAM + ENTERS, profiles(3))).release()
+        notes = tmp_path / "c" / "headwater" / "run.json"
+        told = json.loads(notes.read_text())
+        notes.write_text(json.dumps({**told, "parts": json.loads(parts)}))
+        with pytest.raises(HostError, match="its notes are damaged"):
+            parts_of(tmp_path / "c")

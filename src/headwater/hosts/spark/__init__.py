@@ -5,6 +5,7 @@ session, java     an embedded Spark, silent and quick to start, on a Java from t
 source, file_log  files, read and packed by Python          frames   a user's DataFrames, admitted by Catalyst
 packing, seats    rows on their way to zones, and which task a zone has
 operate           the stateful stage                        bounded  the same kernels over a bounded input
+points            the points of a user's DataFrames
 table             everything a run tells                    sink, checkpoint  each answer exactly once
 follow, runs      streaming runs and whole runs             answers  the Python way in
 ```
