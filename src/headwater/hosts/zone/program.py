@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.model import BEGINNING, Instant, Rows, StreamSchema, join_rows, order_of
+from headwater.model import BEGINNING, Instant, Log, Rows, StreamSchema, join_rows, order_of
 from headwater.query.groups import Group
 from headwater.query.plan import Plan
 
@@ -40,10 +40,18 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ZoneState:
-    """The state of every queue and every group of kernels, by name."""
+    """The state of every queue and every group of kernels, by name; and of queries that others read, the answers that wait.
+
+    `groups` has both: under a group's name its kernel's state, under `waiting_for(query)` a log.
+    """
 
     queues: Mapping[str, QueueState]
     groups: Mapping[str, Any]
+
+
+def waiting_for(query: str) -> str:
+    """The name under which the answers of a query wait for those that read it: no group is named so."""
+    return f"waiting:{query}"
 
 
 class Program:
@@ -63,10 +71,14 @@ class Program:
 
     def start(self) -> ZoneState:
         """Nothing seen yet."""
-        return ZoneState(
-            {name: queue.start() for name, queue in self.queues.items()},
-            {group.name: group.kernel.start(BEGINNING) for group in self.groups},
-        )
+        groups: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
+        groups.update({waiting_for(name): Log() for name in self.handed_on})
+        return ZoneState({name: queue.start() for name, queue in self.queues.items()}, groups)
+
+    @property
+    def handed_on(self) -> list[str]:
+        """The queries of this zone whose answers others read."""
+        return [name for group in self.groups for name in group.queries if name in self.chained]
 
     def step(self, state: ZoneState, arrivals: Arrivals) -> tuple[ZoneState, Output]:
         """Take what came and answer what can be answered."""
@@ -103,7 +115,11 @@ class Program:
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
             blocks += projected
             for name in self._answered_by(group):
-                sources[name] = self._as_stream(name, projected), step.complete_until
+                given = self._as_stream(name, projected)
+                ready, following[waiting_for(name)] = self._hand_on(
+                    name, groups[waiting_for(name)], given, step.complete_until
+                )
+                sources[name] = ready, step.complete_until
         return following, tuple(blocks), counts
 
     def ours(self, stream: str, rows: Rows) -> Rows:
@@ -127,6 +143,18 @@ class Program:
 
     def _answered_by(self, group: Group) -> list[str]:
         return [name for name in group.queries if name in self.chained]
+
+    def _hand_on(self, name: str, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
+        """The answers of a query that can be read, in order, and those that wait: earlier ones may still come."""
+        time = given["event_time"].values
+        if not waits.chunks and (not given.count or int(time.max()) < complete):
+            return given, waits
+        stored = waits.rows()
+        rows = given if stored is None else join_rows([stored, given])
+        is_ready = rows["event_time"].values < complete
+        ready, rest = rows.take(is_ready), rows.take(~is_ready)
+        left = Log((), waits.next_number).append(rest, "event_time")
+        return ready.take(order_of(ready, self.plan.stream(name).order)), left
 
     def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
         """The answers of one query as rows of the stream that others read, in its order."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from headwater.hosts.zone.clock import InputClock
-from headwater.hosts.zone.program import Program, ZoneState
+from headwater.hosts.zone.program import Program, ZoneState, waiting_for
 from headwater.hosts.zone.queue import QueueState
 from headwater.model import Chunk, Log, Rows, Saved, decode, encode, log_from, tree_rows
 
@@ -44,7 +44,12 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
         saved = group.kernel.save(state.groups[group.name])
         logs = {name: _outline(f"group/{group.name}/{name}", log, chunks) for name, log in saved.logs.items()}
         groups[group.name] = {"values": saved.values, "logs": logs}
-    return SavedZone(encode({"zones": program.plan.zones, "queues": queues, "groups": groups}), chunks)
+    waits = {}
+    for name in program.handed_on:
+        outline = _outline(f"waiting/{name}", state.groups[waiting_for(name)], chunks)
+        waits[name] = {"fingerprint": program.plan.query(name).fingerprint, "log": outline}
+    head = {"zones": program.plan.zones, "queues": queues, "groups": groups, "waiting": waits}
+    return SavedZone(encode(head), chunks)
 
 
 def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> ZoneState:
@@ -74,6 +79,11 @@ def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> Zo
             name: _log(f"group/{group.name}/{name}", outline, chunk) for name, outline in part["logs"].items()
         }
         groups[group.name] = group.kernel.load(Saved(part["values"], logs), since)
+    waits = tree.get("waiting", {})
+    for name in program.handed_on:
+        known = waits.get(name, {})
+        same = known.get("fingerprint") == program.plan.query(name).fingerprint
+        groups[waiting_for(name)] = _log(f"waiting/{name}", known["log"], chunk) if same else Log()
     return ZoneState(queues, groups)
 
 
