@@ -108,8 +108,8 @@ def test_which_algorithm_and_why_and_how_many_candidates(nearest: str, algorithm
 def test_what_is_recent():
     shown = "stored once for all; when one is recent no more, it is shown to those that put it off"
     told = query("9 TO HIGHEST solar OVER 1 HOUR")["recent"].replace(" / ", " ")
-    assert told == f"objects of the last 30 minutes, at most the last 17,999: {shown}"
-    assert query("9 TO HIGHEST solar OVER 40000 ROWS")["recent"] == f"the last 17,999 objects: {shown}"
+    assert told == f"objects of the last 30 minutes, at most the last 26,999: {shown}"
+    assert query("9 TO HIGHEST solar OVER 40000 ROWS")["recent"] == f"the last 20,000 objects: {shown}"
     assert query("9 TO HIGHEST solar OVER 1001 ROWS")["recent"] == f"the last 500 objects: {shown}"
 
 

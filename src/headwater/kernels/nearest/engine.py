@@ -38,6 +38,7 @@ from headwater.kernels.nearest.bands import (
     IN_SET,
     LENGTH,
     LIMIT,
+    LOOP,
     NEVER,
     OLDEST,
     OPEN,
@@ -95,7 +96,7 @@ AGAIN: Final = 2
 POINT: Final = 4
 
 
-@njit(cache=True)
+@njit(**LOOP)
 def show(
     bands: Whole,
     ids: Whole,
@@ -227,7 +228,7 @@ def show(
     return DONE
 
 
-@njit(cache=True)
+@njit(**LOOP)
 def _wanting(
     bands: Whole,
     at: Whole,
@@ -285,7 +286,7 @@ def _wanting(
     return count
 
 
-@njit(cache=True, forceinline=True)
+@njit(**LOOP, forceinline=True)
 def _take(
     bands: Whole,
     ids: Whole,
@@ -349,7 +350,7 @@ def _take(
     return DONE
 
 
-@njit(cache=True)
+@njit(**LOOP)
 def _grow_old(
     bands: Whole,
     ids: Whole,
@@ -406,7 +407,7 @@ def _grow_old(
     return DONE
 
 
-@njit(cache=True, forceinline=True)
+@njit(**LOOP, forceinline=True)
 def _refresh(
     bands: Whole,
     ids: Whole,
@@ -467,7 +468,7 @@ def _refresh(
         _push(heap, at, wakes, q)
 
 
-@njit(cache=True, forceinline=True)
+@njit(**LOOP, forceinline=True)
 def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
     p = at[HEAPED]
     at[HEAPED] = p + 1
@@ -480,7 +481,7 @@ def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
     heap[1, p] = q
 
 
-@njit(cache=True, forceinline=True)
+@njit(**LOOP, forceinline=True)
 def _pop(heap: Whole, at: Whole) -> None:
     """Take the first entry off."""
     heap[2, heap[1, 0]] = 0

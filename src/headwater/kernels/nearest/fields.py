@@ -32,7 +32,7 @@ from headwater.model.partitions import by_partition, numbered
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-PUT_OFF_RISK: Final = 0.05
+PUT_OFF_RISK: Final = 0.15
 """σ of the rank among recent objects up to which RAPF takes one at once: higher puts more off and meets more of them again."""
 
 MOST_PATIENCE: Final = 16
@@ -202,14 +202,14 @@ class Field:
         hits, hit_scores = np.zeros(len(self), np.int64), np.zeros(len(self))
         told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
         told_scores = np.empty(len(told))
-        grid = state.grid
+        grid, last_clocks = state.grid, self._last_clocks(table)
         patience = state.patience
         at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
         while True:
             came = engine.show(
                 bands, ids, scores, self.rules, told, told_scores, room, at, tests, heap, wide, newest,
                 grid.axes, grid.lows, grid.per_unit, grid.counts, grid.starts, grid.members, grid.radii,
-                lanes, table.values, self.weights, table.times, table.clocks, self._last_clocks(table),
+                lanes, table.values, self.weights, table.times, table.clocks, last_clocks,
                 table.seqs, ticks, hits, hit_scores, watermark, self.prune,
             )  # fmt: skip
             if came == band.DONE:

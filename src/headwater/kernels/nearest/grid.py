@@ -27,6 +27,9 @@ MOST_CELLS: Final = 1 << 15
 MOST_CELLS_OF_ONE: Final = 1024
 """A query whose ball touches more is not registered: it wants so much that it may as well be asked about everything."""
 
+FINENESS: Final = 1.4
+"""Cells along an axis for each registered radius."""
+
 SPARE: Final = 4.0
 """How much larger the ball of the registered radius is than that of the threshold: the more, the fewer queries are wide."""
 
@@ -73,7 +76,7 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
     lows, highs = points.min(axis=0) - reach, points.max(axis=0) + reach
     if not (typical > 0 and np.isfinite(highs - lows).all()):
         return no_grid(len(points))
-    fits = (highs - lows) / reach
+    fits = FINENESS * (highs - lows) / reach
     axes = np.sort(np.argsort(-fits, kind="stable")[:MOST_AXES])
     fits = fits[axes]
     # As many cells along each axis as radii fit, all made fewer alike if they are too many together.

@@ -306,15 +306,7 @@ class NearestKernel:
     def _block(self, field: Field, events: Events, chosen: Whole, rows: Rows, numbers: Whole) -> Rows:
         """The answers of a field's queries of one shape."""
         told, scores = events.told[chosen], events.scores[chosen]
-        order = np.lexsort(
-            [
-                told[:, band.WHAT],
-                told[:, band.RANK],
-                told[:, band.HOW],
-                told[:, band.WHOSE],
-                told[:, band.WHEN],
-            ]
-        )
+        order = np.lexsort([told[:, band.WHOSE], told[:, band.WHEN]])  # a band tells of an instant in order
         told, scores = told[order], scores[order]
         example = field.example
         member, lane = told[:, band.WHOSE] % len(field), told[:, band.WHOSE] // len(field)
@@ -336,7 +328,7 @@ class NearestKernel:
         per = [events.keys[name].take(lane) for name in field.per]
         identity = content_ids([query, event_time, *columns.values(), *attributes, *per])
         if not example.metric.ranks_values:
-            columns["distance"] = Column(ColumnType.DOUBLE, told_distance(scores, example.metric))
+            columns["distance"] = _finite(told_distance(scores, example.metric))
         asked = self.queries[field.owner[member[0]]].columns
         columns.update({name: objects[column] for name, column in asked})
         head = {"query": query, "event_time": event_time, "match_id": identity}
@@ -363,6 +355,14 @@ def _needed(fields: Sequence[FieldState], count: int) -> tuple[Whole, int]:
         is_needed[part - oldest] = True
     recent_from = min((int(part.recent.seqs[0]) for part in fields if len(part.recent.seqs)), default=count)
     return np.flatnonzero(is_needed) + oldest, recent_from
+
+
+def _finite(distance: NDArray[np.float64]) -> Column:
+    """A distance beyond the greatest number is NULL, like every value that is none."""
+    valid = np.isfinite(distance)
+    if valid.all():
+        return Column(ColumnType.DOUBLE, distance)
+    return Column(ColumnType.DOUBLE, np.where(valid, distance, 0.0), valid)
 
 
 def _by_time(rows: Rows) -> Rows:

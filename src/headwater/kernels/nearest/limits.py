@@ -21,9 +21,11 @@ from statistics import NormalDist
 from typing import Final
 
 # φ: of all objects, those that may still be candidates when they leave the recent buffer.
-RECENT_SHARE: Final = 1 / 2000
+RECENT_SHARE: Final = 1 / 3000
 # For small k: so many rows cost little, and let still fewer objects through.
 LEAST_RECENT: Final = 10_000
+# For great k: the rows are shared by all queries, but not free. Still 20 for each of the greatest k there may be.
+MOST_RECENT: Final = 200_000
 
 _EULER: Final = 0.5772156649015329
 _LEAST_CHANCE: Final = 5e-324  # the normal estimate has no start for a chance of zero
@@ -90,14 +92,15 @@ def survivors(k: int, rows: int) -> float:
 def recent_rows(k: int) -> int:
     """How many objects the recent buffer of RAPF holds.
 
-    Condition (a) of REFERENCES B1, b >= k/φ - 1 with φ = 1/2000: so few objects are candidates when they leave the buffer.
+    Condition (a) of REFERENCES B1, b >= k/φ - 1 with φ = 1/3000: so few objects are candidates when they leave the buffer. For
+    great k memory is the bound, condition (c).
 
     The kernel also keeps the buffer within half a window, which makes the filter exact without looking into the buffer again:
     an object is put off only if k objects of the buffer are nearer, each younger than half a window. It leaves the buffer
     before it is half a window old itself, and until then those k are all in the window. So it is no answer before it leaves,
     and when it leaves it is given up only if k younger objects are nearer, or else becomes a candidate.
     """
-    return max(LEAST_RECENT, round(k / RECENT_SHARE)) - 1
+    return min(max(LEAST_RECENT, round(k / RECENT_SHARE)), MOST_RECENT) - 1
 
 
 def _at_most(n: int, most: int) -> int:
