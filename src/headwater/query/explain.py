@@ -79,7 +79,8 @@ def explain(plan: Plan | str) -> str:
     streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.queries), "query")
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
-    parts += [_points(plan, points) for points in plan.points]
+    asked = {query.neighbourhood.points for query in plan.queries if query.neighbourhood}
+    parts += [_points(plan, points) for points in plan.points if points.name in asked]
     patterns = _patterns(plan)
     for alike in _by_kernel(plan).values():
         parts += [_query(plan, query, patterns.get(query.name)) for query in alike[:MOST_TOLD]]

@@ -87,7 +87,7 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
 class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
-    `points` are the declared sets that some query asks about: they must be given by `with_points` before rows come.
+    `points` are the declared sets: those that some query asks about must be given by `with_points` before rows come.
     """
 
     text: str
@@ -226,14 +226,13 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
         )
         for name, query in catalogue.queries.items()
     )
-    asked = {query.neighbourhood.points for query in queries if query.neighbourhood}
     return Plan(
         text,
         tuple(stream.schema for stream in catalogue.streams.values()),
         queries,
         projections,
         zones,
-        tuple(points.schema for name, points in catalogue.points.items() if name in asked),
+        tuple(points.schema for points in catalogue.points.values()),
     )
 
 

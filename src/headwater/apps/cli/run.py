@@ -143,7 +143,7 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
         if name not in (*streams, *points):
             near = get_close_matches(name, [*streams, *points], 1)
             advice = [f"known streams: {', '.join(streams)}"]
-            advice += [f"points that are asked about: {', '.join(points)}"] if points else []
+            advice += [f"known points: {', '.join(points)}"] if points else []
             advice += [f"did you mean '{near}'?" for near in near]
             raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
     read = dict.fromkeys(plan.root_stream(query.reads) for query in plan.queries)

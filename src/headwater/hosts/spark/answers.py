@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StreamingQuery
 
+from headwater.hosts.points import asked_points
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
@@ -66,9 +67,10 @@ def run(
     wanted = zones or default_zones(session.sparkContext.defaultParallelism)
     plan = compile_queries(queries, zones=wanted)
     _refuse_strangers(plan, inputs)
-    given = frame_points(plan, {schema.name: inputs[schema.name] for schema in plan.points})
+    sets = {schema.name for schema in plan.points}
+    given = frame_points(plan, {name: frame for name, frame in inputs.items() if name in sets})
     plan = plan.with_points(given.rows, audit=check_audit(plan, audit))
-    frames = {name: frame for name, frame in inputs.items() if name not in given.rows}
+    frames = {name: frame for name, frame in inputs.items() if name not in sets}
     for name, frame in frames.items():
         check_columns(frame, plan.stream(name), plan.kept(name))
     kinds = {frame.isStreaming for frame in frames.values()}
@@ -267,15 +269,15 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
 
 def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
     streams = [stream.name for stream in plan.streams]
-    points = [schema.name for schema in plan.points]
+    points, asked = ([schema.name for schema in given] for given in (plan.points, asked_points(plan)))
     read = {plan.root_stream(query.reads) for query in plan.queries}
     for name in inputs:
         if name not in (*streams, *points):
             advice = [f"known streams: {', '.join(streams)}"]
-            advice += [f"points that are asked about: {', '.join(points)}"] if points else []
+            advice += [f"known points: {', '.join(points)}"] if points else []
             raise DataError("unknown-stream", f"there is no stream named '{name}'", advice=advice)
     for name in (*streams, *points):
-        if (name in read or name in points) and name not in inputs:
+        if (name in read or name in asked) and name not in inputs:
             raise DataError(
                 "no-input",
                 f"stream '{name}' has no input" if name in read else f"the points '{name}' have no input",

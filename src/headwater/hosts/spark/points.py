@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from headwater.hosts.points import (
     GivenPoints,
     asked_columns,
+    asked_points,
     most_points,
     points_from_tables,
     probable_queries,
@@ -26,7 +27,7 @@ _TOLD_ROWS = 3
 
 def frame_points(plan: Plan, frames: Mapping[str, Any], *, memory: int | None = None) -> GivenPoints:
     """The points of DataFrames by the name of their set; `memory` is what there is, if that is not to be asked."""
-    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in plan.points}
+    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in asked_points(plan)}
     return points_from_tables(plan, tables, memory=memory)
 
 

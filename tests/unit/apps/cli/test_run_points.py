@@ -99,7 +99,7 @@ def test_points_without_an_input_are_missed(place, capfd):
     assert "no --input for points 'profiles'\n  add --input profiles=PATH" in capfd.readouterr().err
     assert main(["run", "exact.hw", "--engine", "local", "--input", "profile=profiles.csv"]) == 2
     told = capfd.readouterr().err
-    assert "points that are asked about: profiles\n  did you mean 'profiles'?" in told
+    assert "known points: profiles\n  did you mean 'profiles'?" in told
 
 
 def test_points_of_which_none_can_be_used_are_refused(place, capfd):
