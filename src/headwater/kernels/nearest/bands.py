@@ -17,7 +17,7 @@ GROW, having changed nothing that matters, and is called again with more.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -38,7 +38,7 @@ DONE: Final = 0
 FULL: Final = 1  # no room for what is told
 GROW: Final = 2  # no room in the pool
 
-# Columns of `bands`, int64[bands, …].
+# Columns of `Bands.table`, int64[bands, …].
 BEGIN: Final = 0  # where its entries begin in the pool
 LENGTH: Final = 1
 ROOM: Final = 2
@@ -101,91 +101,131 @@ TOLD_END: Final = 1
 INSERTED: Final = 2
 ROOMS: Final = 3
 
-Span = tuple[int, int, int]
-"""The rows of a lane that are new: the first, one behind the last, and the clock of the first."""
+
+class Bands(NamedTuple):
+    """All bands of a field: a row of `table` each, their entries in one pool, and what is told of them.
+
+    `newest` is room for k numbers; a band may grow by the share `gamma` before it is pruned again.
+    """
+
+    table: Whole
+    ids: Whole
+    scores: Real
+    told: Whole
+    told_scores: Real
+    room: Whole
+    rules: Whole
+    newest: Whole
+    gamma: float
+
+
+class Objects(NamedTuple):
+    """Recent and new objects, lane by lane and in order; and, where the window is a number of rows, the lanes' ticks.
+
+    `last_clocks` is the clock of the last object of the same lane and instant.
+    """
+
+    values: Real
+    times: Whole
+    clocks: Whole
+    last_clocks: Whole
+    seqs: Whole
+    ticks: Whole
+
+
+class Lane(NamedTuple):
+    """Where the new objects of a lane begin and end, and its ticks; `base` is the band of its first query."""
+
+    base: int
+    first: int
+    stop: int
+    first_tick: int
+    stop_tick: int
 
 
 @njit(**LOOP, forceinline=True)
-def put(
-    bands: Whole, ids: Whole, scores: Real, room: Whole, b: int, score: float, seq: int, clock: int
-) -> int:
+def put(bands: Bands, b: int, score: float, seq: int, clock: int) -> int:
     """Put an object in its place; GROW if the pool has no room."""
-    length = bands[b, LENGTH]
-    if length == bands[b, ROOM] and not _move(bands, ids, scores, room, b):
+    table, ids, scores = bands.table, bands.ids, bands.scores
+    length = table[b, LENGTH]
+    if length == table[b, ROOM] and not _move(bands, b):
         return GROW
-    begin = bands[b, BEGIN]
-    low, high = begin, begin + length
-    while low < high:
-        middle = (low + high) >> 1
-        if scores[middle] < score or (scores[middle] == score and ids[middle, SEQ] > seq):
-            low = middle + 1
-        else:
-            high = middle
-    for p in range(begin + length, low, -1):
-        scores[p] = scores[p - 1]
-        ids[p, SEQ] = ids[p - 1, SEQ]
-        ids[p, CLOCK] = ids[p - 1, CLOCK]
-        ids[p, FLAGS] = ids[p - 1, FLAGS]
-    scores[low] = score
-    ids[low, SEQ] = seq
-    ids[low, CLOCK] = clock
-    ids[low, FLAGS] = 0
-    bands[b, LENGTH] = length + 1
-    if clock < bands[b, OLDEST]:
-        bands[b, OLDEST] = clock
+    start = table[b, BEGIN]
+    place = _place(bands, b, score, seq)
+    for p in range(start + length, place, -1):
+        _copy(bands, p - 1, p)
+    scores[place] = score
+    ids[place, SEQ] = seq
+    ids[place, CLOCK] = clock
+    ids[place, FLAGS] = 0
+    table[b, LENGTH] = length + 1
+    if clock < table[b, OLDEST]:
+        table[b, OLDEST] = clock
     # With ties the set may reach beyond the first k.
-    if low - begin < max(bands[b, K], bands[b, TOPS]) or score == scores[begin + bands[b, K] - 1]:
-        bands[b, DIRTY] = 1
-    room[INSERTED] += 1
+    if place - start < max(table[b, K], table[b, TOPS]) or score == scores[start + table[b, K] - 1]:
+        table[b, DIRTY] = 1
+    bands.room[INSERTED] += 1
     return DONE
 
 
 @njit(**LOOP, forceinline=True)
-def holds(bands: Whole, ids: Whole, scores: Real, b: int, score: float, seq: int) -> bool:
+def holds(bands: Bands, b: int, score: float, seq: int) -> bool:
     """Whether an object is in a band."""
-    low = bands[b, BEGIN]
-    high = end = low + bands[b, LENGTH]
+    place = _place(bands, b, score, seq)
+    return place < bands.table[b, BEGIN] + bands.table[b, LENGTH] and bands.ids[place, SEQ] == seq
+
+
+@njit(**LOOP, forceinline=True)
+def _place(bands: Bands, b: int, score: float, seq: int) -> int:
+    """Where in the pool an object stands in a band, or would: by its score, of equal ones the newer first."""
+    ids, scores = bands.ids, bands.scores
+    low = bands.table[b, BEGIN]
+    high = low + bands.table[b, LENGTH]
     while low < high:
         middle = (low + high) >> 1
         if scores[middle] < score or (scores[middle] == score and ids[middle, SEQ] > seq):
             low = middle + 1
         else:
             high = middle
-    return low < end and ids[low, SEQ] == seq
+    return low
+
+
+@njit(**LOOP, forceinline=True)
+def _copy(bands: Bands, source: int, target: int) -> None:
+    bands.scores[target] = bands.scores[source]
+    bands.ids[target, SEQ] = bands.ids[source, SEQ]
+    bands.ids[target, CLOCK] = bands.ids[source, CLOCK]
+    bands.ids[target, FLAGS] = bands.ids[source, FLAGS]
 
 
 @njit(**LOOP)
-def _move(bands: Whole, ids: Whole, scores: Real, room: Whole, b: int) -> bool:
+def _move(bands: Bands, b: int) -> bool:
     """Give a band twice the room, at the end of the pool."""
-    begin, length = bands[b, BEGIN], bands[b, LENGTH]
-    wanted = max(8, 2 * bands[b, ROOM])
-    end = room[POOL_END]
-    if end + wanted > len(scores):
+    table, room = bands.table, bands.room
+    start, end = table[b, BEGIN], room[POOL_END]
+    wanted = max(8, 2 * table[b, ROOM])
+    if end + wanted > len(bands.scores):
         return False
-    if begin + bands[b, ROOM] == end:
-        # The last one only grows.
-        room[POOL_END] = begin + wanted if begin + wanted > end else end
-        bands[b, ROOM] = wanted
-        return True
-    for p in range(length):
-        scores[end + p] = scores[begin + p]
-        for column in range(3):
-            ids[end + p, column] = ids[begin + p, column]
-    bands[b, BEGIN] = end
-    bands[b, ROOM] = wanted
-    room[POOL_END] = end + wanted
+    if start + table[b, ROOM] < end:  # the last one only grows
+        for p in range(table[b, LENGTH]):
+            _copy(bands, start + p, end + p)
+        start = end
+    table[b, BEGIN] = start
+    table[b, ROOM] = wanted
+    room[POOL_END] = max(end, start + wanted)
     return True
 
 
 @njit(**LOOP)
-def prune(bands: Whole, ids: Whole, scores: Real, rules: Whole, newest: Whole, b: int, gamma: float) -> None:
-    """Drop what is dominated, members of the set aside; `newest` is room for k numbers."""
-    begin, length, k = bands[b, BEGIN], bands[b, LENGTH], bands[b, K]
-    ties = rules[TIES] == 1
+def prune(bands: Bands, b: int) -> None:
+    """Drop what is dominated, members of the set aside."""
+    table, ids, scores, newest = bands.table, bands.ids, bands.scores, bands.newest
+    start, length, k = table[b, BEGIN], table[b, LENGTH], table[b, K]
+    ties = bands.rules[TIES] == 1
     known = 0  # how many of the nearer ones are in `newest`, the k newest of them, oldest on top
-    kept = begin
-    waiting = begin  # where the entries begin that are as near as this one, with ties
-    for p in range(begin, begin + length):
+    kept = start
+    waiting = start  # where the entries begin that are as near as this one, with ties
+    for p in range(start, start + length):
         seq = ids[p, SEQ]
         if ties:
             while waiting < kept and scores[waiting] < scores[p]:
@@ -194,15 +234,12 @@ def prune(bands: Whole, ids: Whole, scores: Real, rules: Whole, newest: Whole, b
         if (ids[p, FLAGS] & IN_SET) == 0 and known == k and newest[0] > seq:
             continue
         if kept < p:
-            scores[kept] = scores[p]
-            ids[kept, SEQ] = seq
-            ids[kept, CLOCK] = ids[p, CLOCK]
-            ids[kept, FLAGS] = ids[p, FLAGS]
+            _copy(bands, p, kept)
         kept += 1
         if not ties:
             known = _push_newest(newest, known, k, seq)
-    bands[b, LENGTH] = kept - begin
-    bands[b, LIMIT] = max(k, int((1.0 + gamma) * (kept - begin)))
+    table[b, LENGTH] = kept - start
+    table[b, LIMIT] = max(k, int((1.0 + bands.gamma) * (kept - start)))
 
 
 @njit(**LOOP)
@@ -233,241 +270,148 @@ def _push_newest(newest: Whole, known: int, k: int, seq: int) -> int:
 
 
 @njit(**LOOP)
-def begin(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    times: Whole,
-    last_clocks: Whole,
-    span: Span,
-    ticks: Whole,
-    b: int,
-    instant: int,
-    clock: int,
-) -> int:
+def begin(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int, clock: int) -> int:
     """Open an instant, having finished all earlier ones; what expires at it has gone then."""
-    if bands[b, OPEN] == instant:
+    if bands.table[b, OPEN] == instant:
         return DONE
-    if not settle(
-        bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, ticks, b, instant
-    ):
+    if not settle(bands, objects, lane, b, instant):
         return FULL
-    if not _open(bands, ids, scores, rules, told, told_scores, room, ticks, b, instant, clock):
-        return FULL
-    return DONE
+    return DONE if _open(bands, objects, lane, b, instant, clock) else FULL
 
 
 @njit(**LOOP)
-def settle(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    times: Whole,
-    last_clocks: Whole,
-    span: Span,
-    ticks: Whole,
-    b: int,
-    instant: int,
-) -> bool:
+def settle(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> bool:
     """Finish everything that happens before an instant, ticks aside; False if there is no room to tell it."""
-    if bands[b, OPEN] >= instant:
+    table = bands.table
+    if table[b, OPEN] >= instant:
         return True
-    if bands[b, OPEN] != NOT_OPEN and not finish(bands, ids, scores, rules, told, told_scores, room, b):
+    if table[b, OPEN] != NOT_OPEN and not finish(bands, b):
         return False
-    first, stop, first_clock = span
-    while True:
-        expiry = bands[b, EXPIRY]
-        if expiry == NEVER:
-            return True
-        stamp, clock = expiry, expiry
-        if rules[BY_TIME] == 0:
-            row = first + expiry - first_clock
-            if row >= stop:
+    while table[b, EXPIRY] != NEVER:
+        stamp = clock = table[b, EXPIRY]
+        if bands.rules[BY_TIME] == 0:
+            # The object whose coming takes it out is one of the new ones, or has not come yet.
+            row = lane.stop if lane.first == lane.stop else lane.first + clock - objects.clocks[lane.first]
+            if row >= lane.stop:
                 return True
-            stamp, clock = times[row], last_clocks[row]
+            stamp, clock = objects.times[row], objects.last_clocks[row]
         if stamp >= instant:
             return True
-        if not _open(bands, ids, scores, rules, told, told_scores, room, ticks, b, stamp, clock):
+        if not (_open(bands, objects, lane, b, stamp, clock) and finish(bands, b)):
             return False
-        if not finish(bands, ids, scores, rules, told, told_scores, room, b):
-            return False
-
-
-@njit(**LOOP)
-def _open(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    ticks: Whole,
-    b: int,
-    instant: int,
-    clock: int,
-) -> bool:
-    if rules[EMISSION] == TICKS and not tell_ticks(
-        bands, ids, scores, rules, told, told_scores, room, ticks, b, instant
-    ):
-        return False
-    if room[TOLD_END] + bands[b, LENGTH] > len(told):
-        return False
-    bands[b, OPEN] = instant
-    expire(bands, ids, scores, rules, told, told_scores, room, b, instant, clock)
     return True
 
 
 @njit(**LOOP)
-def expire(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    b: int,
-    instant: int,
-    clock: int,
-) -> None:
-    """Drop what the window has left behind at a clock; there is room to tell it."""
-    window = rules[WINDOW]
-    if bands[b, OLDEST] > clock - window:
-        return
-    start, kept, oldest = bands[b, BEGIN], bands[b, BEGIN], NEVER
-    for p in range(start, start + bands[b, LENGTH]):
-        if ids[p, CLOCK] <= clock - window:
-            if ids[p, FLAGS] & IN_SET:
-                bands[b, TOPS] -= 1
-                bands[b, DIRTY] = 1
-                if rules[EMISSION] == CHANGES:
-                    _tell(told, told_scores, room, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
-            continue
-        oldest = min(oldest, ids[p, CLOCK])
-        if kept < p:
-            scores[kept] = scores[p]
-            for column in range(3):
-                ids[kept, column] = ids[p, column]
-        kept += 1
-    bands[b, LENGTH] = kept - start
-    bands[b, OLDEST] = oldest
+def _open(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int, clock: int) -> bool:
+    if bands.rules[EMISSION] == TICKS and not tell_ticks(bands, objects, lane, b, instant):
+        return False
+    if bands.room[TOLD_END] + bands.table[b, LENGTH] > len(bands.told):
+        return False
+    bands.table[b, OPEN] = instant
+    expire(bands, b, instant, clock)
+    return True
 
 
 @njit(**LOOP)
-def finish(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    b: int,
-) -> bool:
+def expire(bands: Bands, b: int, instant: int, clock: int) -> None:
+    """Drop what the window has left behind at a clock; there is room to tell it."""
+    table, ids, scores, rules = bands.table, bands.ids, bands.scores, bands.rules
+    gone = clock - rules[WINDOW]
+    if table[b, OLDEST] > gone:
+        return
+    start, kept, oldest = table[b, BEGIN], table[b, BEGIN], NEVER
+    for p in range(start, start + table[b, LENGTH]):
+        if ids[p, CLOCK] > gone:
+            oldest = min(oldest, ids[p, CLOCK])
+            if kept < p:
+                _copy(bands, p, kept)
+            kept += 1
+        elif ids[p, FLAGS] & IN_SET:
+            table[b, TOPS] -= 1
+            table[b, DIRTY] = 1
+            if rules[EMISSION] == CHANGES:
+                _tell(bands, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
+    table[b, LENGTH] = kept - start
+    table[b, OLDEST] = oldest
+
+
+@njit(**LOOP)
+def finish(bands: Bands, b: int) -> bool:
     """Close the open instant: the set is what it is now, and what changed is told."""
-    if bands[b, DIRTY] == 0:
-        bands[b, OPEN] = NOT_OPEN
+    table, ids, scores, rules = bands.table, bands.ids, bands.scores, bands.rules
+    if table[b, DIRTY] == 0:
+        table[b, OPEN] = NOT_OPEN
         return True
-    start, length, k = bands[b, BEGIN], bands[b, LENGTH], bands[b, K]
-    if room[TOLD_END] + length > len(told):
+    start, length = table[b, BEGIN], table[b, LENGTH]
+    if bands.room[TOLD_END] + length > len(bands.told):
         return False
-    instant, emission = bands[b, OPEN], rules[EMISSION]
-    keeps = min(length, bands[b, CUT]) if rules[ALGORITHM] == PA else length
-    members = min(k, keeps)
+    instant, emission = table[b, OPEN], rules[EMISSION]
+    keeps = min(length, table[b, CUT]) if rules[ALGORITHM] == PA else length
+    members = min(table[b, K], keeps)
     if rules[TIES] == 1:
         while 0 < members < keeps and scores[start + members] == scores[start + members - 1]:
             members += 1
-    were = bands[b, TOPS]
-    oldest = NEVER
+    were, oldest = table[b, TOPS], NEVER
     for p in range(start, start + length):
         is_in = p - start < members
         was_in = (ids[p, FLAGS] & IN_SET) != 0
         if not is_in and were == 0:
             break
+        were -= was_in
         if is_in:
             oldest = min(oldest, ids[p, CLOCK])
-        if was_in:
-            were -= 1
         if is_in and not was_in:
             if emission == CHANGES or (emission == ENTERS and (ids[p, FLAGS] & TOLD) == 0):
-                _tell(told, told_scores, room, b, ids[p, SEQ], instant, ENTER, 0, scores[p])
+                _tell(bands, b, ids[p, SEQ], instant, ENTER, 0, scores[p])
             ids[p, FLAGS] = IN_SET | TOLD
         elif was_in and not is_in:
             ids[p, FLAGS] &= ~IN_SET
             if emission == CHANGES:
-                _tell(told, told_scores, room, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
-    bands[b, LENGTH] = keeps
-    bands[b, TOPS] = members
-    bands[b, EXPIRY] = NEVER if oldest == NEVER else oldest + rules[WINDOW]
-    bands[b, DIRTY] = 0
-    bands[b, OPEN] = NOT_OPEN
+                _tell(bands, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
+    table[b, LENGTH] = keeps
+    table[b, TOPS] = members
+    table[b, EXPIRY] = NEVER if oldest == NEVER else oldest + rules[WINDOW]
+    table[b, DIRTY] = 0
+    table[b, OPEN] = NOT_OPEN
     return True
 
 
 @njit(**LOOP)
-def tell_ticks(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    ticks: Whole,
-    b: int,
-    instant: int,
-) -> bool:
+def tell_ticks(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> bool:
     """Tell the set at every tick up to and including an instant; all that happens before has been finished."""
+    table, rules = bands.table, bands.rules
     while True:
         if rules[BY_TIME] == 1:
-            tick, every = bands[b, TICK], rules[EVERY]
-            if bands[b, TOPS] == 0 and tick <= instant:
-                bands[b, TICK] = instant - instant % every + every
+            tick, every = table[b, TICK], rules[EVERY]
+            if table[b, TOPS] == 0 and tick <= instant:
+                table[b, TICK] = instant - instant % every + every
                 return True
             following = tick + every
         else:
-            place = bands[b, TICK]
-            tick = ticks[place] if place < len(ticks) else NEVER
-            following = place + 1
+            place = lane.first_tick + table[b, TICK]
+            tick = objects.ticks[place] if place < lane.stop_tick else NEVER
+            following = table[b, TICK] + 1
         if tick > instant:
             return True
-        if room[TOLD_END] + bands[b, TOPS] > len(told):
+        if bands.room[TOLD_END] + table[b, TOPS] > len(bands.told):
             return False
-        p, rank = bands[b, BEGIN], 0
-        while rank < bands[b, TOPS]:
-            if ids[p, FLAGS] & IN_SET:
+        p, rank = table[b, BEGIN], 0
+        while rank < table[b, TOPS]:
+            if bands.ids[p, FLAGS] & IN_SET:
                 rank += 1
-                _tell(told, told_scores, room, b, ids[p, SEQ], tick, AT_TICK, rank, scores[p])
+                _tell(bands, b, bands.ids[p, SEQ], tick, AT_TICK, rank, bands.scores[p])
             p += 1
-        bands[b, TICK] = following
+        table[b, TICK] = following
 
 
-@njit(**LOOP, inline="always")
-def _tell(
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    b: int,
-    seq: int,
-    instant: int,
-    how: int,
-    rank: int,
-    score: float,
-) -> None:
-    n = room[TOLD_END]
+@njit(**LOOP, forceinline=True)
+def _tell(bands: Bands, b: int, seq: int, instant: int, how: int, rank: int, score: float) -> None:
+    told, n = bands.told, bands.room[TOLD_END]
     told[n, WHOSE] = b
     told[n, WHAT] = seq
     told[n, WHEN] = instant
     told[n, HOW] = how
     told[n, RANK] = rank
-    told_scores[n] = score
-    room[TOLD_END] = n + 1
+    bands.told_scores[n] = score
+    bands.room[TOLD_END] = n + 1

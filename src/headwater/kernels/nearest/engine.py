@@ -16,11 +16,10 @@ A lane is the objects with one value of the PER column. Lanes do not know one an
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from headwater.kernels.nearest.bands import (
     ALGORITHM,
@@ -52,9 +51,11 @@ from headwater.kernels.nearest.bands import (
     TICKS,
     TIES,
     WINDOW,
+    Bands,
     K,
+    Lane,
+    Objects,
     Real,
-    Span,
     Whole,
     begin,
     expire,
@@ -64,12 +65,12 @@ from headwater.kernels.nearest.bands import (
     settle,
     tell_ticks,
 )
-from headwater.kernels.nearest.grid import cell_of
+from headwater.kernels.nearest.grid import Grid, cell_of
 
 DRAW: Final = 3
 """The queries have been asked so often that drawing the grid anew may be worth its cost."""
 
-# Places in `at`, int64[…]: how far the work has come, and what it was.
+# Places in `Queries.at`, int64[…]: how far the work has come, and what it was.
 LANE: Final = 0
 ROW: Final = 1
 OLD: Final = 2  # the oldest row that is recent
@@ -89,174 +90,144 @@ FRESH: Final = 0  # PHASE: the lane has not begun
 GOING: Final = 1
 ENDING: Final = 2
 
-# Columns of `tests`, float64[queries, 4 + dimensions]: how far an object may be when it comes, and when it is shown again, each
+# Columns of `Queries.tests`, float64[queries, 4 + dimensions]: how far an object may be when it comes, and when it is shown again, each
 # with its square and a hair more beside it; and the point.
 FIRST_TIME: Final = 0
 AGAIN: Final = 2
 POINT: Final = 4
 
 
-@njit(**LOOP)
-def show(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    at: Whole,
-    tests: Real,
-    heap: Whole,
-    wide: Whole,
-    newest: Whole,
-    axes: Whole,
-    lows: Real,
-    per_unit: Real,
-    counts: Whole,
-    starts: Whole,
-    members: NDArray[np.int32],
-    radii: Real,
-    lanes: Whole,
-    values: Real,
-    weights: Real,
-    times: Whole,
-    clocks: Whole,
-    last_clocks: Whole,
-    seqs: Whole,
-    ticks: Whole,
-    hits: Whole,
-    hit_scores: Real,
-    watermark: int,
-    gamma: float,
-) -> int:
-    """Show all new rows of all lanes to the queries and let time pass until `watermark`.
+class Queries(NamedTuple):
+    """The queries of a field, and how far they are with the objects of a lane.
 
-    `lanes[lane]` is where its rows begin, where the new ones begin, where they end, and where its ticks begin and end.
+    `heap` is int64[3, queries]: keys and queries of the heap, and whether a query is in it. `wide` is int64[2, queries]: the wide ones,
+    and the place of each query among them or -1. `hits` and `hit_scores` are room for the queries that want an object.
+    """
+
+    at: Whole
+    tests: Real
+    weights: Real
+    heap: Whole
+    wide: Whole
+    hits: Whole
+    hit_scores: Real
+
+
+@njit(**LOOP)
+def show(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lanes: Whole, watermark: int) -> int:
+    """Show all new objects of all lanes to the queries and let time pass until `watermark`.
+
+    `lanes[lane]` is where its objects begin, where the new ones begin, where they end, and where its ticks begin and end.
     Returns DONE; or FULL, GROW or DRAW, to be called again when there is room or the grid has been drawn.
     """
-    queries = len(tests)
-    algorithm = rules[ALGORITHM]
+    at = queries.at
+    many = len(queries.tests)
     while at[LANE] < len(lanes):
-        lane = at[LANE]
-        base = lane * queries
-        first, stop = lanes[lane, 1], lanes[lane, 2]
-        first_clock = clocks[first] if first < stop else 0
-        span = (first, stop, first_clock)
-        own_ticks = ticks[lanes[lane, 3] : lanes[lane, 4]]
+        number = at[LANE]
+        lane = Lane(number * many, lanes[number, 1], lanes[number, 2], lanes[number, 3], lanes[number, 4])
         if at[PHASE] == FRESH:
-            at[ROW], at[OLD], at[PHASE], at[SETTLED] = first, lanes[lane, 0], GOING, 0
+            at[ROW], at[OLD], at[PHASE], at[SETTLED] = lane.first, lanes[number, 0], GOING, 0
             at[HEAPED] = at[WIDE] = 0
-            border = seqs[at[OLD]] if at[OLD] < stop else NEVER
-            for q in range(queries):
-                wide[1, q] = -1
-                heap[2, q] = 0
-                _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
-        while at[PHASE] == GOING and at[ROW] < stop:
-            row = at[ROW]
-            instant, clock = times[row], last_clocks[row]
-            if algorithm == RAPF:
-                while at[OLD] < row and (
-                    clocks[at[OLD]] + rules[HALF] <= clocks[row] or row - at[OLD] > rules[RECENT]
-                ):
-                    came = _grow_old(
-                        bands, ids, scores, rules, room, at, tests, heap, wide, newest, axes, lows,
-                        per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                        hits, hit_scores, base, stop, clock, gamma,
-                    )  # fmt: skip
-                    if came != DONE:
-                        return came
-            elif algorithm == PA:
-                while at[HEAPED] > 0 and heap[0, 0] + rules[WINDOW] <= clock:
-                    q = heap[1, 0]
-                    came = begin(
-                        bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span,
-                        own_ticks, base + q, instant, clock,
-                    )  # fmt: skip
-                    if came != DONE:
-                        return came
-                    _pop(heap, at)
-                    _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, 0)
-            border = seqs[at[OLD]]
-            if clocks[row] + rules[WINDOW] <= clock:
-                at[ROW] = row + 1  # so many rows come at this instant that this one is never in the window
-                continue
-            count = _wanting(
-                bands, at, tests, wide, axes, lows, per_unit, counts, starts, members, values, weights, base,
-                row, seqs[row], FIRST_TIME, hits, hit_scores,
-            )  # fmt: skip
-            for hit in range(count):
-                came = _take(
-                    bands, ids, scores, rules, told, told_scores, room, at, tests, heap, wide, newest,
-                    radii, times, last_clocks, span, own_ticks, base, hits[hit], row, hit_scores[hit],
-                    seqs[row], clocks[row], border, gamma,
-                )  # fmt: skip
-                if came != DONE:
-                    return came
-            at[ROW] = row + 1
+            border = objects.seqs[at[OLD]] if at[OLD] < lane.stop else NEVER
+            for q in range(many):
+                queries.wide[1, q] = -1
+                queries.heap[2, q] = 0
+                _refresh(bands, queries, grid, lane, q, border)
+        while at[PHASE] == GOING and at[ROW] < lane.stop:
+            came = _show_one(bands, queries, grid, objects, lane, at[ROW])
+            if came != DONE:
+                return came
+            at[ROW] += 1
             if at[TESTED] - at[SPENT] > at[BUDGET]:
                 return DRAW
         at[PHASE] = ENDING
-        if algorithm == RAPF and rules[BY_TIME] == 1:
-            while at[OLD] < stop and clocks[at[OLD]] + rules[HALF] < watermark:
-                came = _grow_old(
-                    bands, ids, scores, rules, room, at, tests, heap, wide, newest, axes, lows,
-                    per_unit, counts, starts, members, radii, values, weights, times, clocks, seqs,
-                    hits, hit_scores, base, stop, watermark, gamma,
-                )  # fmt: skip
-                if came != DONE:
-                    return came
-        while at[SETTLED] < queries:
-            b = base + at[SETTLED]
-            if not settle(
-                bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, own_ticks, b,
-                watermark,
-            ):  # fmt: skip
-                return FULL
-            if rules[EMISSION] == TICKS and not tell_ticks(
-                bands, ids, scores, rules, told, told_scores, room, own_ticks, b, watermark - 1
-            ):
-                return FULL
-            if rules[BY_TIME] == 1 or first < stop:
-                # Members of the set have gone by now: this leaves nothing behind that will never be asked for.
-                last = watermark - 1 if rules[BY_TIME] == 1 else clocks[stop - 1]
-                expire(bands, ids, scores, rules, told, told_scores, room, b, watermark, last)
-            at[SETTLED] += 1
-        lanes[lane, 0] = at[OLD] if algorithm == RAPF else stop  # what is recent still begins here
-        at[LANE] = lane + 1
+        came = _pass_time(bands, queries, grid, objects, lane, watermark)
+        if came != DONE:
+            return came
+        # What is recent still begins here.
+        lanes[number, 0] = at[OLD] if bands.rules[ALGORITHM] == RAPF else lane.stop
+        at[LANE] = number + 1
         at[PHASE] = FRESH
     return DONE
 
 
 @njit(**LOOP)
+def _show_one(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, row: int) -> int:
+    """Show a new object to the queries, and once more those that it makes old."""
+    at, heap, rules, clocks = queries.at, queries.heap, bands.rules, objects.clocks
+    clock = objects.last_clocks[row]
+    if rules[ALGORITHM] == RAPF:
+        while at[OLD] < row and (
+            clocks[at[OLD]] + rules[HALF] <= clocks[row] or row - at[OLD] > rules[RECENT]
+        ):
+            if _grow_old(bands, queries, grid, objects, lane, clock) != DONE:
+                return GROW
+    elif rules[ALGORITHM] == PA:
+        while at[HEAPED] > 0 and heap[0, 0] + rules[WINDOW] <= clock:
+            q = heap[1, 0]
+            if begin(bands, objects, lane, lane.base + q, objects.times[row], clock) != DONE:
+                return FULL
+            _pop(queries)
+            _refresh(bands, queries, grid, lane, q, 0)
+    if clocks[row] + rules[WINDOW] <= clock:
+        return DONE  # so many objects come at this instant that this one is never in the window
+    border = objects.seqs[at[OLD]]
+    count = _wanting(bands, queries, grid, objects, lane, row, objects.seqs[row], FIRST_TIME)
+    for hit in range(count):
+        came = _take(
+            bands, queries, grid, objects, lane, queries.hits[hit], row, queries.hit_scores[hit], border
+        )
+        if came != DONE:
+            return came
+    return DONE
+
+
+@njit(**LOOP)
+def _pass_time(
+    bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, watermark: int
+) -> int:
+    """All objects of a lane have been shown: what happens until the watermark happens by time alone."""
+    at, rules = queries.at, bands.rules
+    by_time = rules[BY_TIME] == 1
+    if rules[ALGORITHM] == RAPF and by_time:
+        while at[OLD] < lane.stop and objects.clocks[at[OLD]] + rules[HALF] < watermark:
+            if _grow_old(bands, queries, grid, objects, lane, watermark) != DONE:
+                return GROW
+    while at[SETTLED] < len(queries.tests):
+        b = lane.base + at[SETTLED]
+        if not settle(bands, objects, lane, b, watermark):
+            return FULL
+        if rules[EMISSION] == TICKS and not tell_ticks(bands, objects, lane, b, watermark - 1):
+            return FULL
+        if by_time or lane.first < lane.stop:
+            # Members of the set have gone by now: this leaves nothing behind that will never be asked for.
+            expire(bands, b, watermark, watermark - 1 if by_time else objects.clocks[lane.stop - 1])
+        at[SETTLED] += 1
+    return DONE
+
+
+@njit(**LOOP)
 def _wanting(
-    bands: Whole,
-    at: Whole,
-    tests: Real,
-    wide: Whole,
-    axes: Whole,
-    lows: Real,
-    per_unit: Real,
-    counts: Whole,
-    starts: Whole,
-    members: NDArray[np.int32],
-    values: Real,
-    weights: Real,
-    base: int,
+    bands: Bands,
+    queries: Queries,
+    grid: Grid,
+    objects: Objects,
+    lane: Lane,
     row: int,
     seq: int,
     limit: int,
-    hits: Whole,
-    hit_scores: Real,
 ) -> int:
     """The queries with an object within a limit, unless they have just taken it, and its scores; says how many they are."""
+    at, tests, wide = queries.at, queries.tests, queries.wide
+    values, weights = objects.values, queries.weights
     dimensions = values.shape[1]
     count = 0
-    if len(axes) > 0:
-        cell = cell_of(values, row, axes, lows, per_unit, counts)
-        at[TESTED] += starts[cell + 1] - starts[cell]
-        for place in range(starts[cell], starts[cell + 1]):
-            q = members[place]
+    if len(grid.axes) > 0:
+        cell = cell_of(grid, values, row)
+        first, stop = grid.starts[cell], grid.starts[cell + 1]
+        at[TESTED] += stop - first
+        for place in range(first, stop):
+            q = grid.members[place]
             square = 0.0
             for d in range(dimensions):
                 gap = values[row, d] - tests[q, POINT + d]
@@ -264,8 +235,8 @@ def _wanting(
             if square > tests[q, limit + 1] or wide[1, q] >= 0:
                 continue
             score = np.sqrt(square)
-            if score <= tests[q, limit] and bands[base + q, TAKEN] != seq:
-                hits[count], hit_scores[count] = q, score
+            if score <= tests[q, limit] and bands.table[lane.base + q, TAKEN] != seq:
+                queries.hits[count], queries.hit_scores[count] = q, score
                 count += 1
     at[TESTED] += at[WIDE]
     by_value = tests.shape[1] == POINT
@@ -280,159 +251,97 @@ def _wanting(
             if square > tests[q, limit + 1]:
                 continue
             score = np.sqrt(square)
-        if score <= tests[q, limit] and bands[base + q, TAKEN] != seq:
-            hits[count], hit_scores[count] = q, score
+        if score <= tests[q, limit] and bands.table[lane.base + q, TAKEN] != seq:
+            queries.hits[count], queries.hit_scores[count] = q, score
             count += 1
     return count
 
 
 @njit(**LOOP, forceinline=True)
 def _take(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    told: Whole,
-    told_scores: Real,
-    room: Whole,
-    at: Whole,
-    tests: Real,
-    heap: Whole,
-    wide: Whole,
-    newest: Whole,
-    radii: Real,
-    times: Whole,
-    last_clocks: Whole,
-    span: Span,
-    ticks: Whole,
-    base: int,
+    bands: Bands,
+    queries: Queries,
+    grid: Grid,
+    objects: Objects,
+    lane: Lane,
     q: int,
     row: int,
     score: float,
-    seq: int,
-    clock: int,
     border: int,
-    gamma: float,
 ) -> int:
     """A query takes an object that has just come."""
-    b = base + q
-    if times[row] < bands[b, SINCE]:
+    table, rules = bands.table, bands.rules
+    b, instant, now = lane.base + q, objects.times[row], objects.last_clocks[row]
+    if instant < table[b, SINCE]:
         return DONE
-    now = last_clocks[row]
     if (
-        bands[b, DIRTY] == 0
-        and bands[b, EXPIRY] > now
-        and bands[b, OLDEST] > now - rules[WINDOW]
+        table[b, DIRTY] == 0
+        and table[b, EXPIRY] > now
+        and table[b, OLDEST] > now - rules[WINDOW]
         and rules[EMISSION] != TICKS
     ):
-        bands[b, OPEN] = times[row]  # nothing to finish, nothing expires
-    else:
-        came = begin(
-            bands, ids, scores, rules, told, told_scores, room, times, last_clocks, span, ticks, b,
-            times[row], now,
-        )  # fmt: skip
-        if came != DONE:
-            return came
-    came = put(bands, ids, scores, room, b, score, seq, clock)
-    if came != DONE:
-        return came
-    bands[b, TAKEN] = seq
+        table[b, OPEN] = instant  # nothing to finish, nothing expires
+    elif begin(bands, objects, lane, b, instant, now) != DONE:
+        return FULL
+    if put(bands, b, score, objects.seqs[row], objects.clocks[row]) != DONE:
+        return GROW
+    table[b, TAKEN] = objects.seqs[row]
     if rules[ALGORITHM] == PA:
-        last = bands[b, BEGIN] + bands[b, LENGTH] - 1
-        while bands[b, LENGTH] > bands[b, CUT] and (ids[last, FLAGS] & IN_SET) == 0:
-            bands[b, LENGTH] -= 1
+        last = table[b, BEGIN] + table[b, LENGTH] - 1
+        while table[b, LENGTH] > table[b, CUT] and (bands.ids[last, FLAGS] & IN_SET) == 0:
+            table[b, LENGTH] -= 1
             last -= 1
-    elif bands[b, LENGTH] > bands[b, LIMIT]:
-        prune(bands, ids, scores, rules, newest, b, gamma)
-    bands[b, STALE] += 1
-    if bands[b, STALE] >= PATIENCE or rules[ALGORITHM] == PA or tests[q, FIRST_TIME] == np.inf:
-        _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
+    elif table[b, LENGTH] > table[b, LIMIT]:
+        prune(bands, b)
+    table[b, STALE] += 1
+    if table[b, STALE] >= PATIENCE or rules[ALGORITHM] == PA or queries.tests[q, FIRST_TIME] == np.inf:
+        _refresh(bands, queries, grid, lane, q, border)
     return DONE
 
 
 @njit(**LOOP)
-def _grow_old(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    room: Whole,
-    at: Whole,
-    tests: Real,
-    heap: Whole,
-    wide: Whole,
-    newest: Whole,
-    axes: Whole,
-    lows: Real,
-    per_unit: Real,
-    counts: Whole,
-    starts: Whole,
-    members: NDArray[np.int32],
-    radii: Real,
-    values: Real,
-    weights: Real,
-    times: Whole,
-    clocks: Whole,
-    seqs: Whole,
-    hits: Whole,
-    hit_scores: Real,
-    base: int,
-    stop: int,
-    clock: int,
-    gamma: float,
-) -> int:
+def _grow_old(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, clock: int) -> int:
     """The oldest recent object is recent no more, and is shown again."""
+    at, table = queries.at, bands.table
     old = at[OLD]
-    border = seqs[old + 1] if old + 1 < stop else NEVER
-    while at[HEAPED] > 0 and heap[0, 0] < border:
-        q = heap[1, 0]
-        _pop(heap, at)
-        _refresh(bands, ids, scores, rules, at, tests, heap, wide, radii, base, q, border)
-    if rules[BY_TIME] == 1 or clocks[old] + rules[WINDOW] > clock:  # else this very instant takes it out
-        count = _wanting(
-            bands, at, tests, wide, axes, lows, per_unit, counts, starts, members, values, weights, base,
-            old, -2, AGAIN, hits, hit_scores,
-        )  # fmt: skip
-        for hit in range(count):
-            b, score, seq = base + hits[hit], hit_scores[hit], seqs[old]
-            if score == tests[hits[hit], AGAIN] and rules[TIES] == 0:
-                continue  # the k-th newer one is as near
-            if times[old] < bands[b, SINCE] or holds(bands, ids, scores, b, score, seq):
-                continue
-            if put(bands, ids, scores, room, b, score, seq, clocks[old]) != DONE:
-                return GROW
-            if bands[b, LENGTH] > bands[b, LIMIT]:
-                prune(bands, ids, scores, rules, newest, b, gamma)
+    border = objects.seqs[old + 1] if old + 1 < lane.stop else NEVER
+    while at[HEAPED] > 0 and queries.heap[0, 0] < border:
+        q = queries.heap[1, 0]
+        _pop(queries)
+        _refresh(bands, queries, grid, lane, q, border)
+    is_in = bands.rules[BY_TIME] == 1 or objects.clocks[old] + bands.rules[WINDOW] > clock
+    count = 0
+    if is_in:  # else this very instant takes it out of the window
+        count = _wanting(bands, queries, grid, objects, lane, old, -2, AGAIN)
+    for hit in range(count):
+        q, score, seq = queries.hits[hit], queries.hit_scores[hit], objects.seqs[old]
+        b = lane.base + q
+        if score == queries.tests[q, AGAIN] and bands.rules[TIES] == 0:
+            continue  # the k-th newer one is as near
+        if objects.times[old] < table[b, SINCE] or holds(bands, b, score, seq):
+            continue
+        if put(bands, b, score, seq, objects.clocks[old]) != DONE:
+            return GROW
+        if table[b, LENGTH] > table[b, LIMIT]:
+            prune(bands, b)
     at[OLD] = old + 1
     return DONE
 
 
 @njit(**LOOP, forceinline=True)
-def _refresh(
-    bands: Whole,
-    ids: Whole,
-    scores: Real,
-    rules: Whole,
-    at: Whole,
-    tests: Real,
-    heap: Whole,
-    wide: Whole,
-    radii: Real,
-    base: int,
-    q: int,
-    border: int,
-) -> None:
+def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, border: int) -> None:
     """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
-    b = base + q
-    bands[b, STALE] = 0
-    start, length, cut = bands[b, BEGIN], bands[b, LENGTH], bands[b, CUT]
+    table, ids, scores, tests = bands.table, bands.ids, bands.scores, queries.tests
+    b = lane.base + q
+    table[b, STALE] = 0
+    start, length, cut = table[b, BEGIN], table[b, LENGTH], table[b, CUT]
     limit, near, wakes = np.inf, np.inf, NEVER
-    if rules[ALGORITHM] == PA:
+    if bands.rules[ALGORITHM] == PA:
         if length >= cut:
             limit = scores[start + cut - 1]
-        wakes = bands[b, OLDEST]
-    elif rules[ALGORITHM] == RAPF:
-        k, known, last = bands[b, K], 0, 0.0
+        wakes = table[b, OLDEST]
+    elif bands.rules[ALGORITHM] == RAPF:
+        k, known, last = table[b, K], 0, 0.0
         for p in range(start, start + length):
             if ids[p, SEQ] < border:
                 continue
@@ -453,25 +362,31 @@ def _refresh(
     tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300
     tests[q, AGAIN] = near
     tests[q, AGAIN + 1] = near * near * (1 + 1e-12) + 1e-300
-    if limit > radii[q]:
-        if wide[1, q] < 0:
-            wide[0, at[WIDE]] = q
-            wide[1, q] = at[WIDE]
-            at[WIDE] += 1
-    elif wide[1, q] >= 0:
+    _set_wide(queries, q, limit > grid.radii[q])
+    if queries.heap[2, q] == 0 and wakes != NEVER:
+        _push(queries, wakes, q)
+
+
+@njit(**LOOP, forceinline=True)
+def _set_wide(queries: Queries, q: int, is_wide: bool) -> None:
+    at, wide = queries.at, queries.wide
+    if is_wide and wide[1, q] < 0:
+        wide[0, at[WIDE]] = q
+        wide[1, q] = at[WIDE]
+        at[WIDE] += 1
+    elif not is_wide and wide[1, q] >= 0:
         place, moved = wide[1, q], wide[0, at[WIDE] - 1]
         wide[0, place] = moved
         wide[1, moved] = place
         wide[1, q] = -1
         at[WIDE] -= 1
-    if heap[2, q] == 0 and wakes != NEVER:
-        _push(heap, at, wakes, q)
 
 
 @njit(**LOOP, forceinline=True)
-def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
-    p = at[HEAPED]
-    at[HEAPED] = p + 1
+def _push(queries: Queries, key: int, q: int) -> None:
+    heap = queries.heap
+    p = queries.at[HEAPED]
+    queries.at[HEAPED] = p + 1
     heap[2, q] = 1
     while p > 0 and heap[0, (p - 1) >> 1] > key:
         heap[0, p] = heap[0, (p - 1) >> 1]
@@ -482,11 +397,12 @@ def _push(heap: Whole, at: Whole, key: int, q: int) -> None:
 
 
 @njit(**LOOP, forceinline=True)
-def _pop(heap: Whole, at: Whole) -> None:
+def _pop(queries: Queries) -> None:
     """Take the first entry off."""
+    heap = queries.heap
     heap[2, heap[1, 0]] = 0
-    n = at[HEAPED] - 1
-    at[HEAPED] = n
+    n = queries.at[HEAPED] - 1
+    queries.at[HEAPED] = n
     key, q = heap[0, n], heap[1, n]
     p = 0
     while True:

@@ -192,53 +192,62 @@ class Field:
         state, lane = self._with_lanes(state, rows)
         table, lanes, seen = self._table(state, rows, lane, time)
         ticks, lanes, due = self._ticks(state, table, lanes, watermark)
-        bands, ids, scores, room = self._unpacked(state, before)
-        tests = np.empty((len(self), engine.POINT + (0 if self._by_value else self.points.shape[1])))
-        if not self._by_value:
-            tests[:, engine.POINT :] = self.points
-        at = np.zeros(engine.PLACES, np.int64)
-        heap, wide = np.zeros((3, len(self)), np.int64), np.zeros((2, len(self)), np.int64)
-        newest = np.zeros(int(self.k.max()), np.int64)
-        hits, hit_scores = np.zeros(len(self), np.int64), np.zeros(len(self))
-        told = np.empty((4096 + 2 * int(state.lengths.max(initial=0)), band.TOLD_COLUMNS), np.int64)
-        told_scores = np.empty(len(told))
-        grid, last_clocks = state.grid, self._last_clocks(table)
-        patience = state.patience
-        at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
-        while True:
-            came = engine.show(
-                bands, ids, scores, self.rules, told, told_scores, room, at, tests, heap, wide, newest,
-                grid.axes, grid.lows, grid.per_unit, grid.counts, grid.starts, grid.members, grid.radii,
-                lanes, table.values, self.weights, table.times, table.clocks, last_clocks,
-                table.seqs, ticks, hits, hit_scores, watermark, self.prune,
-            )  # fmt: skip
-            if came == band.DONE:
-                break
-            if came == band.FULL:
-                told = np.concatenate([told, np.empty_like(told)])
-                told_scores = np.concatenate([told_scores, np.empty_like(told_scores)])
-            elif came == band.GROW:
-                most = int(bands[:, band.ROOM].max()) * 2
-                more = max(len(scores), most, 1024)
-                ids = np.concatenate([ids, np.empty((more, 3), np.int64)])
-                scores = np.concatenate([scores, np.empty(more)])
-            else:
-                limits = tests[:, engine.FIRST_TIME]
-                before_it = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
-                grid = draw(self.points, self.weights, limits)
-                _sort_out_wide(at, wide, limits > grid.radii)
-                now = len(grid.members) / max(1, len(grid.starts) - 1) + at[engine.WIDE]
-                # A grid that is hardly better than the one before is not drawn again so soon.
-                patience = 1 if now < 0.7 * before_it else min(2 * patience, MOST_PATIENCE)
-                at[engine.BUDGET] = patience * self._budget(grid)
-                at[engine.SPENT] = at[engine.TESTED]
-        count = room[band.TOLD_END]
-        lengths, limits, ids, scores = _packed(bands, ids, scores)
+        objects = band.Objects(
+            table.values, table.times, table.clocks, self._last_clocks(table), table.seqs, ticks
+        )
+        queries = self._queries(state)
+        bands, grid, patience = self._show(
+            self._bands(state, before), queries, state, objects, lanes, watermark
+        )
+        lengths, limits, ids, scores = _packed(bands)
+        tested, spent = (int(queries.at[place]) for place in (engine.TESTED, engine.SPENT))
         after = FieldState(
-            state.keys, seen, due, state.since, lengths, limits, ids, scores, _still_recent(table, lanes),
-            grid, int(at[engine.TESTED] - at[engine.SPENT]), patience, state.tested + int(at[engine.TESTED]), state.inserted + int(room[band.INSERTED]),
-        )  # fmt: skip
-        return self._without_empty_lanes(after), Events(told[:count], told_scores[:count], state.keys)
+            state.keys,
+            seen,
+            due,
+            state.since,
+            lengths,
+            limits,
+            ids,
+            scores,
+            _still_recent(table, lanes),
+            grid,
+            tested - spent,
+            patience,
+            state.tested + tested,
+            state.inserted + int(bands.room[band.INSERTED]),
+        )
+        count = bands.room[band.TOLD_END]
+        events = Events(bands.told[:count], bands.told_scores[:count], state.keys)
+        return self._without_empty_lanes(after), events
+
+    def _show(
+        self,
+        bands: band.Bands,
+        queries: engine.Queries,
+        state: FieldState,
+        objects: band.Objects,
+        lanes: Whole,
+        watermark: Instant,
+    ) -> tuple[band.Bands, Grid, int]:
+        """Run the engine to its end, giving it more room and a new grid when it asks."""
+        at, grid, patience = queries.at, state.grid, state.patience
+        at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
+        while (came := engine.show(bands, queries, grid, objects, lanes, watermark)) != band.DONE:
+            if came == band.FULL:
+                bands = _with_room_to_tell(bands)
+            elif came == band.GROW:
+                bands = _with_room(bands)
+            else:
+                cost = _cost(grid, queries)
+                limits = queries.tests[:, engine.FIRST_TIME]
+                grid = draw(self.points, self.weights, limits)
+                _sort_out_wide(queries, limits > grid.radii)
+                # A grid that is hardly better than the one before is not drawn again so soon.
+                better = _cost(grid, queries) < 0.7 * cost
+                patience = 1 if better else min(2 * patience, MOST_PATIENCE)
+                at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), at[engine.TESTED]
+        return bands, grid, patience
 
     def save(self, state: FieldState) -> dict[str, Any]:
         """All but what can be worked out from the objects' rows again."""
@@ -396,30 +405,56 @@ class Field:
         lanes[:, 4] = np.searchsorted(told[:, 0], np.arange(len(lanes)), "right")
         return np.ascontiguousarray(told[:, 1]), lanes, due
 
-    def _unpacked(self, state: FieldState, before: Instant) -> tuple[Whole, Whole, Real, Whole]:
-        """Bands with some room between them."""
+    def _queries(self, state: FieldState) -> engine.Queries:
+        many = len(self)
+        tests = np.empty((many, engine.POINT + (0 if self._by_value else self.points.shape[1])))
+        if not self._by_value:
+            tests[:, engine.POINT :] = self.points
+        return engine.Queries(
+            np.zeros(engine.PLACES, np.int64),
+            tests,
+            self.weights,
+            np.zeros((3, many), np.int64),
+            np.zeros((2, many), np.int64),
+            np.zeros(many, np.int64),
+            np.zeros(many),
+        )
+
+    def _bands(self, state: FieldState, before: Instant) -> band.Bands:
+        """The bands, with some room between them."""
         many = len(state.seen)
-        bands = np.zeros((many * len(self), band.BAND_COLUMNS), np.int64)
-        bands[:, band.LENGTH] = state.lengths
-        bands[:, band.ROOM] = state.lengths + np.maximum(4, state.lengths // 4)
-        bands[:, band.LIMIT] = state.limits
-        bands[:, band.BEGIN] = np.cumsum(bands[:, band.ROOM]) - bands[:, band.ROOM]
-        bands[:, band.OPEN] = band.NOT_OPEN
-        bands[:, band.TAKEN] = -1
-        bands[:, band.K] = np.tile(self.k, many)
-        bands[:, band.CUT] = np.tile(self.cut, many)
-        bands[:, band.SINCE] = np.tile(state.since, many)
+        table = np.zeros((many * len(self), band.BAND_COLUMNS), np.int64)
+        table[:, band.LENGTH] = state.lengths
+        table[:, band.ROOM] = state.lengths + np.maximum(4, state.lengths // 4)
+        table[:, band.LIMIT] = state.limits
+        table[:, band.BEGIN] = np.cumsum(table[:, band.ROOM]) - table[:, band.ROOM]
+        table[:, band.OPEN] = band.NOT_OPEN
+        table[:, band.TAKEN] = -1
+        table[:, band.K] = np.tile(self.k, many)
+        table[:, band.CUT] = np.tile(self.cut, many)
+        table[:, band.SINCE] = np.tile(state.since, many)
         if self.by_time and self.example.emission is Emission.EVERY and before > BEGINNING:
             every = int(self.rules[band.EVERY])
-            bands[:, band.TICK] = -(-before // every) * every
+            table[:, band.TICK] = -(-before // every) * every
         elif self.by_time:
-            bands[:, band.TICK] = BEGINNING
-        used = int(bands[:, band.ROOM].sum())
-        ids, scores = np.empty((used + used // 4 + 1024, 3), np.int64), np.empty(used + used // 4 + 1024)
-        _unpack(bands, ids, scores, state.ids, state.scores, int(self.rules[band.WINDOW]))
+            table[:, band.TICK] = BEGINNING
         room = np.zeros(band.ROOMS, np.int64)
-        room[band.POOL_END] = used
-        return bands, ids, scores, room
+        room[band.POOL_END] = table[:, band.ROOM].sum()
+        entries = int(room[band.POOL_END] * 5 // 4) + 1024
+        answers = 4096 + 2 * int(state.lengths.max(initial=0))
+        bands = band.Bands(
+            table,
+            np.empty((entries, 3), np.int64),
+            np.empty(entries),
+            np.empty((answers, band.TOLD_COLUMNS), np.int64),
+            np.empty(answers),
+            room,
+            self.rules,
+            np.zeros(int(self.k.max()), np.int64),
+            self.prune,
+        )
+        _unpack(bands, state.ids, state.scores)
+        return bands
 
     def _without_empty_lanes(self, state: FieldState) -> FieldState:
         many = len(state.seen)
@@ -495,23 +530,44 @@ def _still_recent(table: Recent, lanes: Whole) -> Recent:
     )
 
 
-def _sort_out_wide(at: Whole, wide: Whole, is_wide: NDArray[np.bool_]) -> None:
+def _with_room_to_tell(bands: band.Bands) -> band.Bands:
+    told, scores = bands.told, bands.told_scores
+    return bands._replace(
+        told=np.concatenate([told, np.empty_like(told)]),
+        told_scores=np.concatenate([scores, np.empty_like(scores)]),
+    )
+
+
+def _with_room(bands: band.Bands) -> band.Bands:
+    """With a pool twice as large, or large enough for the longest band to move."""
+    more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), 1024)
+    return bands._replace(
+        ids=np.concatenate([bands.ids, np.empty((more, 3), np.int64)]),
+        scores=np.concatenate([bands.scores, np.empty(more)]),
+    )
+
+
+def _cost(grid: Grid, queries: engine.Queries) -> float:
+    """How many queries an object is shown to, as it is now."""
+    return len(grid.members) / max(1, len(grid.starts) - 1) + float(queries.at[engine.WIDE])
+
+
+def _sort_out_wide(queries: engine.Queries, is_wide: NDArray[np.bool_]) -> None:
     places = np.flatnonzero(is_wide)
-    wide[0, : len(places)] = places
-    wide[1] = -1
-    wide[1, places] = np.arange(len(places))
-    at[engine.WIDE] = len(places)
+    queries.wide[0, : len(places)] = places
+    queries.wide[1] = -1
+    queries.wide[1, places] = np.arange(len(places))
+    queries.at[engine.WIDE] = len(places)
 
 
 @njit(cache=True)
-def _unpack(
-    bands: Whole, ids: Whole, scores: Real, packed_ids: Whole, packed_scores: Real, window: int
-) -> None:
+def _unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
+    table, ids, scores = bands.table, bands.ids, bands.scores
     source = 0
-    for b in range(len(bands)):
-        begin = bands[b, band.BEGIN]
+    for b in range(len(table)):
+        start = table[b, band.BEGIN]
         oldest, oldest_in, tops = band.NEVER, band.NEVER, 0
-        for p in range(begin, begin + bands[b, band.LENGTH]):
+        for p in range(start, start + table[b, band.LENGTH]):
             scores[p] = packed_scores[source]
             for column in range(3):
                 ids[p, column] = packed_ids[source, column]
@@ -521,23 +577,24 @@ def _unpack(
             if ids[p, band.FLAGS] & band.IN_SET:
                 tops += 1
                 oldest_in = min(oldest_in, clock)
-        bands[b, band.OLDEST] = oldest
-        bands[b, band.TOPS] = tops
-        bands[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + window
+        table[b, band.OLDEST] = oldest
+        table[b, band.TOPS] = tops
+        table[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + bands.rules[band.WINDOW]
 
 
 @njit(cache=True)
-def _packed(bands: Whole, ids: Whole, scores: Real) -> tuple[Whole, Whole, Whole, Real]:
+def _packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
+    table, ids, scores = bands.table, bands.ids, bands.scores
     total = 0
-    for b in range(len(bands)):
-        total += bands[b, band.LENGTH]
+    for b in range(len(table)):
+        total += table[b, band.LENGTH]
     packed_ids, packed_scores = np.empty((total, 3), np.int64), np.empty(total)
     n = 0
-    for b in range(len(bands)):
-        begin = bands[b, band.BEGIN]
-        for p in range(begin, begin + bands[b, band.LENGTH]):
+    for b in range(len(table)):
+        start = table[b, band.BEGIN]
+        for p in range(start, start + table[b, band.LENGTH]):
             packed_scores[n] = scores[p]
             for column in range(3):
                 packed_ids[n, column] = ids[p, column]
             n += 1
-    return bands[:, band.LENGTH].copy(), bands[:, band.LIMIT].copy(), packed_ids, packed_scores
+    return table[:, band.LENGTH].copy(), table[:, band.LIMIT].copy(), packed_ids, packed_scores

@@ -12,8 +12,7 @@ Memory  One number for each query and each of its cells, of which it has at most
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,8 +36,7 @@ FEWEST: Final = 16
 """Queries for which a grid is worth its cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with."""
 
     axes: Whole
@@ -103,12 +101,13 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
     return int(place)
 
 
-@njit(cache=True)
-def cell_of(values: Real, row: int, axes: Whole, lows: Real, per_unit: Real, counts: Whole) -> int:
+@njit(cache=True, _nrt=False)
+def cell_of(grid: Grid, values: Real, row: int) -> int:
     """The cell of an object."""
     cell = 0
-    for a in range(len(axes)):
-        cell = cell * counts[a] + cell_along(values[row, axes[a]], lows[a], per_unit[a], counts[a])
+    for a in range(len(grid.axes)):
+        place = cell_along(values[row, grid.axes[a]], grid.lows[a], grid.per_unit[a], grid.counts[a])
+        cell = cell * grid.counts[a] + place
     return cell
 
 

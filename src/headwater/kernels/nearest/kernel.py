@@ -21,7 +21,7 @@ from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import told_distance
 from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
-from headwater.kernels.nearest.objects import NUMBER, Objects, find, no_rows, numbered_rows
+from headwater.kernels.nearest.objects import NUMBER, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
@@ -52,7 +52,7 @@ class NearestState:
     watermark: Instant
     count: int
     fields: tuple[FieldState, ...]
-    objects: Objects
+    objects: ObjectStore
     audits: tuple[Audit, ...]
 
 
@@ -105,7 +105,7 @@ class NearestKernel:
             BEGINNING,
             0,
             tuple(field.start(since) for field in self.fields),
-            Objects(),
+            ObjectStore(),
             tuple(Audit(np.zeros((0, 2), np.int64)) for _ in self.audited),
         )
 
@@ -148,7 +148,7 @@ class NearestKernel:
     def load(self, saved: Saved, since: Instant) -> NearestState:
         """What is known of the queries and points that are still the same; others begin at `since`."""
         values = saved.values
-        objects = Objects(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
+        objects = ObjectStore(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
         stored = join_rows([self._none, *objects.parts()])
         fields = []

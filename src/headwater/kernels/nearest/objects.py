@@ -27,7 +27,7 @@ NUMBER: Final = "#"
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
+class ObjectStore:
     """The stored rows: older candidates, and everything recent, which is from the number `recent_from` on."""
 
     kept: Log = field(default_factory=Log)
@@ -46,7 +46,7 @@ class Objects:
             found.append(chunk.rows.take(slice(begin, None)) if begin else chunk.rows)
         return found
 
-    def after(self, arrived: Rows, wanted: Whole, recent_from: int) -> Objects:
+    def after(self, arrived: Rows, wanted: Whole, recent_from: int) -> ObjectStore:
         """When a step is done: `wanted` are the numbers that are still needed, ascending; from `recent_from` on all are recent."""
         kept = self.kept
         for rows in (*self._recent_parts(), arrived):
@@ -62,7 +62,7 @@ class Objects:
         numbers = arrived[NUMBER].values
         fresh = np.flatnonzero((numbers >= recent_from) & _among(numbers, wanted))
         recent = self.recent.since(recent_from).append(arrived.take(fresh), NUMBER)
-        return Objects(kept, recent, recent_from)
+        return ObjectStore(kept, recent, recent_from)
 
 
 def find(parts: Sequence[Rows], numbers: Whole) -> Rows:
