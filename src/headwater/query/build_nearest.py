@@ -93,9 +93,9 @@ def nearest(
     return query_of(name, source, columns, where, operator)
 
 
-def each_of(points: str) -> EachTarget:
-    """`TO EACH OF points`: every point of a declared set."""
-    return EachTarget(points)
+def each_of(points: str | CreatePoints) -> EachTarget:
+    """`TO EACH OF points`: every point of a declared set, by its name or as `points` made it."""
+    return EachTarget(points.name if isinstance(points, CreatePoints) else points)
 
 
 def highest(attribute: str, *, name: str | None = None) -> ValueTarget:

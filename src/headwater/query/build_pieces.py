@@ -70,10 +70,11 @@ def plain_number(value: Number) -> Number:
 
 
 def whole(given: int | None, what: str) -> int | None:
-    """A whole number, if one is given."""
-    if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
+    """A whole number, if one is given; numpy's own are made plain."""
+    plain: object = given.item() if isinstance(given, np.generic) else given
+    if plain is not None and (not isinstance(plain, int) or isinstance(plain, bool)):
         raise refused(f"{what} takes a whole number, not {given!r}")
-    return given
+    return plain
 
 
 def refused(message: str, *advice: str) -> QueriesRefused:

@@ -57,6 +57,9 @@ MOST_ATTRIBUTES: Final = 64
 MOST_WINDOW_ROWS: Final = 1_000_000_000
 """Rows in the window of one NEAREST."""
 
+MOST_TICKS: Final = 1_000_000
+"""Ticks of EMIT EVERY in one window: when the input ends, one object alone is told at all of them."""
+
 Columns = tuple[tuple[str, ColumnType], ...]
 SelectList = tuple[tuple[str, Expression, ColumnType], ...]
 

@@ -62,7 +62,7 @@ def expected_candidates(asked: Neighbourhood, rows: int) -> float:
 def expected_bytes(asked: Neighbourhood, points: int) -> int:
     """Memory for the candidates of so many points: a rough figure, by which the impossible is refused."""
     rows = asked.window_rows or ASSUMED_ROWS
-    each = 300 + 16 * len(asked.attributes) + 80 * expected_candidates(asked, rows)
+    each = 900 + 32 * len(asked.attributes) + 80 * expected_candidates(asked, rows)
     return int(points * each)
 
 

@@ -152,6 +152,11 @@ class Summary:
             told.append(
                 f"loss      {name}: {missed:,} of {found:,} missed{share}, PROBABLE {audited.sigma:g}, measured on {of}"
             )
+            ended, gone = self.counts[f"audited_at_end:{name}"], self.counts[f"missed_at_end:{name}"]
+            if ended:
+                told.append(
+                    f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
+                )
         return told
 
 

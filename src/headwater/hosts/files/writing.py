@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -22,6 +22,7 @@ from typing import BinaryIO, Final, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from headwater.hosts.files.arrow import ARROW_TYPES, column_to_arrow
 from headwater.hosts.files.json_lines import json_lines
@@ -29,6 +30,8 @@ from headwater.hosts.files.texts import as_bytes, column_texts
 from headwater.model import Column, ColumnType, DataError, HostError, Rows, join_rows
 
 OUTPUT_NAMES: Final = (".jsonl", ".csv", ".parquet")
+
+LINES_AT_ONCE: Final = 500_000
 
 _ANSWER_ORDER: Final = ("event_time", "query", "match_id")
 
@@ -108,11 +111,9 @@ class _Lines:
         self.stream = stream
 
     def write(self, blocks: Sequence[Rows]) -> None:
-        filled = [rows for rows in blocks if rows.count]
-        if filled:
-            lines = pa.chunked_array([json_lines(rows) for rows in filled]).combine_chunks()
-            self.stream.write(as_bytes(lines.take(_order(filled))))
-            self.stream.flush()
+        for lines in _ordered_lines(blocks, json_lines):
+            self.stream.write(as_bytes(lines))
+        self.stream.flush()
 
     def close(self) -> None:
         self.stream.flush()
@@ -167,10 +168,8 @@ class _Csv:
         self.stream.write(",".join(csv_cell(name) for name in types).encode() + b"\n")
 
     def write(self, blocks: Sequence[Rows]) -> None:
-        filled = [rows for rows in blocks if rows.count]
-        if filled:
-            lines = pa.chunked_array([self._lines(rows) for rows in filled]).combine_chunks()
-            self.stream.write(as_bytes(lines.take(_order(filled))))
+        for lines in _ordered_lines(blocks, self._lines):
+            self.stream.write(as_bytes(lines))
 
     def _lines(self, rows: Rows) -> pa.StringArray:
         empty = pa.array([""] * rows.count, pa.string())
@@ -215,12 +214,31 @@ class _Parquet:
         self.writer.close()
 
 
-def _order(blocks: Sequence[Rows]) -> pa.Array:
+def _ordered_lines(
+    blocks: Sequence[Rows], lines_of: Callable[[Rows], pa.StringArray]
+) -> Iterator[pa.StringArray]:
+    """The lines of some blocks in order, so many at a time that their text fits into one array."""
+    filled = [rows for rows in blocks if rows.count]
+    order = _order(filled) if filled else np.zeros(0, np.int64)
+    ends = np.cumsum([rows.count for rows in filled])
+    for start in range(0, len(order), LINES_AT_ONCE):
+        chosen = order[start : start + LINES_AT_ONCE]
+        block = np.searchsorted(ends, chosen, "right")
+        parts, places = [], []
+        for number, rows in enumerate(filled):
+            mine = np.flatnonzero(block == number)
+            parts.append(lines_of(rows.take(chosen[mine] - (ends[number] - rows.count))))
+            places.append(mine)
+        lines = pa.chunked_array(parts).combine_chunks()
+        yield lines.take(pa.array(np.argsort(np.concatenate(places))))
+
+
+def _order(blocks: Sequence[Rows]) -> NDArray[np.int64]:
     """The order of answers; anything else stays as it is."""
     if not all(name in rows for rows in blocks for name in _ANSWER_ORDER):
-        return pa.array(range(sum(rows.count for rows in blocks)), pa.int64())
+        return np.arange(sum(rows.count for rows in blocks))
     together = join_rows([rows.select(_ANSWER_ORDER) for rows in blocks])
-    return pa.array(np.lexsort([together[name].values for name in reversed(_ANSWER_ORDER)]))
+    return np.lexsort([together[name].values for name in reversed(_ANSWER_ORDER)])
 
 
 def csv_cell(text: str) -> str:

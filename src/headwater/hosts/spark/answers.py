@@ -59,7 +59,8 @@ def run(
     The points that a NEAREST asks about are an input too: a static DataFrame of Spark's or one of pandas', collected
     here. Its rows that are no points are left out and told in `answers.bad`; a stream, whose batches have no place for
     them, is refused until they are taken out. `audit` is the share of the points for which the loss of PROBABLE is
-    measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`.
+    measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`, and of what comes in behind the last row of a bounded
+    input `audited_at_end:QUERY` and `missed_at_end:QUERY`.
     """
     session = next((frame.sparkSession for frame in inputs.values() if isinstance(frame, DataFrame)), None)
     if session is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +34,7 @@ def check_audit(plan: Plan, share: float | None) -> float:
     """The share of points that is audited, if that makes sense."""
     if share is None:
         return 0.0
-    if not (math.isfinite(share) and 0 < share <= 1):
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise DataError("wrong-audit", f"audit is a share above 0 and up to 1, not {share}")
     if not probable_queries(plan):
         raise DataError(

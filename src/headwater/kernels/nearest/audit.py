@@ -2,6 +2,8 @@
 
 Rule 1  An object is lost if the exact set takes it in and the probable one never did. While an object is among the candidates of
         PA, it comes into the set no later than it does in truth; so it is enough to know what PA has told so far.
+Rule 2  Behind the last object of a bounded input the window only empties, and no order is random any more: what is told then is
+        counted apart.
 Memory  The objects told by PA that are not older than the oldest the exact algorithm still holds.
 """
 
@@ -12,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.bands import ENTER, HOW, WHAT, WHOSE
+from headwater.kernels.nearest.bands import ENTER, HOW, WHAT, WHEN, WHOSE
 from headwater.kernels.nearest.fields import Events
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
-from headwater.model import text_hash
+from headwater.model import Instant, text_hash
 
 Whole = NDArray[np.int64]
 
@@ -27,14 +29,31 @@ class Audit:
 
     told: Whole
 
-    def after(self, probable: Events, exact: Events, points: int, oldest: int) -> tuple[Audit, Whole, Whole]:
-        """With a step's events of both; and by point how many objects the exact algorithm told and how many of them were lost."""
+    def after(
+        self, probable: Events, exact: Events, points: int, oldest: int, last: Instant
+    ) -> tuple[Audit, dict[str, int]]:
+        """With a step's events of both; and how many objects the exact algorithm told and how many of them were lost.
+
+        `oldest` is the least number that may still be told, `last` the time of the last object that came.
+        """
         told = np.concatenate([self.told, _entered(probable, points)])
         truth = _entered(exact, points)
         lost = ~np.isin(truth[:, 1] * points + truth[:, 0], told[:, 1] * points + told[:, 0])
-        found = np.bincount(truth[:, 0], minlength=points)
-        missed = np.bincount(truth[lost, 0], minlength=points)
-        return Audit(told[told[:, 1] >= oldest]), found, missed
+        behind = exact.told[exact.told[:, HOW] == ENTER, WHEN] > last
+        counts = {
+            "audited": int((~behind).sum()),
+            "missed": int((lost & ~behind).sum()),
+            "audited_at_end": int(behind.sum()),
+            "missed_at_end": int((lost & behind).sum()),
+        }
+        return Audit(told[told[:, 1] >= oldest]), counts
+
+    def moved(self, place: Whole) -> Audit:
+        """The same for other points: `place[new]` is the number that a point had, or -1."""
+        number = np.full(int(max(place.max(initial=-1), self.told[:, 0].max(initial=-1))) + 1, -1, np.int64)
+        number[place[place >= 0]] = np.flatnonzero(place >= 0)
+        told = np.column_stack([number[self.told[:, 0]], self.told[:, 1]])
+        return Audit(told[told[:, 0] >= 0])
 
 
 def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:

@@ -3,7 +3,7 @@
 Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one field, so 10,000 points are one
 loop over objects and not 10,000. Every query has a band for each lane (see `bands`, `engine`): band = lane * queries + query.
 
-Memory  The bands' candidates; of RAPF the recent objects; a lane for each value of PER: with a window of time, lanes in which
+Memory  The bands' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects; a lane for each value of PER: with a window of time, lanes in which
         nothing is left are forgotten; with a window of rows they stay.
 """
 
@@ -25,7 +25,17 @@ from headwater.kernels.nearest.limits import r_star, recent_rows
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
-from headwater.model import BEGINNING, Column, ColumnType, Instant, Rows, rows_tree, strings, tree_rows
+from headwater.model import (
+    BEGINNING,
+    Column,
+    ColumnType,
+    Instant,
+    LimitReached,
+    Rows,
+    rows_tree,
+    strings,
+    tree_rows,
+)
 from headwater.model.identity import content_hash
 from headwater.model.partitions import by_partition, numbered
 
@@ -36,6 +46,12 @@ PUT_OFF_RISK: Final = 0.15
 """σ of the rank among recent objects up to which RAPF takes one at once: higher puts more off and meets more of them again."""
 
 MOST_PATIENCE: Final = 16
+
+MOST_CANDIDATES: Final = 50_000_000
+"""Candidates of one field, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
+
+MOST_TOLD: Final = 20_000_000
+"""Answers of one field in one step, in the same way."""
 
 _ALGORITHMS = {Algorithm.RA: band.RA, Algorithm.RAPF: band.RAPF, Algorithm.PA: band.PA}
 _EMISSIONS = {
@@ -235,9 +251,9 @@ class Field:
         at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
         while (came := engine.show(bands, queries, grid, objects, lanes, watermark)) != band.DONE:
             if came == band.FULL:
-                bands = _with_room_to_tell(bands)
+                bands = self._with_room_to_tell(bands)
             elif came == band.GROW:
-                bands = _with_room(bands)
+                bands = self._with_room(bands)
             else:
                 cost = _cost(grid, queries)
                 limits = queries.tests[:, engine.FIRST_TIME]
@@ -248,6 +264,40 @@ class Field:
                 patience = 1 if better else min(2 * patience, MOST_PATIENCE)
                 at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), at[engine.TESTED]
         return bands, grid, patience
+
+    def _with_room_to_tell(self, bands: band.Bands) -> band.Bands:
+        told, scores = bands.told, bands.told_scores
+        if len(told) >= MOST_TOLD:
+            raise LimitReached(
+                "MOST_TOLD",
+                MOST_TOLD,
+                f"'{self.example.name}' has more than {MOST_TOLD:,} answers at once",
+                advice=["ask about fewer points, for fewer neighbours, or let EVERY be longer"],
+            )
+        return bands._replace(
+            told=np.concatenate([told, np.empty_like(told)]),
+            told_scores=np.concatenate([scores, np.empty_like(scores)]),
+        )
+
+    def _with_room(self, bands: band.Bands) -> band.Bands:
+        """With a pool twice as large, or large enough for the longest band to move."""
+        kept = int(bands.table[:, band.LENGTH].sum())
+        if kept >= MOST_CANDIDATES:
+            raise LimitReached(
+                "MOST_CANDIDATES",
+                MOST_CANDIDATES,
+                f"'{self.example.name}' would have to keep more than {MOST_CANDIDATES:,} candidates: "
+                f"{kept // len(bands.table):,} for each point and each value of PER",
+                advice=[
+                    "objects that come ever farther from the points must all be kept to be exact",
+                    "shorten OVER, ask about fewer points, or say USING PROBABLE 0.001, which keeps a fixed number",
+                ],
+            )
+        more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), 1024)
+        return bands._replace(
+            ids=np.concatenate([bands.ids, np.empty((more, 3), np.int64)]),
+            scores=np.concatenate([bands.scores, np.empty(more)]),
+        )
 
     def save(self, state: FieldState) -> dict[str, Any]:
         """All but what can be worked out from the objects' rows again."""
@@ -269,12 +319,12 @@ class Field:
 
     def knows(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these queries were in a saved field."""
-        return bool((_matches(self.identities, values["identities"].view(np.uint64)) >= 0).any())
+        return bool((matches(self.identities, values["identities"].view(np.uint64)) >= 0).any())
 
     def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> FieldState:
         """A saved state; `objects` are all rows it may speak of, by ascending number."""
         start = self.start(since)
-        place = _matches(self.identities, values["identities"].view(np.uint64))
+        place = matches(self.identities, values["identities"].view(np.uint64))
         known = place >= 0
         saved = values["identities"].shape[1]
         lanes = len(values["seen"])
@@ -506,7 +556,7 @@ def _identities(query: NearestQuery) -> NDArray[np.uint64]:
     return content_hash([*texts, *ids, *places])
 
 
-def _matches(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
+def matches(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
     """The place of each identity among the known ones; -1: it is not there."""
     if not known.shape[1]:
         return np.full(wanted.shape[1], -1, np.int64)
@@ -527,23 +577,6 @@ def _still_recent(table: Recent, lanes: Whole) -> Recent:
     order = place[np.argsort(table.seqs[place], kind="stable")]
     return Recent(
         table.values[order], table.times[order], table.clocks[order], table.seqs[order], table.lanes[order]
-    )
-
-
-def _with_room_to_tell(bands: band.Bands) -> band.Bands:
-    told, scores = bands.told, bands.told_scores
-    return bands._replace(
-        told=np.concatenate([told, np.empty_like(told)]),
-        told_scores=np.concatenate([scores, np.empty_like(scores)]),
-    )
-
-
-def _with_room(bands: band.Bands) -> band.Bands:
-    """With a pool twice as large, or large enough for the longest band to move."""
-    more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), 1024)
-    return bands._replace(
-        ids=np.concatenate([bands.ids, np.empty((more, 3), np.int64)]),
-        scores=np.concatenate([bands.scores, np.empty(more)]),
     )
 
 

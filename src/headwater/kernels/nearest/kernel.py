@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import told_distance
-from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
+from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key, matches
 from headwater.kernels.nearest.objects import NUMBER, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
@@ -47,10 +47,11 @@ _CHANGES = np.array(["leave", "enter"], object)
 
 @dataclass(frozen=True, slots=True)
 class NearestState:
-    """How far time has come, how many rows have come, the fields' states, the objects, and what audits remember."""
+    """How far time has come, how many rows have come and the last one's time, the fields' states, the objects, the audits."""
 
     watermark: Instant
     count: int
+    last: Instant
     fields: tuple[FieldState, ...]
     objects: ObjectStore
     audits: tuple[Audit, ...]
@@ -104,6 +105,7 @@ class NearestKernel:
         return NearestState(
             BEGINNING,
             0,
+            BEGINNING,
             tuple(field.start(since) for field in self.fields),
             ObjectStore(),
             tuple(Audit(np.zeros((0, 2), np.int64)) for _ in self.audited),
@@ -120,13 +122,15 @@ class NearestKernel:
             after, told = field.step(before, objects, self.schema.time, state.watermark, watermark)
             fields.append(after)
             events.append(told)
-        audits = self._audit(state, fields, events, counts)
+        last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
+        audits = self._audit(state, fields, events, last, counts)
         parts = [*state.objects.parts(), arrived]
         answers = self._answers(events, parts)
         wanted, recent_from = _needed(fields, state.count + rows.count)
         following = NearestState(
             watermark,
             state.count + rows.count,
+            last,
             tuple(fields),
             state.objects.after(arrived, wanted, recent_from),
             audits,
@@ -140,7 +144,14 @@ class NearestKernel:
             "watermark": state.watermark,
             "count": state.count,
             "fields": [field.save(part) for field, part in zip(self.fields, state.fields, strict=True)],
-            "audits": [audit.told for audit in state.audits],
+            "last": state.last,
+            "audits": {
+                asked.name: {
+                    "points": self.fields[asked.probable].identities.view(np.int64),
+                    "told": audit.told,
+                }
+                for asked, audit in zip(self.audited, state.audits, strict=True)
+            },
             "recent_from": state.objects.recent_from,
         }
         return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent})
@@ -159,10 +170,16 @@ class NearestKernel:
                 if known
                 else field.start(begins)
             )
-        audits = [Audit(np.zeros((0, 2), np.int64)) for _ in self.audited]
-        if len(values["audits"]) == len(audits):
-            audits = [Audit(np.array(told).reshape(-1, 2)) for told in values["audits"]]
-        return NearestState(values["watermark"], values["count"], tuple(fields), objects, tuple(audits))
+        audits = []
+        for asked in self.audited:
+            audit = Audit(np.zeros((0, 2), np.int64))
+            if (known := values["audits"].get(asked.name)) is not None:
+                place = matches(self.fields[asked.probable].identities, known["points"].view(np.uint64))
+                audit = Audit(np.array(known["told"]).reshape(-1, 2)).moved(place)
+            audits.append(audit)
+        return NearestState(
+            values["watermark"], values["count"], values["last"], tuple(fields), objects, tuple(audits)
+        )
 
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
 
@@ -267,6 +284,7 @@ class NearestKernel:
         state: NearestState,
         fields: Sequence[FieldState],
         events: Sequence[Events],
+        last: Instant,
         counts: Counter[str],
     ) -> tuple[Audit, ...]:
         following = []
@@ -275,9 +293,8 @@ class NearestKernel:
             numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
             oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
             points = len(self.fields[asked.exact])
-            after, found, missed = audit.after(events[asked.probable], events[asked.exact], points, oldest)
-            counts[f"audited:{asked.name}"] += int(found.sum())
-            counts[f"missed:{asked.name}"] += int(missed.sum())
+            after, told = audit.after(events[asked.probable], events[asked.exact], points, oldest, last)
+            counts.update({f"{what}:{asked.name}": amount for what, amount in told.items()})
             following.append(after)
         return tuple(following)
 

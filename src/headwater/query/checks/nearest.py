@@ -10,6 +10,7 @@ from headwater.model import PointsSchema, Span, StreamSchema
 from headwater.query.catalogue import (
     MOST_ATTRIBUTES,
     MOST_NEIGHBOURS,
+    MOST_TICKS,
     MOST_WINDOW_ROWS,
     RESERVED,
     Neighbourhood,
@@ -44,6 +45,7 @@ def check_neighbourhood(
     checker.check_per()
     window_us = checker.window_us()
     every_us = checker.every_us()
+    checker.check_ticks(window_us, every_us)
     if schema is None or attributes is None or len(complaints.errors) > before:
         return None
     if isinstance(tree.target, EachTarget) and points is None:
@@ -295,6 +297,17 @@ class _Checker:
                 "say how often the set is told, as in EMIT EVERY 10 SECONDS",
             )
         return found
+
+    def check_ticks(self, window_us: int | None, every_us: int | None) -> None:
+        """A window does not hold too many ticks."""
+        ticks = window_us // every_us if window_us and every_us and every_us > 0 else 0
+        if ticks > MOST_TICKS and self.tree.every:
+            self._refuse(
+                "nearest-too-large",
+                f"the window holds {ticks:,} ticks of EVERY",
+                self.tree.every.span or self.tree.span,
+                f"at most {MOST_TICKS:,} are possible: let EVERY be longer or OVER shorter",
+            )
 
     def check_columns(self, made: Neighbourhood, attributes: Sequence[NearAttribute]) -> None:
         """The columns of an answer have different names, none of them reserved."""

@@ -1,0 +1,127 @@
+"""What NEAREST does at its bounds, and what an audit of PROBABLE counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headwater.kernels.nearest import NearestKernel, fields
+from headwater.kernels.nearest.question import NearestQuery, Points
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.model import (
+    BEGINNING,
+    END,
+    SECOND,
+    Column,
+    ColumnType,
+    LimitReached,
+    Rows,
+    Saved,
+    StreamSchema,
+    decode,
+    encode,
+)
+
+SCHEMA = StreamSchema("s", (("at", ColumnType.TIMESTAMP), ("x", ColumnType.DOUBLE)), "at")
+QUERY = NearestQuery(
+    "q", "print", 0, None, 2, Metric.EUCLIDEAN, ("x",), None, Points(np.zeros((1, 1))), 1000 * SECOND, None, None,
+    False, Algorithm.RAPF, None, Emission.ENTERS, None, (("x", "x"),),
+)  # fmt: skip
+
+
+def rows(values, first: int = 0) -> Rows:
+    times = (first + np.arange(len(values))) * SECOND
+    return Rows.of(
+        {
+            "at": Column(ColumnType.TIMESTAMP, times),
+            "x": Column(ColumnType.DOUBLE, np.array(values, np.float64)),
+        }
+    )
+
+
+def run(kernel: NearestKernel, *steps, state=None, counts=None):
+    state = kernel.start(BEGINNING) if state is None else state
+    for given, watermark in steps:
+        step = kernel.step(state, given, watermark)
+        state = step.state
+        for name, amount in step.counts.items():
+            counts[name] = counts.get(name, 0) + amount
+    return state
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.RA, Algorithm.RAPF])
+def test_objects_that_come_ever_farther_end_the_run_with_a_reason(monkeypatch, algorithm):
+    monkeypatch.setattr(fields, "MOST_CANDIDATES", 1500)
+    asked = replace(QUERY, algorithm=algorithm, window_us=10_000 * SECOND)
+    kernel = NearestKernel(SCHEMA, [asked], recent=10)
+    run(kernel, (rows(range(1000)), 1000 * SECOND))
+    with pytest.raises(LimitReached) as refused:
+        run(kernel, (rows(range(9000)), 9000 * SECOND))
+    assert refused.value.bound == "MOST_CANDIDATES"
+    assert "'q' would have to keep more than 1,500 candidates" in refused.value.message
+    assert any("PROBABLE" in line for line in refused.value.advice)
+
+
+def test_probable_keeps_a_fixed_number_of_the_same_objects(monkeypatch):
+    monkeypatch.setattr(fields, "MOST_CANDIDATES", 1500)
+    kernel = NearestKernel(SCHEMA, [replace(QUERY, algorithm=Algorithm.PA, sigma=0.001)])
+    state = run(kernel, (rows(range(9000)), 9000 * SECOND))
+    assert kernel.work(state)["candidates"] == 14
+
+
+def test_too_many_answers_at_once_end_the_run_with_a_reason(monkeypatch):
+    monkeypatch.setattr(fields, "MOST_TOLD", 5000)
+    ticking = replace(QUERY, emission=Emission.EVERY, every_us=SECOND // 100)
+    kernel = NearestKernel(SCHEMA, [ticking])
+    with pytest.raises(LimitReached) as refused:
+        run(kernel, (rows([1.0, 2.0]), END))
+    assert refused.value.bound == "MOST_TOLD"
+    assert "more than 5,000 answers at once" in refused.value.message
+
+
+def audited(ids: list[str], share: float = 1.0) -> NearestKernel:
+    points = Points(np.arange(float(len(ids))).reshape(-1, 1), Column.of(ColumnType.STRING, ids))
+    asked = replace(
+        QUERY, algorithm=Algorithm.PA, sigma=0.9, points=points, window_us=12 * SECOND, audit=share
+    )
+    return NearestKernel(SCHEMA, [asked], recent=5)
+
+
+def tides(count: int) -> Rows:
+    """Five near objects, then fifteen that come ever farther, again and again: no random order, so PA loses some."""
+    number = np.arange(count)
+    return rows(np.where(number % 20 < 5, 0.1, number % 20))
+
+
+def test_what_comes_in_behind_the_last_row_is_counted_apart():
+    counts: dict[str, int] = {}
+    run(audited(["a", "b"]), (tides(200), END), counts=counts)
+    assert counts["audited:q"] > counts["missed:q"] > 0
+    behind: dict[str, int] = {}
+    kernel = audited(["a", "b"])
+    state = run(kernel, (tides(200), 200 * SECOND), counts=behind)
+    assert "audited_at_end:q" not in behind
+    run(kernel, (tides(0), END), state=state, counts=behind)
+    assert behind == counts
+    assert counts["audited_at_end:q"] > 0
+
+
+def test_an_audit_goes_on_after_a_restart_with_other_points():
+    straight: dict[str, int] = {}
+    run(audited(["a", "b", "c"]), (tides(200), END), counts=straight)
+
+    counts: dict[str, int] = {}
+    before = audited(["a", "b", "c"])
+    state = run(before, (tides(90), 90 * SECOND), counts=counts)
+    saved = before.save(state)
+    kernel = audited(["a", "b", "c", "d"])
+    loaded = kernel.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
+    told = [audit.told for audit in loaded.audits]
+    assert sorted(map(tuple, told[0].tolist())) == sorted(map(tuple, state.audits[0].told.tolist()))
+
+    again = before.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
+    rest = tides(200).take(slice(90, None))
+    run(before, (rest, END), state=again, counts=counts)
+    assert counts == straight
