@@ -53,7 +53,7 @@ def test_a_query_with_everything():
         "              place, and every object comes to all of them",
         "  kernel      nearest:panels",
         "  state       objects that are candidates or recent: 36 bytes each, once for all queries of the kernel",
-        "              about 1.69 KB for each point with 100,000 objects in the window",
+        "              about 2.32 KB for each point with 100,000 objects in the window",
         "              at most 17 candidates for each point, in whatever order objects come",
     ]
 
@@ -115,7 +115,7 @@ def test_what_is_recent():
 
 def test_what_is_remembered_at_most():
     assert query(EACH)["state"].split(" / ")[1:] == [
-        "about 1.85 KB for each point with 100,000 objects in the window",
+        "about 2.48 KB for each point with 100,000 objects in the window",
         "at most all objects of the window for each point, if each is worse than the one before",
     ]
 
