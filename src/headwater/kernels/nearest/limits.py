@@ -74,19 +74,9 @@ def expected_loss(limit: int, k: int) -> float:
     return (lost << 2 * k) / (every << m)
 
 
-def expected_answers(k: int) -> float:
-    """A(k): how many objects are ever among the k nearest, in as many arrivals as the window holds, in random order."""
-    return k + 2 * k * math.comb(2 * k, k) / (1 << 2 * k)
-
-
 def skyband_size(k: int, n: int) -> float:
     """How many of n objects have fewer than k younger and nearer ones, in random order: k (1 + H_n - H_k)."""
     return float(n) if n < k else k * (1 + _harmonic(n) - _harmonic(k))
-
-
-def survivors(k: int, rows: int) -> float:
-    """The share of objects that leave a recent buffer of so many rows with fewer than k nearer ones in it: k/(b+1)."""
-    return min(1.0, k / (rows + 1))
 
 
 def recent_rows(k: int) -> int:
