@@ -370,7 +370,7 @@ class Field:
 
     def _budget(self, grid: Grid) -> int:
         """How many tests are worth drawing the grid anew."""
-        return 4 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
+        return 10 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
         """How near objects are to queries, added up as the engine does."""
