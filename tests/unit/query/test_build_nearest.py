@@ -122,4 +122,6 @@ def test_what_the_language_cannot_say_is_refused(build, message) -> None:
 def test_points_and_numbers_may_be_given_as_they_are_at_hand():
     spots = hw.points("spots", {"id": "STRING", "v": "DOUBLE"}, key="id")
     by_name = hw.nearest("q", "s", 3, to=hw.each_of("spots"), by=("v",), over_rows=10)
-    assert hw.nearest("q", "s", np.int64(3), to=hw.each_of(spots), by=("v",), over_rows=np.int32(10)) == by_name
+    assert (
+        hw.nearest("q", "s", np.int64(3), to=hw.each_of(spots), by=("v",), over_rows=np.int32(10)) == by_name
+    )

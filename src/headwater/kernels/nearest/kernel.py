@@ -308,26 +308,28 @@ class NearestKernel:
         ]
         if not told:
             return ()
-        numbers = np.unique(np.concatenate([part.told[:, band.WHAT] for _, part in told]))
+        numbers = _different([part.told[:, band.WHAT] for _, part in told])
         rows = find(parts, numbers)
         shapes: dict[int, list[Rows]] = {}
         for field, part in told:
             owner = field.owner[part.told[:, band.WHOSE] % len(field)]
             shape = np.array([query.shape for query in self.queries])[owner]
             for number in np.unique(shape):
-                chosen = np.flatnonzero(shape == number)
-                block = self._block(field, part, chosen, rows, numbers)
+                block = self._block(field, part, shape == number, rows, numbers)
                 shapes.setdefault(int(number), []).append(block)
-        return tuple(Answers(shape, _by_time(join_rows(blocks))) for shape, blocks in sorted(shapes.items()))
+        return tuple(Answers(shape, _by_time(blocks)) for shape, blocks in sorted(shapes.items()))
 
-    def _block(self, field: Field, events: Events, chosen: Whole, rows: Rows, numbers: Whole) -> Rows:
+    def _block(
+        self, field: Field, events: Events, chosen: NDArray[np.bool_], rows: Rows, numbers: Whole
+    ) -> Rows:
         """The answers of a field's queries of one shape."""
-        told, scores = events.told[chosen], events.scores[chosen]
-        order = np.lexsort([told[:, band.WHOSE], told[:, band.WHEN]])  # a band tells of an instant in order
-        told, scores = told[order], scores[order]
+        order = _in_order(events.told, chosen)
+        told, scores = events.told[order], events.scores[order]
         example = field.example
         member, lane = told[:, band.WHOSE] % len(field), told[:, band.WHOSE] // len(field)
-        objects = rows.take(np.searchsorted(numbers, told[:, band.WHAT]))
+        place = np.zeros(int(numbers[-1] - numbers[0]) + 1, np.int64)
+        place[numbers - numbers[0]] = np.arange(len(numbers))
+        objects = rows.take(place[told[:, band.WHAT] - numbers[0]])
         names = np.array([query.name for query in self.queries] + [""], object)[:-1]
         query = coded(field.owner[member], names)
         event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(told[:, band.WHEN]))
@@ -382,6 +384,30 @@ def _finite(distance: NDArray[np.float64]) -> Column:
     return Column(ColumnType.DOUBLE, np.where(valid, distance, 0.0), valid)
 
 
-def _by_time(rows: Rows) -> Rows:
-    times = rows["event_time"].values
-    return rows.take(np.argsort(times, kind="stable"))
+def _in_order(told: Whole, chosen: NDArray[np.bool_]) -> Whole:
+    """The chosen events by time, then by band; a band tells of an instant in order, which stays as it is."""
+    places = np.flatnonzero(chosen)
+    when, whose = told[places, band.WHEN], told[places, band.WHOSE]
+    when = when - when.min()
+    bands, count = int(whose.max()) + 1, len(places)
+    if (int(when.max()) + 1) * bands * count < 1 << 62:
+        # One number that says it all sorts several times as fast as two keys do.
+        return places[np.sort((when * bands + whose) * count + np.arange(count)) % count]
+    return places[np.lexsort([whose, when])]
+
+
+def _different(parts: Sequence[Whole]) -> Whole:
+    """All numbers that occur, ascending and once; they lie close together."""
+    low, high = min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
+    occurs = np.zeros(high - low + 1, np.bool_)
+    for part in parts:
+        occurs[part - low] = True
+    return np.flatnonzero(occurs) + low
+
+
+def _by_time(blocks: Sequence[Rows]) -> Rows:
+    """The answers of several fields by time; those of one are so already."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = join_rows(blocks)
+    return rows.take(np.argsort(rows["event_time"].values, kind="stable"))
