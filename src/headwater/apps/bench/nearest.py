@@ -79,7 +79,19 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
         report.notes.append("(a) no recorded objects: --real FILE names a CSV of numbers to draw them from")
     ratios: dict[Algorithm, list[float]] = {Algorithm.RAPF: [], Algorithm.PA: []}
     lines: list[Sequence[str]] = [
-        ("data", "algorithm", "k", "objects/s", "over RA", "candidates", "recent", "tests", "MiB", "lost")
+        (
+            "data",
+            "algorithm",
+            "k",
+            "objects/s",
+            "over RA",
+            "candidates",
+            "recent",
+            "cells",
+            "tests",
+            "MiB",
+            "lost",
+        )
     ]
     for world in [*worlds, real] if real else worlds:
         objects, points = _objects(bench, world), _points(bench, world, QUERIES)
@@ -103,7 +115,7 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
         report.judge(f"a: {algorithm.value} over RA, the least", min(found), "ratio", ">=", 1.0)
     report.notes += [
         f"(a) {QUERIES} queries, windows of {WINDOW_OBJECTS:,} objects, one core; candidates kept for a query, recent objects "
-        "kept for all, queries tested for an object, state in MiB, share of the answers lost",
+        "kept for all, cells of the grid that a query's ball touches, queries tested for an object, state in MiB, share of the answers lost",
         *(f"    {line}" for line in aligned(lines, words=2)),
         f"    PA keeps R* = {', '.join(str(r_star(k, SIGMA)) for k in KS)} objects (σ = {SIGMA}) and is expected to lose "
         f"{', '.join(f'{expected_loss(r_star(k, SIGMA), k):.1e}' for k in KS)}",
@@ -119,6 +131,7 @@ def _line(world: World, run: KernelRun, ratio: float, lost: float | None) -> Seq
         f"{ratio:.1f}",
         f"{run.candidates:.1f}",
         f"{run.recent:,}",
+        f"{run.cells:.0f}",
         f"{run.tests:.1f}",
         f"{run.state_bytes / 2**20:.1f}",
         "" if lost is None else f"{lost:.1e}",

@@ -29,7 +29,8 @@ class KernelRun:
     """What one run of the kernel took and kept.
 
     `candidates` are entries kept for a query, on average; `recent` are the objects of RAPF's buffer, which all queries share;
-    `tests` are queries that were looked at for an object. `answers` are all that was told before `until`.
+    `cells` are the cells of interest of a query, on average, none without an index; `tests` are queries that were looked at
+    for an object. `answers` are all that was told before `until`.
     """
 
     asked: Asked
@@ -38,6 +39,7 @@ class KernelRun:
     seconds: float
     candidates: float
     recent: int
+    cells: float
     tests: float
     state_bytes: int
     answers: Enters
@@ -79,6 +81,7 @@ def run_kernel(asked: Asked, points: Floats, objects: Objects, *, fill: int, tri
         seconds=min(seconds),
         candidates=float(np.mean(kept)) / len(points),
         recent=sum(len(field.recent.seqs) for field in state.fields),
+        cells=after["cells"] / len(points),
         tests=(after["tests"] - before["tests"]) / count,
         state_bytes=int(after["bytes"]),
         answers=told([*first, *later]),
