@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.nearest import bands as band
@@ -22,21 +21,20 @@ from headwater.kernels.nearest import engine
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
 from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
 from headwater.kernels.nearest.limits import r_star, recent_rows
+from headwater.kernels.nearest.members import by_place, identities, matches
 from headwater.kernels.nearest.objects import NUMBER
+from headwater.kernels.nearest.packing import packed, spans, unpack
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import (
     BEGINNING,
-    Column,
     ColumnType,
     Instant,
     LimitReached,
     Rows,
     rows_tree,
-    strings,
     tree_rows,
 )
-from headwater.model.identity import content_hash
 from headwater.model.partitions import by_partition, numbered
 
 Whole = NDArray[np.int64]
@@ -144,7 +142,7 @@ class Field:
         points = np.concatenate(
             [as_coordinates(query.points.coordinates, query.metric) for _, query in queries]
         )
-        order = _by_place(points)
+        order = by_place(points)
         self.points = np.ascontiguousarray(points[order])
         self.owner = np.repeat(np.array([place for place, _ in queries], np.int64), counts)[order]
         self.point = np.concatenate([np.arange(count) for count in counts])[order]
@@ -152,7 +150,7 @@ class Field:
         self.cut = np.repeat(np.array([_cut(query) for _, query in queries], np.int64), counts)[order]
         weights = first.weights or (1.0,) * self.points.shape[1]
         self.weights = np.array(weights, np.float64)
-        self.identities = np.concatenate([_identities(query) for _, query in queries], axis=1)[:, order]
+        self.identities = np.concatenate([identities(query) for _, query in queries], axis=1)[:, order]
         window = first.window_us if first.window_us is not None else first.window_rows
         assert window is not None
         self.rules = np.zeros(band.RULES, np.int64)
@@ -211,11 +209,11 @@ class Field:
         objects = band.Objects(
             table.values, table.times, table.clocks, self._last_clocks(table), table.seqs, ticks
         )
-        queries = self._queries(state)
+        queries = self._queries()
         bands, grid, patience = self._show(
             self._bands(state, before), queries, state, objects, lanes, watermark
         )
-        lengths, limits, ids, scores = _packed(bands)
+        lengths, limits, ids, scores = packed(bands)
         tested, spent = (int(queries.at[place]) for place in (engine.TESTED, engine.SPENT))
         after = FieldState(
             state.keys,
@@ -333,7 +331,7 @@ class Field:
         lengths = np.where(there, values["lengths"].astype(np.int64)[old], 0)
         limits = np.where(there, values["limits"].astype(np.int64)[old], np.tile(self.k, lanes))
         begins = np.concatenate([[0], np.cumsum(values["lengths"].astype(np.int64))])
-        chosen = _spans(begins[old], lengths)
+        chosen = spans(begins[old], lengths)
         ids = np.zeros((len(chosen), 3), np.int64)
         ids[:, band.SEQ] = values["numbers"][chosen]
         ids[:, band.FLAGS] = values["flags"][chosen]
@@ -455,7 +453,7 @@ class Field:
         lanes[:, 4] = np.searchsorted(told[:, 0], np.arange(len(lanes)), "right")
         return np.ascontiguousarray(told[:, 1]), lanes, due
 
-    def _queries(self, state: FieldState) -> engine.Queries:
+    def _queries(self) -> engine.Queries:
         many = len(self)
         tests = np.empty((many, engine.POINT + (0 if self._by_value else self.points.shape[1])))
         if not self._by_value:
@@ -503,7 +501,7 @@ class Field:
             np.zeros(int(self.k.max()), np.int64),
             self.prune,
         )
-        _unpack(bands, state.ids, state.scores)
+        unpack(bands, state.ids, state.scores)
         return bands
 
     def _without_empty_lanes(self, state: FieldState) -> FieldState:
@@ -528,47 +526,11 @@ class Field:
         )
 
 
-def _by_place(points: Real) -> Whole:
-    """An order in which queries that lie together stand together: one object meets them all, and so does the memory."""
-    bits = 6
-    place = np.zeros(len(points), np.int64)
-    ranks = np.argsort(np.argsort(points[:, :4], axis=0, kind="stable"), axis=0, kind="stable")
-    cells = (ranks << bits) // max(1, len(points))
-    for bit in range(bits - 1, -1, -1):
-        for axis in range(cells.shape[1]):
-            place = (place << 1) | ((cells[:, axis] >> bit) & 1)
-    return np.argsort(place, kind="stable")
-
-
 def _cut(query: NearestQuery) -> int:
     if query.algorithm is Algorithm.PA:
         assert query.sigma is not None
         return r_star(query.k, query.sigma)
     return r_star(query.k, PUT_OFF_RISK)
-
-
-def _identities(query: NearestQuery) -> NDArray[np.uint64]:
-    """uint64[2, points]: what makes a standing query the same one after a restart."""
-    count = len(query.points)
-    texts = [strings([text] * count) for text in (query.name, query.fingerprint)]
-    ids = [query.points.ids] if query.points.ids is not None else []
-    places = [Column(ColumnType.DOUBLE, column) for column in query.points.coordinates.T]
-    return content_hash([*texts, *ids, *places])
-
-
-def matches(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
-    """The place of each identity among the known ones; -1: it is not there."""
-    if not known.shape[1]:
-        return np.full(wanted.shape[1], -1, np.int64)
-    order = np.argsort(known[0], kind="stable")
-    place = order[np.minimum(np.searchsorted(known[0][order], wanted[0]), known.shape[1] - 1)]
-    return np.where((known[0][place] == wanted[0]) & (known[1][place] == wanted[1]), place, -1)
-
-
-def _spans(begins: Whole, lengths: Whole) -> Whole:
-    """The places of spans, one behind the other."""
-    ends = np.cumsum(lengths)
-    return np.repeat(begins - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
 def _still_recent(table: Recent, lanes: Whole) -> Recent:
@@ -591,43 +553,3 @@ def _sort_out_wide(queries: engine.Queries, is_wide: NDArray[np.bool_]) -> None:
     queries.wide[1] = -1
     queries.wide[1, places] = np.arange(len(places))
     queries.at[engine.WIDE] = len(places)
-
-
-@njit(cache=True)
-def _unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
-    table, ids, scores = bands.table, bands.ids, bands.scores
-    source = 0
-    for b in range(len(table)):
-        start = table[b, band.BEGIN]
-        oldest, oldest_in, tops = band.NEVER, band.NEVER, 0
-        for p in range(start, start + table[b, band.LENGTH]):
-            scores[p] = packed_scores[source]
-            for column in range(3):
-                ids[p, column] = packed_ids[source, column]
-            source += 1
-            clock = ids[p, band.CLOCK]
-            oldest = min(oldest, clock)
-            if ids[p, band.FLAGS] & band.IN_SET:
-                tops += 1
-                oldest_in = min(oldest_in, clock)
-        table[b, band.OLDEST] = oldest
-        table[b, band.TOPS] = tops
-        table[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + bands.rules[band.WINDOW]
-
-
-@njit(cache=True)
-def _packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
-    table, ids, scores = bands.table, bands.ids, bands.scores
-    total = 0
-    for b in range(len(table)):
-        total += table[b, band.LENGTH]
-    packed_ids, packed_scores = np.empty((total, 3), np.int64), np.empty(total)
-    n = 0
-    for b in range(len(table)):
-        start = table[b, band.BEGIN]
-        for p in range(start, start + table[b, band.LENGTH]):
-            packed_scores[n] = scores[p]
-            for column in range(3):
-                packed_ids[n, column] = ids[p, column]
-            n += 1
-    return table[:, band.LENGTH].copy(), table[:, band.LIMIT].copy(), packed_ids, packed_scores

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import told_distance
-from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key, matches
+from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
+from headwater.kernels.nearest.members import matches
 from headwater.kernels.nearest.objects import NUMBER, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission

@@ -9,7 +9,7 @@ from __future__ import annotations
 from headwater.model import ColumnType, PointsSchema
 from headwater.query.catalogue import CheckedPoints
 from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.streams import KEY_TYPES
+from headwater.query.checks.streams import check_key
 from headwater.query.tree import ColumnDefinition, CreatePoints
 
 
@@ -57,18 +57,4 @@ def _key(tree: CreatePoints, complaints: Complaints) -> str | None:
             "mark the column that does, as in id STRING KEY",
         )
         return None
-    if len(marked) > 1:
-        complaints.refuse(
-            "two-key-columns",
-            f"points '{tree.name}' have {len(marked)} KEY columns",
-            marked[1].span,
-            f"keep the mark on '{marked[0].name}' or on one other, not on both",
-        )
-    if marked[0].type not in KEY_TYPES:
-        complaints.refuse(
-            "key-type",
-            f"the KEY column '{marked[0].name}' is {marked[0].type.value}",
-            marked[0].span,
-            "a key names a point: make it STRING or BIGINT",
-        )
-    return marked[0].name
+    return check_key(marked, f"points '{tree.name}' have", "a point", complaints)

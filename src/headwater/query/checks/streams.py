@@ -5,10 +5,12 @@ A stream needs exactly one TIME column, at most one KEY (STRING or BIGINT) and, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headwater.model import ColumnType, PlaceColumns, Span, StreamSchema
 from headwater.query.catalogue import LONGEST_US, RESERVED, CheckedStream
 from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.tree import CreateStream, Quantity
+from headwater.query.tree import ColumnDefinition, CreateStream, Quantity
 
 KEY_TYPES = (ColumnType.STRING, ColumnType.BIGINT)
 
@@ -131,12 +133,15 @@ def _time(tree: CreateStream, complaints: Complaints) -> str | None:
 
 def _key(tree: CreateStream, complaints: Complaints) -> str | None:
     marked = [column for column in tree.columns if column.key]
-    if not marked:
-        return None
+    return check_key(marked, f"stream '{tree.name}' has", "a sensor", complaints) if marked else None
+
+
+def check_key(marked: Sequence[ColumnDefinition], whose: str, named: str, complaints: Complaints) -> str:
+    """The KEY among the columns marked so, of which there is at least one; of what, and what it names, is for people."""
     if len(marked) > 1:
         complaints.refuse(
             "two-key-columns",
-            f"stream '{tree.name}' has {len(marked)} KEY columns",
+            f"{whose} {len(marked)} KEY columns",
             marked[1].span,
             f"keep the mark on '{marked[0].name}' or on one other, not on both",
         )
@@ -145,7 +150,7 @@ def _key(tree: CreateStream, complaints: Complaints) -> str | None:
             "key-type",
             f"the KEY column '{marked[0].name}' is {marked[0].type.value}",
             marked[0].span,
-            "a key names a sensor: make it STRING or BIGINT",
+            f"a key names {named}: make it STRING or BIGINT",
         )
     return marked[0].name
 

@@ -1,0 +1,57 @@
+"""Bands between two steps: their entries one behind the other, without room between them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest.bands import Real, Whole
+
+
+def spans(begins: Whole, lengths: Whole) -> Whole:
+    """The places of spans, one behind the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(begins - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+@njit(cache=True)
+def unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
+    """Put the entries where the bands begin, and work out what follows from them."""
+    table, ids, scores = bands.table, bands.ids, bands.scores
+    source = 0
+    for b in range(len(table)):
+        start = table[b, band.BEGIN]
+        oldest, oldest_in, tops = band.NEVER, band.NEVER, 0
+        for p in range(start, start + table[b, band.LENGTH]):
+            scores[p] = packed_scores[source]
+            for column in range(3):
+                ids[p, column] = packed_ids[source, column]
+            source += 1
+            clock = ids[p, band.CLOCK]
+            oldest = min(oldest, clock)
+            if ids[p, band.FLAGS] & band.IN_SET:
+                tops += 1
+                oldest_in = min(oldest_in, clock)
+        table[b, band.OLDEST] = oldest
+        table[b, band.TOPS] = tops
+        table[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + bands.rules[band.WINDOW]
+
+
+@njit(cache=True)
+def packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
+    """Lengths, limits, ids and scores of all bands, one behind the other."""
+    table, ids, scores = bands.table, bands.ids, bands.scores
+    total = 0
+    for b in range(len(table)):
+        total += table[b, band.LENGTH]
+    packed_ids, packed_scores = np.empty((total, 3), np.int64), np.empty(total)
+    n = 0
+    for b in range(len(table)):
+        start = table[b, band.BEGIN]
+        for p in range(start, start + table[b, band.LENGTH]):
+            packed_scores[n] = scores[p]
+            for column in range(3):
+                packed_ids[n, column] = ids[p, column]
+            n += 1
+    return table[:, band.LENGTH].copy(), table[:, band.LIMIT].copy(), packed_ids, packed_scores
