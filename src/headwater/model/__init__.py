@@ -12,10 +12,12 @@ from headwater.model.contracts import (
     Message,
     Node,
     NodeId,
+    Report,
     RowCondition,
     Saved,
     Send,
     Step,
+    Tell,
 )
 from headwater.model.errors import (
     DataError,
@@ -29,6 +31,8 @@ from headwater.model.errors import (
 )
 from headwater.model.identity import content_ids, text_hash
 from headwater.model.log import Chunk, Log, chunk_tree, log_from
+from headwater.model.network import Link, Network
+from headwater.model.operators import Filter, Matcher, Matching, Operator, Readings, Source
 from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
 from headwater.model.rows import (
     Column,
@@ -57,10 +61,10 @@ from headwater.model.time import (
 
 __all__ = [
     "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
-    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "HeadwaterError",
-    "HostError", "Instant", "Kernel", "LimitReached", "Log", "Message", "Node", "NodeId", "PeerError", "PlaceColumns",
-    "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Region", "RowCondition", "Rows", "Saved", "Send", "Span", "Step",
-    "StreamSchema", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
+    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "Filter", "HeadwaterError",
+    "HostError", "Instant", "Kernel", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
+    "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",
+    "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
     "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from headwater.model.errors import HeadwaterError, PeerError
 from headwater.model.log import Log
 from headwater.model.rows import Mask, Rows
 from headwater.model.time import Instant
@@ -109,11 +110,31 @@ class Deliver:
     answers: Answers
 
 
-Effect = Send | Deliver
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """An effect: words to the local user of a subscription (it was dropped, its sensors are gone)."""
+
+    subscription: str
+    error: HeadwaterError
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An effect: note down a peer's mistake. What it sent was dropped, the node goes on."""
+
+    peer: NodeId
+    error: PeerError
+
+
+Effect = Send | Deliver | Tell | Report
 
 
 class Node(Protocol):
-    """A participant of a network. It has no clock: time is an argument, and it says when it wants to be woken."""
+    """A participant of a network. It has no clock: time is an argument, and it says when it wants to be woken.
+
+    What its own sensors and users say are messages too, with the node itself as their sender. A driver carries out the effects
+    only once the node's state is safe, so that a node that stops and starts again goes on from what it promised.
+    """
 
     def receive(self, message: Message, sender: NodeId, now: Instant) -> list[Effect]:
         """A neighbour sent something."""
