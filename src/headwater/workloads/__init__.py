@@ -1,4 +1,4 @@
-"""Worlds to ask questions about: stations in a valley, made up from a seed, and readers of recorded trades and air quality.
+"""Worlds to ask questions about: stations in a valley, networks and their subscriptions, made up from a seed; readers of records.
 
 The same seed gives the same readings, whatever span of time is asked for first.
 """

@@ -1,4 +1,4 @@
-"""Weather and water of sites in the Chilean Andes as they were recorded: a CSV of single readings, joined into profiles of sites.
+"""Weather and water of sites in the Chilean Andes as they were recorded: a CSV of single readings, as profiles of sites or as stations.
 
 Rule 1  The layout is that of the Polkura stream of CORE: a header, then a line for each reading with type, time, number, site
         and value, parted by semicolons. The CSV may be packed with gzip.
@@ -7,6 +7,11 @@ Rule 2  A site measures one thing after the other, over a minute or two, every t
 Rule 3  Types that are no weather are left out, and so are ten minutes that have nothing else. What was not measured is NULL.
 Rule 4  The file names no time zone: times are taken as UTC.
 Rule 5  A file that is not like this is refused whole, with the file and the line.
+Rule 6  Stations of five sensors are made of sites that measured all of `STATION_TYPES` at least `FEWEST_READINGS` times. Only two
+        sites have wind, so the dielectric permittivity of the soil (how wet it is) stands for wind speed and the voltage of the battery
+        (which the sun charges) for wind direction; the soil stands for the surface.
+Rule 7  Where more stations are wanted than there are sites, a site serves again with its record turned by a day, two days, …: its
+        first days come last. The file names no places either: stations stand where made-up ones would.
 """
 
 from __future__ import annotations
@@ -19,8 +24,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwater.model import SECOND, Column, ColumnType, Instant, Rows, parse_instant, strings
+from headwater.workloads.stations import ATTRIBUTES, Recorded, place_stations, record
 
 TYPES: Final = {
     "AirTemperature": "temperature",
@@ -37,8 +44,24 @@ CREATE STREAM weather (
 ) LATE 10 MINUTES;
 """
 
+STATION_TYPES: Final = dict(
+    zip(
+        (
+            "AirTemperature",
+            "SoilTemperatureAt30CmDepth",
+            "RelativeAirHumidity",
+            "ApparentDielectricPermittivityAt30CmDepth",
+            "BatteryVoltage",
+        ),
+        ATTRIBUTES,
+        strict=True,
+    )
+)
+FEWEST_READINGS: Final = 500
+
 _HEADER: Final = "Variable;Fecha;id;Sitio;Valor"
 _PROFILE_US: Final = 600 * SECOND
+_DAY_US: Final = 86_400 * SECOND
 
 
 def read_hydromet(path: Path) -> Rows:
@@ -57,6 +80,50 @@ def read_hydromet(path: Path) -> Rows:
     for name in TYPES.values():
         columns[name] = _numbers([values.get(name) for _, _, values in ordered])
     return Rows.of(columns)
+
+
+def read_stations(path: Path, count: int, *, hours: float, seed: int = 0) -> Recorded:
+    """The first `hours` of `count` stations; `seed` says where they stand."""
+    sites = _full_sites(path)
+    first = min(int(time[0]) for of in sites.values() for time, _ in of)
+    days = max(int(time[-1]) - first for of in sites.values() for time, _ in of) // _DAY_US + 1
+    if count > len(sites) * days:
+        raise ValueError(
+            f"{path.name}: {len(sites)} sites and {days} days make {len(sites) * days} stations, not {count}"
+        )
+    chosen = [(site, turn) for turn in range(days) for site in sorted(sites)][:count]
+    columns: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+    for station, (site, turn) in enumerate(chosen):
+        for attribute, (time, value) in enumerate(sites[site]):
+            turned = first + (time - first - turn * _DAY_US) % (days * _DAY_US)
+            kept = turned < first + int(hours * 3600) * SECOND
+            source = np.full(np.count_nonzero(kept), station * len(ATTRIBUTES) + attribute)
+            columns.append((source, turned[kept], value[kept]))
+    sources = place_stations([f"{site}+{turn}" if turn else site for site, turn in chosen], seed=seed)
+    return record(sources, *(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _full_sites(path: Path) -> dict[str, list[tuple[NDArray[np.int64], NDArray[np.float64]]]]:
+    """Times and values by attribute of the sites that have enough of all."""
+    found: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for reading in _readings(path):
+        if reading.type in STATION_TYPES:
+            found.setdefault(reading.site, {}).setdefault(reading.type, []).append(
+                (reading.at, reading.value)
+            )
+    full = {
+        site: [
+            (np.array([at for at, _ in of[kind]], np.int64), np.array([value for _, value in of[kind]]))
+            for kind in STATION_TYPES
+        ]
+        for site, of in found.items()
+        if all(len(of.get(kind, ())) >= FEWEST_READINGS for kind in STATION_TYPES)
+    }
+    if not full:
+        raise ValueError(
+            f"{path.name}: no site has {FEWEST_READINGS} readings of each of {', '.join(STATION_TYPES)}"
+        )
+    return full
 
 
 class _Profile(NamedTuple):
