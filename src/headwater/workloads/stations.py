@@ -94,22 +94,20 @@ def _weather(seconds: Floats, every_s: int, seed: int) -> Floats:
     """float64[rounds, stations, attributes]: values by attribute, rounded as sensors do."""
     rounds, count, _ = seconds.shape
     random = np.random.default_rng([seed, 4])
-    cold, windy, shade = (
-        random.normal(0.0, 1.5, count),
-        random.uniform(0.7, 1.4, count),
-        random.uniform(2.0, 7.0, count),
-    )
-    valley = random.uniform(90.0, 270.0, count)
+    cold = random.normal(0.0, 1.5, (count, 1))
+    windy = random.uniform(0.7, 1.4, (count, 1))
+    shade = random.uniform(2.0, 7.0, (count, 1))
+    valley = random.uniform(90.0, 270.0, (count, 1))
     drift = _lasting(seed, every_s, rounds, count)
     sun = np.sin(2.0 * np.pi * (seconds / _DAY_S - 0.29))
     own = _random(seed, 6, count).normal(0.0, 1.0, seconds.shape)
-    ambient = 4.0 + cold[:, None] + 4.0 * sun + 2.0 * drift[..., 0:1] + 0.4 * own
-    surface = ambient + shade[:, None] * np.clip(sun, 0.0, 1.0) + 1.5 * drift[..., 1:2] - 1.0 + 0.3 * own
+    ambient = 4.0 + cold + 4.0 * sun + 2.0 * drift[..., 0:1] + 0.4 * own
+    surface = ambient + shade * np.clip(sun, 0.0, 1.0) + 1.5 * drift[..., 1:2] - 1.0 + 0.3 * own
     humidity = np.clip(
         70.0 - 9.0 * sun - 3.0 * drift[..., 0:1] + 11.0 * drift[..., 2:3] + 1.5 * own, 5.0, 100.0
     )
-    wind = windy[:, None] * np.exp(1.0 + 0.25 * sun + 0.5 * drift[..., 3:4] + 0.15 * own)
-    direction = (valley[:, None] + 25.0 * sun + 45.0 * drift[..., 4:5] + 8.0 * own) % 360.0
+    wind = windy * np.exp(1.0 + 0.25 * sun + 0.5 * drift[..., 3:4] + 0.15 * own)
+    direction = (valley + 25.0 * sun + 45.0 * drift[..., 4:5] + 8.0 * own) % 360.0
     of = (ambient, surface, humidity, wind, direction)
     return np.round(np.stack([values[..., at] for at, values in enumerate(of)], axis=-1), 2)
 
