@@ -18,7 +18,7 @@ TELLERS = {
     "_refuse",
 }
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
-OF_A_CLASS = {"limit-reached", "queries-refused"}  # the class says it, not who raises it
+OF_A_CLASS = {"limit-reached", "plan-refused", "queries-refused"}  # the class says it, not who raises it
 
 
 def test_every_error_has_a_heading_and_every_heading_an_error() -> None:
