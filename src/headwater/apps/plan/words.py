@@ -1,0 +1,54 @@
+"""Operators in words, for people who look after nodes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from headwater.kernels.correlate.subscription import Interval
+from headwater.model import ColumnType, Filter, Operator
+from headwater.query.words import (
+    duration_in_words,
+    interval_in_words,
+    length_in_words,
+    listed,
+    region_in_words,
+)
+
+
+def operator_in_words(operator: Operator) -> str:
+    """What a node asks its neighbour for."""
+    parts = [
+        f"{count} of {words}" if count > 1 else words
+        for words, count in Counter(map(filter_in_words, operator.filters)).items()
+    ]
+    if len(operator.filters) > 1:
+        parts.append(f"less than {duration_in_words(operator.within_us)} apart")
+        if operator.within_m is not None:
+            parts.append(f"closer than {length_in_words(operator.within_m)}")
+    return ", ".join(parts)
+
+
+def filter_in_words(asked: Filter) -> str:
+    """Which readings one clause takes, and whether they are needed and wanted."""
+    words = asked.attribute
+    if asked.low > -math.inf or asked.high < math.inf:
+        words += f" {interval_in_words(_as_written(asked.low, asked.high), ColumnType.DOUBLE)}"
+    if asked.keys is not None:
+        words += f" of {listed([repr(key) for key in asked.keys], 4)}"
+    if asked.region is not None:
+        words += f" inside {region_in_words(asked.region)}"
+    if not asked.wanted:
+        return f"{words} (only looked at)"
+    return words if asked.needed else f"{words} (if there is one)"
+
+
+def _as_written(low: float, high: float) -> Interval:
+    """An end that is the double beside a short number was an open end."""
+    below, above = math.nextafter(low, -math.inf) + 0.0, math.nextafter(high, math.inf) + 0.0  # no -0
+    low_open, high_open = _shorter(below, low), _shorter(above, high)
+    return Interval(below if low_open else low, above if high_open else high, low_open, high_open)
+
+
+def _shorter(written: float, kept: float) -> bool:
+    return math.isfinite(kept) and (written == 0.0 or len(repr(written)) + 6 < len(repr(kept)))
