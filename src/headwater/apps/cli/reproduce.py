@@ -1,4 +1,4 @@
-"""`headwater reproduce EXPERIMENT`: a published figure as a table, a CSV and a picture, and whether its claims hold here."""
+"""`headwater reproduce EXPERIMENT`: published figures as a table, a CSV and pictures, and whether their claims hold here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.apps.reproduce import EXPERIMENTS, SCALES
+from headwater.apps.cli.usage import UsageError
+from headwater.apps.reproduce import EXPERIMENTS, SCALES, TAKES_DATA
 
 if TYPE_CHECKING:
     from headwater.apps.reproduce.outcome import Outcome
@@ -29,25 +30,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="where EXPERIMENT.csv and EXPERIMENT.png go (default: the current folder)",
+        help="where EXPERIMENT.csv, its pictures and its page go (default: the current folder)",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FILE",
+        help=f"recorded readings instead of made-up ones ({', '.join(sorted(TAKES_DATA))}: the Polkura week, a CSV)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, write, tell; a claim that does not hold is a finding, an answer that is wrong a failure."""
-    from headwater.apps.reproduce.picture import draw
-
-    name, folder = arguments.experiment, _folder(arguments.output)
+    name, given, folder = arguments.experiment, _given(arguments), _folder(arguments.output)
     outcome: Outcome = import_module(f"headwater.apps.reproduce.{name.replace('-', '_')}").reproduce(
-        arguments.scale, lambda line: print(line, file=sys.stderr, flush=True)
+        arguments.scale, lambda line: print(line, file=sys.stderr, flush=True), **given
     )
-    table, picture = folder / f"{name}.csv", folder / f"{name}.png"
-    outcome.write_csv(table)
-    draw(EXPERIMENTS[name], outcome.panels, picture)
-    print(outcome.table(), "", *outcome.claims, "", f"{table}\n{picture}", sep="\n")
+    written = _write(name, outcome, folder)
+    print(outcome.table(), "", *outcome.claims, "", *written, sep="\n")
     for failure in outcome.failures:
         print(f"check failed: {failure}", file=sys.stderr)
     return 1 if outcome.failures else 0
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The recorded data, for the experiments that take it."""
+    from headwater.model import DataError
+
+    if arguments.data is None:
+        return {}
+    if arguments.experiment not in TAKES_DATA:
+        raise UsageError("usage", f"'{arguments.experiment}' takes no --data")
+    if not arguments.data.is_file():
+        raise DataError("missing-input", f"there is no file '{arguments.data}'")
+    return {"data": arguments.data}
+
+
+def _write(name: str, outcome: Outcome, folder: Path) -> list[Path]:
+    """The table, the pictures, and for an outcome that says how it was measured, a page."""
+    from headwater.apps.reproduce.page import write_page
+    from headwater.apps.reproduce.picture import draw
+
+    table, title = folder / f"{name}.csv", EXPERIMENTS[name]
+    outcome.write_csv(table)
+    alone = {folder / f"{name}-{panel.file}.png": panel for panel in outcome.panels if panel.file}
+    for path, panel in alone.items():
+        draw("", [panel], path)
+    pictures = list(alone)
+    if together := [panel for panel in outcome.panels if not panel.file]:
+        pictures.insert(0, folder / f"{name}.png")
+        draw(title, together, pictures[0])
+    if not outcome.about:
+        return [table, *pictures]
+    outcome.write_parquet(table.with_suffix(".parquet"))
+    write_page(title, outcome, pictures, table.with_suffix(".html"))
+    return [table, table.with_suffix(".parquet"), *pictures, table.with_suffix(".html")]
 
 
 def _folder(path: Path) -> Path:

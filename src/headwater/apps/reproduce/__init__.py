@@ -3,16 +3,20 @@
 ```
 outcome     what every experiment gives: a table, panels of a picture, claims with their evidence
 picture     panels as a PNG
+page        an outcome as one page of HTML
 ```
 
-An experiment is a module with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`.
+An experiment is a module with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
+that takes recorded data (`TAKES_DATA`) also takes `data`.
 """
 
 from typing import Final
 
-__all__ = ["EXPERIMENTS", "SCALES"]
+__all__ = ["EXPERIMENTS", "SCALES", "TAKES_DATA"]
 
 EXPERIMENTS: Final = {
     "nearest-candidates": "NEAREST: candidates and cost against k, for RA, RAPF and PA",
+    "fsf": "a network of sensors: subscription load, event load and recall of six approaches",
 }
+TAKES_DATA: Final = frozenset({"fsf"})
 SCALES: Final = ("small", "paper")

@@ -22,35 +22,57 @@ class Claim:
     words: str
     holds: bool
     evidence: str
+    published: str = ""
 
     def __str__(self) -> str:
-        return f"{'holds' if self.holds else 'does not hold'}: {self.words}\n    {self.evidence}"
+        told = f"{'holds' if self.holds else 'does not hold'}: {self.words}"
+        return "\n    ".join(
+            [told, *([f"published: {self.published}"] if self.published else []), self.evidence]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One diagram: lines by their name; the axis across is logarithmic, the other one may be."""
+    """One diagram: lines by their name; each axis is `log` or `linear`. With a `file` it is a picture of its own."""
 
     title: str
     across: str
     upward: str
     lines: Mapping[str, Series]
     scale: str = "log"
+    scale_across: str = "log"
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All of it; `failures` are answers that were wrong, after which no number counts."""
+    """All of it; `failures` are answers that were wrong, after which no number counts.
+
+    `about` says how it was measured; where it is given, the outcome is also written as a page and as Parquet.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
     panels: Sequence[Panel]
     claims: Sequence[Claim]
     failures: Sequence[str] = field(default=())
+    about: Sequence[str] = field(default=())
 
     def table(self) -> str:
         """The rows as lines for people."""
-        return "\n".join(aligned([self.columns, *([_shown(cell) for cell in row] for row in self.rows)]))
+        return "\n".join(aligned([self.columns, *self.shown()]))
+
+    def shown(self) -> list[list[str]]:
+        """The rows as people read them."""
+        return [[_shown(cell) for cell in row] for row in self.rows]
+
+    def write_parquet(self, path: Path) -> None:
+        """The rows as they were measured, with the types of their columns."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        pq.write_table(pa.table(dict(zip(self.columns, map(pa.array, columns), strict=True))), path)
 
     def write_csv(self, path: Path) -> None:
         """The rows as they were measured."""

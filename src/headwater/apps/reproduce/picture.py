@@ -9,7 +9,7 @@ from typing import Final
 from headwater.apps.reproduce.outcome import Panel
 
 PANEL_INCHES: Final = (4.6, 3.8)
-MARKS: Final = "osD^v"
+MARKS: Final = "osD^vP"
 
 
 def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
@@ -20,13 +20,18 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
 
     width, height = PANEL_INCHES
     figure = Figure(figsize=(width * len(panels), height), layout="constrained")
-    figure.suptitle(title)
+    if title:
+        figure.suptitle(title)
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         for number, (name, line) in enumerate(panel.lines.items()):
             across, upward = zip(*line, strict=True)
             axes.plot(across, upward, marker=MARKS[number % len(MARKS)], label=name)
         axes.set(
-            title=panel.title, xlabel=panel.across, ylabel=panel.upward, xscale="log", yscale=panel.scale
+            title=panel.title,
+            xlabel=panel.across,
+            ylabel=panel.upward,
+            xscale=panel.scale_across,
+            yscale=panel.scale,
         )
         axes.set_xticks(sorted({place for line in panel.lines.values() for place, _ in line}))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

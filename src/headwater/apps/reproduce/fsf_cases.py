@@ -1,0 +1,56 @@
+"""What is simulated, and what is measured in it: a row of the table."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from typing import Final
+
+from headwater.apps.reproduce.outcome import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Which scene, how many of its subscriptions, which approach, and whether links and nodes fail meanwhile."""
+
+    part: str
+    scene: str
+    approach: str
+    subscriptions: int
+    faults: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.scene}, {self.subscriptions:,} subscriptions, {self.approach}{', faults' if self.faults else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A row: the case, its size, loads in operators and readings over links, what reached users, and cover decisions."""
+
+    part: str
+    scene: str
+    nodes: int
+    sensors: int
+    readings: int
+    approach: str
+    subscriptions: int
+    faults: bool
+    subscription_load: int
+    event_load: int
+    subscription_bytes: int
+    event_bytes: int
+    expected: int
+    delivered: int
+    wrong: int
+    recall: float
+    cover_decisions: int
+    cover_wrong: int
+    cover_us_median: float
+    cover_us_p99: float
+    elapsed_s: float
+
+    def cells(self) -> tuple[Cell, ...]:
+        """As a row of the table."""
+        return tuple(int(cell) if isinstance(cell, bool) else cell for cell in astuple(self))
+
+
+COLUMNS: Final = tuple(field.name for field in fields(Measured))
