@@ -1,0 +1,190 @@
+"""What a plan comes to, as tables for people and as CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headwater.apps.plan.day import Day
+from headwater.apps.plan.subscriptions import Question
+from headwater.apps.plan.words import operator_in_words
+from headwater.model import NodeId, Operator, format_instant
+from headwater.query.words import counted, size_in_words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_ROWS: Final = 60
+"""Lines of a printed table; the CSV has all of them."""
+
+OPERATOR_COLUMNS: Final = ("node", "asked by", "for", "asks for")
+LINK_COLUMNS: Final = (
+    "link", "operators", "readings", "operators to the centre", "readings to the centre", "saved",
+)  # fmt: skip
+
+Pair = tuple[NodeId, NodeId]
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What the links of one approach carried, by direction: operators and readings, and the bytes of all of them."""
+
+    approach: str
+    subscriptions: Mapping[Pair, int]
+    events: Mapping[Pair, int]
+    subscription_bytes: int
+    event_bytes: int
+
+    def over(self, pair: Pair) -> tuple[int, int]:
+        """Operators and readings over a link, both ways together."""
+        back = pair[::-1]
+        return (
+            self.subscriptions.get(pair, 0) + self.subscriptions.get(back, 0),
+            self.events.get(pair, 0) + self.events.get(back, 0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operator that stands at a node, on behalf of a neighbour or of the user of a subscription there."""
+
+    node: NodeId
+    asked_by: str
+    operator: Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """All that is told; `delivered` and `expected` count readings of subscriptions, `wrong` must be nothing."""
+
+    question: Question
+    day: Day
+    ours: Carried
+    centre: Carried
+    centre_node: NodeId
+    placed: Sequence[Placed]
+    delivered: int
+    expected: int
+    wrong: int
+
+    @property
+    def links(self) -> list[Pair]:
+        """The links as the network has them."""
+        return [(link.one, link.other) for link in self.question.network.links]
+
+
+def print_report(planned: Planned, console: Console) -> None:
+    """Everything, in the order in which one asks: what is it about, what stands where, what do the links carry."""
+    for line in _about(planned):
+        console.print(line, highlight=False, markup=False)
+    _table(console, "operators", OPERATOR_COLUMNS, operator_rows(planned), words=4)
+    _table(console, "links", LINK_COLUMNS, [*map(_spoken, link_rows(planned))], words=1)
+    for line in _closing(planned):
+        console.print(line, highlight=False, markup=False)
+
+
+def operator_rows(planned: Planned) -> list[Cells]:
+    """Which operator stands where."""
+    order = {node: number for number, node in enumerate(planned.question.network.nodes)}
+    rows = sorted(planned.placed, key=lambda placed: order[placed.node])
+    return [(p.node, p.asked_by, p.operator.subscription, operator_in_words(p.operator)) for p in rows]
+
+
+def link_rows(planned: Planned) -> list[tuple[str, int, int, int, int, float]]:
+    """What each link carries, beside what it would carry if everything went to the centre; `saved` is a share of that."""
+    rows = []
+    for pair in planned.links:
+        ours, centre = planned.ours.over(pair), planned.centre.over(pair)
+        rows.append((f"{pair[0]} - {pair[1]}", *ours, *centre, _saved(ours[1], centre[1])))
+    return rows
+
+
+def write_tables(planned: Planned, folder: Path) -> list[Path]:
+    """Both tables as CSV."""
+    tables: list[tuple[str, Cells, Sequence[Sequence[object]]]] = [
+        ("plan-operators.csv", OPERATOR_COLUMNS, operator_rows(planned)),
+        ("plan-links.csv", LINK_COLUMNS, link_rows(planned)),
+    ]
+    for name, columns, rows in tables:
+        with (folder / name).open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+    return [folder / name for name, _, _ in tables]
+
+
+def _about(planned: Planned) -> list[str]:
+    question, readings = planned.question, planned.day.recorded.readings
+    network = question.network
+    span = ""
+    if len(readings.time):
+        span = f", {format_instant(int(readings.time[0]))} to {format_instant(int(readings.time[-1]))}"
+    lines = [
+        f"network   {counted(len(network.nodes), 'node')}, {counted(len(question.sources), 'sensor')}, "
+        f"{counted(len(network.users), 'user')}; the centre is '{planned.centre_node}'",
+        f"queries   {counted(len(question.subscriptions), 'subscription')}, approach '{planned.ours.approach}'",
+        f"readings  {len(readings.time):,} of {planned.day.origin}{span}",
+    ]
+    lines += [f"left out  {words}" for words in planned.day.left_out]
+    if question.taken_as_readings:
+        names = ", ".join(f"'{name}'" for name in question.taken_as_readings)
+        lines.append(f"note      planned as EMIT READINGS, of which their answers are made: {names}")
+    for subscription, why in question.unanswerable():
+        lines.append(f"dropped   '{subscription.query}' of {subscription.user}, who is told: {why}")
+    return lines
+
+
+def _closing(planned: Planned) -> list[str]:
+    ours, centre = planned.ours, planned.centre
+    events, central = sum(ours.events.values()), sum(centre.events.values())
+    missed = planned.expected - planned.delivered
+    return [
+        _total("operators", sum(ours.subscriptions.values()), sum(centre.subscriptions.values())),
+        _total("readings", events, central) + f": {_percent(_saved(events, central))} saved",
+        f"bytes     {size_in_words(ours.subscription_bytes + ours.event_bytes)} over links, "
+        f"{size_in_words(centre.subscription_bytes + centre.event_bytes)} to the centre",
+        f"answers   {planned.delivered:,} of {planned.expected:,} readings reached their users"
+        + (f": {missed:,} are missing" if missed else ""),
+    ]
+
+
+def _total(what: str, ours: int, centre: int) -> str:
+    return f"{what:<9} {ours:,} over links, {centre:,} when everything goes to the centre"
+
+
+def _saved(ours: int, centre: int) -> float:
+    return 0.0 if ours == centre else 1.0 - ours / centre if centre else -1.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _spoken(row: tuple[str, int, int, int, int, float]) -> Cells:
+    link, *numbers, saved = row
+    ours, centre = row[2], row[4]
+    told = "" if ours == centre == 0 else "more" if centre == 0 else _percent(saved)
+    return (link, *(f"{number:,}" for number in numbers), told)
+
+
+def _table(console: Console, title: str, columns: Cells, rows: Sequence[Cells], *, words: int) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < words else "right", overflow="fold")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*(_plain(cell) for cell in row))
+    console.print(table)
+    if len(rows) > MOST_ROWS:
+        console.print(f"and {len(rows) - MOST_ROWS:,} more", highlight=False)
+
+
+def _plain(cell: str) -> str:
+    """A name may hold what rich would take for a style."""
+    from rich.markup import escape
+
+    return escape(cell)
