@@ -5,7 +5,8 @@ Rule 1  Subscription i is about station i modulo their number, so all stations h
 Rule 2  The range of an attribute reaches from the median of the station's readings down and up by offsets drawn from a Pareto distribution
         of skew 1, each for itself, in units of `unit` times half the distance between the quartiles.
 Rule 3  Medium selectivity: of the station's readings of the attributes asked for, between `least` and `most` are in a complex event of the
-        station alone. What is not so is drawn again, at most `MOST_DRAWS` times; then the load is refused.
+        station alone. What is not so is drawn again; every `DRAWS_OF_A_CHOICE` times with other attributes and a unit that is
+        `NARROWER`, because some hardly ever change; after `MOST_DRAWS` times the load is refused.
 Rule 4  The region is the place of the station, or, where regions are to overlap, a box around it of which each side is drawn: other
         stations inside add to the readings that match.
 
@@ -25,6 +26,8 @@ from headwater.model import SECOND, Box, Filter, Network, NodeId, Operator, Sour
 from headwater.workloads.stations import ATTRIBUTES, SPACING_M, Recorded
 
 MOST_DRAWS: Final = 2_000
+DRAWS_OF_A_CHOICE: Final = 100
+NARROWER: Final = 0.8
 NEAR_M: Final = 50.0
 
 Floats = NDArray[np.float64]
@@ -46,9 +49,9 @@ class Load:
 
     fewest: int = 5
     most_attributes: int = 5
-    least: float = 0.1
-    most: float = 0.4
-    unit: float = 0.7
+    least: float = 0.05
+    most: float = 0.2
+    unit: float = 0.5
     within_us: int = 300 * SECOND
     within_m: float | None = None
     overlapping: bool = False
@@ -108,11 +111,13 @@ def share_in_events(
 
 def _operator(name: str, station: _Station, load: Load, random: np.random.Generator) -> Operator:
     amount = int(random.integers(load.fewest, load.most_attributes + 1))
-    chosen = np.sort(random.permutation(len(ATTRIBUTES))[:amount])
-    times, values = [station.times[at] for at in chosen], [station.values[at] for at in chosen]
-    for _ in range(MOST_DRAWS):
+    for draw in range(MOST_DRAWS):
+        if draw % DRAWS_OF_A_CHOICE == 0:
+            chosen = np.sort(random.permutation(len(ATTRIBUTES))[:amount])
+            times, values = [station.times[at] for at in chosen], [station.values[at] for at in chosen]
+            unit = load.unit * NARROWER ** (draw // DRAWS_OF_A_CHOICE)
         # 1 - [0, 1) is never 0: an offset of skew 1 is the reciprocal of a uniform number.
-        offsets = load.unit * station.spreads[chosen, None] / (1.0 - random.random((amount, 2)))
+        offsets = unit * station.spreads[chosen, None] / (1.0 - random.random((amount, 2)))
         ranges = np.round(station.medians[chosen, None] + offsets * [-1.0, 1.0], 3)
         if load.least <= share_in_events(times, values, ranges, load.within_us) <= load.most:
             region = _region(station.source, load, random)
