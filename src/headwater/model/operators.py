@@ -83,6 +83,10 @@ class Readings(NamedTuple):
     value: NDArray[np.float64]
     number: NDArray[np.int64]
 
+    def take(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Readings:
+        """Some of them, by position or by mask."""
+        return Readings(self.source[chosen], self.time[chosen], self.value[chosen], self.number[chosen])
+
 
 class Matching(Protocol):
     """Operators ready to be matched."""

@@ -1,0 +1,17 @@
+"""The overlay as a whole: the correlating kernel, brokers, reliable delivery and the simulated world put together.
+
+```
+approaches   the combinations of policies that have a name
+simulation   one run: a network, subscriptions, a record; what came of it
+outcome      loads, answers and where operators stand
+watching     a stopwatch and a judge for cover decisions
+```
+"""
+
+from headwater.apps.overlay.approaches import APPROACHES, DELTA
+from headwater.apps.overlay.outcome import Outcome
+from headwater.apps.overlay.simulation import OverlaySettings, simulate
+from headwater.workloads.standing import Standing
+from headwater.workloads.stations import Recorded
+
+__all__ = ["APPROACHES", "DELTA", "Outcome", "OverlaySettings", "Recorded", "Standing", "simulate"]

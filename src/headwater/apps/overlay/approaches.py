@@ -1,0 +1,70 @@
+"""The approaches: combinations of where operators are filtered, how they are split, and how readings travel.
+
+| approach             | filtering            | splitting                       | readings                                    |
+|----------------------|----------------------|---------------------------------|---------------------------------------------|
+| centralized          | none                 | none: whole, to the centre      | all to the centre, result sets from there   |
+| naive                | none                 | by neighbour                    | a result set for each operator              |
+| operator-placement   | pairwise, on receipt | by neighbour                    | a result set for each, covered ones too     |
+| multi-join           | pairwise, on receipt | binary joins at the first fork  | per neighbour, once per link                |
+| filter-split-forward | probable set cover, on receipt | by neighbour          | per neighbour, once per link                |
+| exact                | exact set cover, at the sender | by neighbour          | per neighbour, once per link                |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater.model import NodeId
+from headwater.protocols.broker import (
+    Approach,
+    BinaryJoins,
+    ByNeighbour,
+    Filtering,
+    PerNeighbour,
+    PerSubscription,
+    ThroughCentre,
+    Towards,
+)
+from headwater.protocols.cover import Cover, Exact, Pairwise, Probable
+
+APPROACHES: Final = (
+    "centralized",
+    "naive",
+    "operator-placement",
+    "multi-join",
+    "filter-split-forward",
+    "exact",
+)
+DELTA: Final = 1e-3
+"""The error that the probable set cover is asked for."""
+
+
+def cover_of(approach: str) -> Cover | None:
+    """How an approach decides that an operator is covered."""
+    match approach:
+        case "operator-placement" | "multi-join":
+            return Pairwise()
+        case "filter-split-forward":
+            return Probable(delta=DELTA, estimate="paper")
+        case "exact":
+            return Exact()
+    return None
+
+
+def policies(approach: str, cover: Cover | None, *, towards_centre: NodeId | None, seed: int) -> Approach:
+    """The three policies of a node; `towards_centre`: its neighbour on the way there, None at the centre."""
+    on_receipt = Filtering("receipt", cover, seed)
+    match approach:
+        case "centralized":
+            return Approach(Filtering(), Towards(towards_centre), ThroughCentre(towards_centre))
+        case "naive":
+            return Approach(Filtering(), ByNeighbour(), PerSubscription())
+        case "operator-placement":
+            return Approach(on_receipt, ByNeighbour(), PerSubscription())
+        case "multi-join":
+            return Approach(on_receipt, BinaryJoins(), PerNeighbour())
+        case "filter-split-forward":
+            return Approach(on_receipt, ByNeighbour(), PerNeighbour())
+        case "exact":
+            return Approach(Filtering("sender", cover, seed), ByNeighbour(), PerNeighbour())
+    raise AssertionError(f"no approach is named {approach!r}")

@@ -1,0 +1,90 @@
+"""Which sources are there, and on which side of the node?
+
+Rule 1  A source is on one side only: the network is a tree. A second one of the same key and attribute is a peer's mistake.
+Rule 2  A source keeps its number for good, so that readings of it that are still held stay readable after it has left. One that comes back, or
+        has moved, gets a new number.
+
+Memory  MOST_SOURCES numbers, over the whole life of the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from headwater.model import Filter, NodeId, PeerError, Region, Source
+from headwater.protocols.broker.side import Pair, Side
+
+MOST_SOURCES: Final = 1_000_000
+
+
+class Directory:
+    """The sources of all sides."""
+
+    def __init__(self, sides: Mapping[NodeId, Side]) -> None:
+        self._sides = sides
+        self.sources: list[Source] = []
+        self.number: dict[Pair, int] = {}
+        self._where: dict[tuple[Any, ...], frozenset[NodeId]] = {}
+
+    def add(self, source: Source, side: NodeId) -> bool:
+        """A source is on a side; False: that is known."""
+        pair = (source.key, source.attribute)
+        if self._sides[side].sources.get(pair) == source:
+            return False
+        if any(pair in other.sources for name, other in self._sides.items() if name != side):
+            raise PeerError("known-source", f"'{source.key}' already measures '{source.attribute}' elsewhere")
+        if len(self.sources) >= MOST_SOURCES:
+            raise PeerError("limit-reached", f"there are more than {MOST_SOURCES} sources")
+        self._sides[side].sources[pair] = source
+        self.number[pair] = len(self.sources)
+        self.sources.append(source)
+        self._where.clear()
+        return True
+
+    def remove(self, pair: Pair, side: NodeId) -> Source | None:
+        """A source is gone from a side; None: it was not there."""
+        self._where.clear()
+        return self._sides[side].sources.pop(pair, None)
+
+    def where(self, filters: Iterable[Filter], *, but: NodeId | None) -> list[frozenset[NodeId]]:
+        """For each filter: on which sides, one left out, there are sources for it."""
+        return [self._sides_of(f.attribute, f.region, f.keys, but) for f in filters]
+
+    def save(self) -> dict[str, Any]:
+        """The numbers; which source is where stands with the sides."""
+        return {
+            "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources],
+            "numbers": [[*pair, number] for pair, number in self.number.items()],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """What `save` gave."""
+        self.sources = [Source(*row) for row in saved["sources"]]
+        self.number = {(key, attribute): number for key, attribute, number in saved["numbers"]}
+        self._where.clear()
+
+    def _sides_of(
+        self, attribute: str, region: Region | None, keys: tuple[str, ...] | None, but: NodeId | None
+    ) -> frozenset[NodeId]:
+        question = (attribute, region, keys, but)
+        found = self._where.get(question)
+        if found is None:
+            found = self._where[question] = frozenset(
+                name
+                for name, side in self._sides.items()
+                if name != but and _takes_any(list(side.sources.values()), attribute, region, keys)
+            )
+        return found
+
+
+def _takes_any(
+    sources: Sequence[Source], attribute: str, region: Region | None, keys: tuple[str, ...] | None
+) -> bool:
+    fitting = [s for s in sources if s.attribute == attribute and (keys is None or s.key in keys)]
+    if not fitting or region is None:
+        return bool(fitting)
+    x, y = np.array([s.x for s in fitting]), np.array([s.y for s in fitting])
+    return bool(region.contains(x, y).any())

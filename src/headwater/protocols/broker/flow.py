@@ -1,0 +1,226 @@
+"""Which readings does each side get, and when?
+
+Rule 1  A reading is a member of an operator by what the node holds, whatever the order of arrival. More readings never take a
+        member away, so nothing sent is ever wrong and nothing waits for a clock.
+Rule 2  A reading never goes back where it came from (but from the centre, which does everything), and is sent to a side once, or
+        once for each operator from there (`propagation`).
+Rule 3  New readings can only make members of readings less than the longest δt away: only those are looked at. A new operator looks at all.
+
+Memory  the store, and a bit for each reading and each result set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model import (
+    Answers,
+    Column,
+    ColumnType,
+    Deliver,
+    Instant,
+    Matcher,
+    NodeId,
+    Operator,
+    PeerError,
+    Readings,
+    Rows,
+    coded,
+    content_ids,
+)
+from headwater.protocols.broker.directory import Directory
+from headwater.protocols.broker.messages import Asked, Events, events
+from headwater.protocols.broker.outbox import Outbox
+from headwater.protocols.broker.propagation import Manner
+from headwater.protocols.broker.side import Pair, Side
+from headwater.protocols.broker.splitting import Splitting
+from headwater.protocols.broker.store import Slots, Store
+
+
+class Flow:
+    """The readings of a node, on their way."""
+
+    def __init__(
+        self,
+        name: NodeId,
+        sides: Mapping[NodeId, Side],
+        directory: Directory,
+        outbox: Outbox,
+        *,
+        matcher: Matcher,
+        splitting: Splitting,
+        validity_us: int,
+    ) -> None:
+        self._name, self._sides, self._directory, self._outbox = name, sides, directory, outbox
+        self._matcher, self._tests, self._validity_us = matcher, splitting.tests, validity_us
+        self._store = Store()
+        self._fresh: tuple[Instant, Instant] | None = None
+        self.counts: Counter[str] = Counter()
+
+    def add(self, told: Events, sender: NodeId, now: Instant) -> bool:
+        """Take readings in; whether there are any to be matched."""
+        self._expire(now)
+        readings = self._in_time(self._understood(told, sender), now)
+        slots = self._store.add(readings)
+        if len(slots):
+            if sender != self._name:
+                self._sides[sender].came(slots)
+            times = self._store.at(slots).time
+            first, last = self._fresh or (int(times[0]), int(times[0]))
+            self._fresh = min(first, int(times.min())), max(last, int(times.max()))
+        if told.operator is not None:
+            self._relay(told, told.operator, sender)
+        return self._fresh is not None
+
+    def match(self) -> None:
+        """Tell every side what became a member because of the readings since the last time."""
+        if self._fresh is None:
+            return
+        first, last = self._fresh
+        self._fresh = None
+        for name, side in self._sides.items():
+            if side.manner is Manner.ALL:
+                slots = self._store.between(first, last)
+                self._hand_over(
+                    name, [None], np.zeros(1, np.int64), slots, np.ones((1, len(slots)), np.bool_)
+                )
+            elif side.manner is not Manner.RELAY and side.wanting():
+                matching, asked, rows, reach = side.matching(
+                    self._matcher, self._directory.sources, self._tests_for(name)
+                )
+                slots = self._store.between(first - reach, last + reach)
+                members = matching.members(self._store.at(slots), each=side.each)
+                self._hand_over(name, asked if side.each else [None], rows, slots, members)
+
+    def catch_up(self, asked: Asked, name: NodeId, now: Instant) -> None:
+        """A new operator gets what is held and still valid."""
+        self._expire(now)
+        side, slots = self._sides[name], self._store.order
+        if not len(slots) or side.manner in (Manner.RELAY, Manner.ALL):
+            return
+        if asked.name in side.covered and not side.each:
+            return
+        matching = self._matcher.prepare(self._tests_for(name)(asked.operator), self._directory.sources)
+        members = matching.members(self._store.at(slots), each=False)
+        self._hand_over(name, [asked if side.each else None], np.array([side.row(asked)]), slots, members)
+
+    def save(self) -> dict[str, Any]:
+        """Everything held."""
+        return {
+            "store": self._store.save(),
+            "fresh": None if self._fresh is None else list(self._fresh),
+            "counts": dict(self.counts),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """What `save` gave."""
+        self._store = Store.load(saved["store"])
+        self._fresh = None if saved["fresh"] is None else (saved["fresh"][0], saved["fresh"][1])
+        self.counts = Counter(saved["counts"])
+
+    def _understood(self, told: Events, sender: NodeId) -> Readings:
+        """The readings, their sources numbered as here; those of sources that are not on that side are reported."""
+        side = self._sides[sender]
+        # What comes back from the centre may have been measured anywhere.
+        known: Mapping[Pair, object] = self._directory.number if side.manner is Manner.ALL else side.sources
+        numbers = [self._directory.number[pair] if pair in known else -1 for pair in told.sources]
+        readings = Readings(np.array(numbers, np.int32)[told.readings.source], *told.readings[1:])
+        if -1 not in numbers:
+            return readings
+        key, attribute = told.sources[numbers.index(-1)]
+        error = PeerError(
+            "unknown-source", f"readings of '{attribute}' of '{key}', which is not advertised there"
+        )
+        self._outbox.report(sender, error)
+        return readings.take(readings.source >= 0)
+
+    def _in_time(self, readings: Readings, now: Instant) -> Readings:
+        late = readings.time < now - self._validity_us
+        if late.any():
+            self.counts["readings that came when they were no longer valid"] += int(late.sum())
+            return readings.take(~late)
+        return readings
+
+    def _tests_for(self, name: NodeId) -> Callable[[Operator], list[Operator]]:
+        """Users get what they asked for, other nodes what the policy lets pass."""
+        return _itself if name == self._name else self._tests
+
+    def _hand_over(
+        self,
+        name: NodeId,
+        asked: Sequence[Asked | None],
+        rows: NDArray[np.int64],
+        slots: Slots,
+        members: NDArray[np.bool_],
+    ) -> None:
+        """Send members that were not sent before: a message for each result set, or one delivery to the users here."""
+        side = self._sides[name]
+        fresh = members & side.untold(rows, slots)
+        if not fresh.any():
+            return
+        side.tell(rows, slots, fresh)
+        if name == self._name:
+            self._deliver(asked, slots, fresh)
+            return
+        for i in np.flatnonzero(fresh.any(axis=1)).tolist():
+            self._send(name, asked[i], slots[fresh[i]])
+
+    def _send(self, name: NodeId, asked: Asked | None, slots: Slots) -> None:
+        readings = self._store.at(slots)
+        used, codes = np.unique(readings.source, return_inverse=True)
+        sources = [self._directory.sources[i] for i in used.tolist()]
+        told = Events(
+            None if asked is None else asked.name,
+            tuple((s.key, s.attribute) for s in sources),
+            Readings(codes.astype(np.int32), *readings[1:]),
+        )
+        self._outbox.send(name, events(told), len(slots))
+
+    def _relay(self, told: Events, operator: str, sender: NodeId) -> None:
+        """Pass a result set on towards the users it is for."""
+        for name, side in self._sides.items():
+            if name != sender and side.manner is Manner.RELAY and operator in side.asked:
+                self._outbox.send(name, events(told), len(told.readings.time))
+
+    def _deliver(self, asked: Sequence[Asked | None], slots: Slots, fresh: NDArray[np.bool_]) -> None:
+        which, at = np.nonzero(fresh)
+        readings = self._store.at(slots[at])
+        used, codes = np.unique(which, return_inverse=True)
+        names = [one.operator.subscription for one in (asked[i] for i in used.tolist()) if one is not None]
+        query = coded(codes.astype(np.int32), np.array(names, object))
+        columns = self._reading_columns(readings)
+        head = {
+            "query": query,
+            "event_time": columns["reading_time"],
+            "match_id": content_ids([query, *columns.values()]),
+        }
+        self._outbox.effects.append(Deliver(Answers(0, Rows(head | columns, len(which)))))
+
+    def _reading_columns(self, readings: Readings) -> dict[str, Column]:
+        used, codes = np.unique(readings.source, return_inverse=True)
+        sources = [self._directory.sources[i] for i in used.tolist()]
+        codes = codes.astype(np.int32)
+        return {
+            "attribute": coded(codes, np.array([s.attribute for s in sources], object)),
+            "key": coded(codes, np.array([s.key for s in sources], object)),
+            "reading_time": Column(ColumnType.TIMESTAMP, readings.time),
+            "value": Column(ColumnType.DOUBLE, readings.value),
+            "x": Column(ColumnType.DOUBLE, np.array([s.x for s in sources])[codes]),
+            "y": Column(ColumnType.DOUBLE, np.array([s.y for s in sources])[codes]),
+            "number": Column(ColumnType.BIGINT, readings.number),
+        }
+
+    def _expire(self, now: Instant) -> None:
+        freed = self._store.expire(now - self._validity_us)
+        if len(freed):
+            for side in self._sides.values():
+                side.free(freed)
+
+
+def _itself(operator: Operator) -> list[Operator]:
+    return [operator]

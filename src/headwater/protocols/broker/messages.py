@@ -1,0 +1,292 @@
+"""What brokers say to one another, as bytes, and what bytes from a peer are allowed to say.
+
+```
+advertise    sources                     there are such sources on my side
+retract      sources                     these are gone
+subscribe    operator                    send me what is in it
+unsubscribe  name                        no longer
+events       readings, for: name|null    readings you asked for (for one operator, where each has its own result set)
+```
+
+Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that nothing behind this
+        door meets a wrong type, a NaN or an array of the wrong length.
+Rule 2  An operator is named by its content: the same operator has the same name at every node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from headwater.model import (
+    BEGINNING,
+    END,
+    Box,
+    Circle,
+    Filter,
+    HostError,
+    Message,
+    Operator,
+    PeerError,
+    Polygon,
+    Readings,
+    Region,
+    Source,
+    decode,
+    encode,
+)
+from headwater.protocols.cover import Outline, outline
+
+MOST_FILTERS: Final = 64
+MOST_CORNERS: Final = 10_000
+LONGEST_NAME: Final = 1_000
+
+_COLUMNS: Final = {"source": np.int32, "time": np.int64, "value": np.float64, "number": np.int64}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operator with its name, its bytes and its outline, made once and passed on as they are."""
+
+    name: str
+    operator: Operator
+    body: bytes
+    outline: Outline
+
+    @staticmethod
+    def of(operator: Operator) -> Asked:
+        """The operator, named."""
+        body = encode(_operator_tree(operator))
+        return Asked(hashlib.blake2b(body, digest_size=12).hexdigest(), operator, body, outline(operator))
+
+
+class Events(NamedTuple):
+    """Readings of `sources`; `operator` names the result set they are for, where each operator has its own."""
+
+    operator: str | None
+    sources: tuple[tuple[str, str], ...]
+    readings: Readings
+
+
+def advertise(sources: Sequence[Source]) -> Message:
+    """There are such sources on this side."""
+    return Message("advertise", encode({"sources": [[s.key, s.attribute, s.x, s.y] for s in sources]}))
+
+
+def retract(sources: Sequence[tuple[str, str]]) -> Message:
+    """Sources, by key and attribute, are gone."""
+    return Message("retract", encode({"sources": [list(source) for source in sources]}))
+
+
+def subscribe(asked: Asked) -> Message:
+    """Send what is in an operator."""
+    return Message("subscribe", asked.body)
+
+
+def unsubscribe(name: str) -> Message:
+    """Send it no longer."""
+    return Message("unsubscribe", encode({"name": name}))
+
+
+def events(told: Events) -> Message:
+    """Readings."""
+    columns = {name: getattr(told.readings, name) for name in _COLUMNS}
+    return Message(
+        "events", encode({"for": told.operator, "sources": [list(pair) for pair in told.sources], **columns})
+    )
+
+
+def read_sources(body: bytes) -> list[Source]:
+    """The sources of `advertise`."""
+    sources = []
+    for row in _list(_tree(body), "sources"):
+        key, attribute, x, y = _row(row, 4)
+        sources.append(Source(_text(key), _text(attribute), _number(x), _number(y)))
+    return sources
+
+
+def read_pairs(body: bytes) -> list[tuple[str, str]]:
+    """The sources of `retract`."""
+    return _pairs(_list(_tree(body), "sources"))
+
+
+def read_asked(body: bytes) -> Asked:
+    """The operator of `subscribe`. Its name is made from what was understood, not from the bytes as they came."""
+    return Asked.of(_operator(_tree(body)))
+
+
+def read_name(body: bytes) -> str:
+    """The name of `unsubscribe`."""
+    return _text(_tree(body).get("name"))
+
+
+def read_events(body: bytes) -> Events:
+    """The readings of `events`, as they came: not necessarily by time."""
+    tree = _tree(body)
+    columns = [_column(tree.get(name), name, kind) for name, kind in _COLUMNS.items()]
+    pairs = _pairs(_list(tree, "sources"))
+    readings = Readings(*columns)
+    count = len(readings.source)
+    _demand(all(len(column) == count for column in columns), "columns of different length")
+    if count:
+        _demand(
+            readings.source.min() >= 0 and readings.source.max() < len(pairs), "a source that is not named"
+        )
+        _demand(readings.time.min() >= BEGINNING and readings.time.max() <= END, "a time out of range")
+        _demand(bool(np.isfinite(readings.value).all()), "a value that is no number")
+    name = tree.get("for")
+    return Events(None if name is None else _text(name), tuple(pairs), readings)
+
+
+def nonsense(message: str) -> PeerError:
+    """What a peer sent cannot be meant."""
+    return PeerError("bad-message", message, advice=["it was dropped; is the peer of another version?"])
+
+
+def _operator_tree(operator: Operator) -> dict[str, Any]:
+    return {
+        "subscription": operator.subscription,
+        "within_us": operator.within_us,
+        "within_m": operator.within_m,
+        "geographic": operator.geographic,
+        "since": operator.since,
+        "filters": [
+            [
+                f.attribute,
+                _bound(f.low),
+                _bound(f.high),
+                _region_list(f.region),
+                f.keys and list(f.keys),
+                f.needed,
+                f.wanted,
+                f.group,
+            ]
+            for f in operator.filters
+        ],
+    }
+
+
+def _operator(tree: dict[str, Any]) -> Operator:
+    rows = _list(tree, "filters")
+    _demand(0 < len(rows) <= MOST_FILTERS, f"an operator has 1 to {MOST_FILTERS} filters")
+    geographic, within_m = _truth(tree.get("geographic")), tree.get("within_m")
+    within_us, since = _whole(tree.get("within_us")), _whole(tree.get("since"))
+    _demand(0 <= within_us <= END and BEGINNING <= since <= END, "a time out of range")
+    return Operator(
+        subscription=_text(tree.get("subscription")),
+        filters=tuple(_filter(row, geographic) for row in rows),
+        within_us=within_us,
+        within_m=None if within_m is None else _number(within_m),
+        geographic=geographic,
+        since=since,
+    )
+
+
+def _filter(row: object, geographic: bool) -> Filter:
+    attribute, low, high, region, keys, needed, wanted, group = _row(row, 8)
+    _demand(keys is None or isinstance(keys, list), "keys that are no list")
+    return Filter(
+        attribute=_text(attribute),
+        low=-math.inf if low is None else _number(low),
+        high=math.inf if high is None else _number(high),
+        region=None if region is None else _region(region, geographic),
+        keys=None if keys is None else tuple(_text(key) for key in keys),
+        needed=_truth(needed),
+        wanted=_truth(wanted),
+        group=_whole(group),
+    )
+
+
+def _bound(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _region_list(region: Region | None) -> list[Any] | None:
+    match region:
+        case None:
+            return None
+        case Box():
+            return ["box", region.west, region.south, region.east, region.north]
+        case Circle():
+            return ["circle", region.x, region.y, region.radius_m]
+        case Polygon():
+            return ["polygon", *[list(corner) for corner in region.corners]]
+
+
+def _region(shape: object, geographic: bool) -> Region:
+    _demand(isinstance(shape, list) and 4 <= len(shape) <= MOST_CORNERS, "a region without a shape")
+    assert isinstance(shape, list)
+    match shape[0], len(shape):
+        case "box", 5:
+            west, south, east, north = map(_number, shape[1:])
+            return Box(west, south, east, north, geographic=geographic)
+        case "circle", 4:
+            x, y, radius_m = map(_number, shape[1:])
+            return Circle(x, y, radius_m, geographic=geographic)
+        case "polygon", _:
+            corners = [_row(corner, 2) for corner in shape[1:]]
+            return Polygon(tuple((_number(x), _number(y)) for x, y in corners), geographic=geographic)
+    raise nonsense("a region without a shape")
+
+
+def _tree(body: bytes) -> dict[str, Any]:
+    try:
+        return decode(body)
+    except HostError as fault:
+        raise nonsense("bytes that are no message") from fault
+
+
+def _list(tree: dict[str, Any], name: str) -> list[Any]:
+    value = tree.get(name)
+    _demand(isinstance(value, list), f"no list '{name}'")
+    assert isinstance(value, list)
+    return value
+
+
+def _row(value: object, width: int) -> list[Any]:
+    _demand(isinstance(value, list) and len(value) == width, f"a list that has not {width} entries")
+    assert isinstance(value, list)
+    return value
+
+
+def _pairs(rows: list[Any]) -> list[tuple[str, str]]:
+    return [(_text(key), _text(attribute)) for key, attribute in (_row(row, 2) for row in rows)]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_NAME:
+        raise nonsense("a name that is none")
+    return value
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise nonsense("a number that is none")
+    return float(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise nonsense("a whole number that is none")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise nonsense("a yes or no that is neither")
+    return value
+
+
+def _column(value: object, name: str, kind: type) -> Any:
+    _demand(isinstance(value, np.ndarray) and value.dtype == kind and value.ndim == 1, f"no column '{name}'")
+    return value
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise nonsense(otherwise)

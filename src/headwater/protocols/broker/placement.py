@@ -1,0 +1,183 @@
+"""What was asked of this node, and what does it ask of others for that?
+
+Rule 1  An operator that came from one side is divided among all others (`splitting`). What is covered goes no further (`filtering`): on receipt an
+        operator by others from the same side, at the sender a part by what that side was asked before.
+Rule 2  Asking comes before taking back, always: there is no moment at which something wanted is not asked for.
+Rule 3  A part may belong to several operators; it is taken back with the last of them.
+Rule 4  What is taken back may have covered others. Those are asked for now, unless something else covers them.
+Rule 5  The parts for the node's own sensors are worked out like the others, and kept: they are what a sensor would be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from headwater.model import HeadwaterError, NodeId, Operator, PeerError, Source
+from headwater.protocols.broker.directory import Directory
+from headwater.protocols.broker.filtering import Filtering
+from headwater.protocols.broker.messages import Asked, subscribe, unsubscribe
+from headwater.protocols.broker.outbox import Outbox
+from headwater.protocols.broker.side import Side
+from headwater.protocols.broker.splitting import Splitting
+
+MOST_OPERATORS: Final = 1_000_000
+
+
+class Placement:
+    """Operators from all sides, and their parts for all sides."""
+
+    def __init__(
+        self,
+        name: NodeId,
+        sides: Mapping[NodeId, Side],
+        directory: Directory,
+        outbox: Outbox,
+        *,
+        filtering: Filtering,
+        splitting: Splitting,
+    ) -> None:
+        self._name, self._sides, self._directory, self._outbox = name, sides, directory, outbox
+        self._filtering, self._split = filtering, splitting.parts
+        self._parts: dict[tuple[NodeId, str], dict[NodeId, list[Asked]]] = {}
+
+    def add(self, asked: Asked, sender: NodeId) -> bool:
+        """An operator came; False: nothing is new, or nobody could answer it."""
+        side = self._sides[sender]
+        if asked.name in side.asked or asked.name in side.covered:
+            return False
+        if sum(len(s.asked) + len(s.covered) for s in self._sides.values()) >= MOST_OPERATORS:
+            raise PeerError("limit-reached", f"'{self._name}' has been asked for {MOST_OPERATORS} operators")
+        if sender == self._name and not self._answerable(asked.operator):
+            return False
+        side.changed()
+        if self._filtering.where == "receipt" and self._filtering.covers(side.asked, asked):
+            side.covered.add(asked)
+        else:
+            side.asked.add(asked)
+            self._place(asked, sender)
+        return True
+
+    def remove(self, name: str, sender: NodeId) -> list[Asked]:
+        """An operator is taken back; the operators that are no longer covered without it."""
+        side = self._sides[sender]
+        side.forget(name)
+        side.changed()
+        if name in side.covered:
+            side.covered.take(name)
+        if name not in side.asked:
+            return []
+        gone = side.asked.take(name)
+        exposed = []
+        for other in side.covered.like(gone):
+            if not self._filtering.covers(side.asked, other):
+                side.asked.add(side.covered.take(other.name))
+                self._place(other, sender)
+                exposed.append(other)
+        for to, parts in self._parts.pop((sender, name)).items():
+            for part in parts:
+                self._unwant(to, part, f"{sender}/{name}")
+        return exposed
+
+    def sources_changed(self, sources: Sequence[Source], sender: NodeId) -> None:
+        """Sources came or went on a side: divide anew the operators from elsewhere that they concern."""
+        for name, side in self._sides.items():
+            if name == sender != self._name:
+                continue
+            for asked in list(side.asked):
+                if any(f.takes(source) for f in asked.operator.filters for source in sources):
+                    self._place(asked, name)
+                    if name == self._name:
+                        self._answerable(asked.operator)
+
+    def save(self) -> list[Any]:
+        """Which parts each operator has; the parts themselves stand with the sides."""
+        return [
+            [sender, name, [[to, part.name] for to, parts in divided.items() for part in parts]]
+            for (sender, name), divided in self._parts.items()
+        ]
+
+    def restore(self, saved: list[Any]) -> None:
+        """What `save` gave; the sides are there again."""
+        for sender, name, parts in saved:
+            divided = self._parts.setdefault((sender, name), {})
+            for to, part in parts:
+                found = self._sides[to].sent.get(part) or self._sides[to].held.get(part)
+                assert found is not None, "a part that is neither sent nor held"
+                divided.setdefault(to, []).append(found)
+
+    def _place(self, asked: Asked, sender: NodeId) -> None:
+        divided = self._divide(asked, sender)
+        before = self._parts.get((sender, asked.name), {})
+        self._parts[sender, asked.name] = divided
+        reason = f"{sender}/{asked.name}"
+        for to, parts in divided.items():
+            for part in parts:
+                self._want(to, part, reason)
+        kept = {(to, part.name) for to, parts in divided.items() for part in parts}
+        for to, parts in before.items():
+            for part in parts:
+                if (to, part.name) not in kept:
+                    self._unwant(to, part, reason)
+
+    def _divide(self, asked: Asked, sender: NodeId) -> dict[NodeId, list[Asked]]:
+        """The parts for each side. A user's own node may have sources itself; a neighbour asks only for what lies beyond it."""
+        but = None if sender == self._name else sender
+        where = self._directory.where(asked.operator.filters, but=but)
+        return {
+            to: [
+                asked if part == asked.operator else Asked.of(part)
+                for part in self._split(asked.operator, to, where)
+            ]
+            for to in self._sides
+            if to != but
+        }
+
+    def _want(self, to: NodeId, part: Asked, reason: str) -> None:
+        side = self._sides[to]
+        side.reasons.setdefault(part.name, set()).add(reason)
+        if part.name in side.sent or part.name in side.held:
+            return
+        decided_here = self._filtering.where == "sender" or to == self._name
+        if decided_here and self._filtering.covers(side.sent, part):
+            side.held.add(part)
+        else:
+            self._ask(to, part)
+
+    def _unwant(self, to: NodeId, part: Asked, reason: str) -> None:
+        side = self._sides[to]
+        side.reasons[part.name].discard(reason)
+        if side.reasons[part.name]:
+            return
+        del side.reasons[part.name]
+        if part.name in side.held:
+            side.held.take(part.name)
+            return
+        side.sent.take(part.name)
+        for other in side.held.like(part):
+            if not self._filtering.covers(side.sent, other):
+                self._ask(to, side.held.take(other.name))
+        if to != self._name:
+            self._outbox.send(to, unsubscribe(part.name), 1)
+
+    def _ask(self, to: NodeId, part: Asked) -> None:
+        self._sides[to].sent.add(part)
+        if to != self._name:
+            self._outbox.send(to, subscribe(part), 1)
+
+    def _answerable(self, operator: Operator) -> bool:
+        """Whether there are sources for all of it anywhere; its user is told otherwise."""
+        for f, where in zip(operator.filters, self._directory.where(operator.filters, but=None), strict=True):
+            if f.needed and not where:
+                keys = "" if f.keys is None else f" {' or '.join(repr(key) for key in f.keys)}"
+                place = "" if f.region is None else " in its region"
+                error = HeadwaterError(
+                    "no-sources",
+                    f"no sensor{keys}{place} measures '{f.attribute}', which '{operator.subscription}' asks for",
+                    advice=[
+                        "check the attribute, the sensors and the region, and subscribe again when there is one"
+                    ],
+                )
+                self._outbox.tell(operator.subscription, error)
+                return False
+        return True

@@ -1,0 +1,155 @@
+"""What a node knows about one side of itself: a neighbour, or the node's own sensors and users.
+
+```
+sources    advertised from there
+asked      operators that came from there and are not covered by others from there
+covered    operators that came from there and are
+sent       operators this node asked of that side
+held       operators it would have asked, covered by those it did
+told       which readings went there, or came from there: bool[row, slot]; one row for the side, or one for each operator
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model import Matcher, Matching, Operator, Source
+from headwater.protocols.broker.filtering import Shelf
+from headwater.protocols.broker.messages import Asked, read_asked
+from headwater.protocols.broker.propagation import Manner
+from headwater.protocols.broker.store import Slots
+
+Pair = tuple[str, str]
+
+
+class Side:
+    """One side, and in which manner readings for it are chosen."""
+
+    def __init__(self, manner: Manner) -> None:
+        self.manner, self.each = manner, manner.each
+        self.sources: dict[Pair, Source] = {}
+        self.asked, self.covered = Shelf(), Shelf()
+        self.sent, self.held = Shelf(), Shelf()
+        self.reasons: dict[str, set[str]] = {}
+        """For each operator in `sent` or `held`: which operators it is a part of."""
+        self._told: NDArray[np.bool_] = np.zeros((1, 0), np.bool_)  # row 0: what came from there
+        self._row: dict[str, int] = {}
+        self._spare: list[int] = []
+        self._ready: tuple[Matching, list[Asked], NDArray[np.int64], int] | None = None
+        self._ready_for = 0
+
+    def changed(self) -> None:
+        """The operators are others now: prepare them again when they are next matched."""
+        self._ready = None
+
+    def matching(
+        self,
+        matcher: Matcher,
+        sources: Sequence[Source],
+        tests: Callable[[Operator], list[Operator]],
+    ) -> tuple[Matching, list[Asked], NDArray[np.int64], int]:
+        """The operators from there, ready to be matched; the rows of what was told for them; their longest δt."""
+        if self._ready is None or self._ready_for != len(sources):
+            asked = self.wanting()
+            operators = [test for one in asked for test in tests(one.operator)]
+            rows = np.array([self.row(one) for one in asked] if self.each else [0], np.int64)
+            reach = max(one.operator.within_us for one in asked)
+            self._ready = (matcher.prepare(operators, sources), asked, rows, reach)
+            self._ready_for = len(sources)
+        return self._ready
+
+    def wanting(self) -> list[Asked]:
+        """The operators that readings are sent for: those that are covered too, where each has its own result set."""
+        return [*self.asked, *self.covered] if self.each else list(self.asked)
+
+    def row(self, asked: Asked) -> int:
+        """Where it is noted what was told for an operator."""
+        if not self.each:
+            return 0
+        row = self._row.get(asked.name)
+        if row is None:
+            row = self._row[asked.name] = self._spare.pop() if self._spare else len(self._row) + 1
+            if row >= len(self._told):
+                more = np.zeros((len(self._told), self._told.shape[1]), np.bool_)
+                self._told = np.concatenate([self._told, more])
+        return row
+
+    def forget(self, name: str) -> None:
+        """An operator is gone: so is what was told for it."""
+        row = self._row.pop(name, None)
+        if row is not None:
+            self._told[row] = False
+            self._spare.append(row)
+
+    def untold(self, rows: NDArray[np.int64], slots: Slots) -> NDArray[np.bool_]:
+        """Which slots were not told yet: bool[row, slot]."""
+        table = self._table(slots)
+        untold = ~table[np.ix_(rows, slots)]
+        return untold if self.manner is Manner.RETURN else untold & ~table[0, slots]
+
+    def tell(self, rows: NDArray[np.int64], slots: Slots, told: NDArray[np.bool_]) -> None:
+        """Note what is told now."""
+        self._table(slots)[np.ix_(rows, slots)] |= told
+
+    def came(self, slots: Slots) -> None:
+        """Readings came from there."""
+        self._table(slots)[0, slots] = True
+
+    def free(self, slots: Slots) -> None:
+        """Slots hold nothing any more."""
+        known = slots[slots < self._told.shape[1]]
+        self._told[:, known] = False
+
+    def save(self) -> dict[str, Any]:
+        """All of it."""
+        shelves = {name: [one.body for one in getattr(self, name)] for name in _SHELVES}
+        return {
+            "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources.values()],
+            **{name: _packed(bodies) for name, bodies in shelves.items()},
+            "reasons": {name: sorted(parents) for name, parents in self.reasons.items()},
+            "rows": dict(self._row),
+            "spare": list(self._spare),
+            "told": self._told,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """What `save` gave."""
+        for key, attribute, x, y in saved["sources"]:
+            self.sources[key, attribute] = Source(key, attribute, x, y)
+        for name in _SHELVES:
+            for body in _unpacked(saved[name]):
+                getattr(self, name).add(read_asked(body))
+        self.reasons = {name: set(parents) for name, parents in saved["reasons"].items()}
+        self._row, self._told = dict(saved["rows"]), np.array(saved["told"])
+        self._spare = list(saved["spare"])
+
+    def _table(self, slots: Slots) -> NDArray[np.bool_]:
+        wide = int(slots.max()) + 1 if len(slots) else 0
+        if wide > self._told.shape[1]:
+            more = np.zeros(
+                (len(self._told), max(wide, 2 * self._told.shape[1]) - self._told.shape[1]), np.bool_
+            )
+            self._told = np.concatenate([self._told, more], axis=1)
+        return self._told
+
+
+_SHELVES = ("asked", "covered", "sent", "held")
+
+
+def _packed(bodies: Iterable[bytes]) -> dict[str, Any]:
+    bodies = list(bodies)
+    return {
+        "bytes": np.frombuffer(b"".join(bodies), np.uint8),
+        "lengths": np.array([len(body) for body in bodies], np.int64),
+    }
+
+
+def _unpacked(saved: dict[str, Any]) -> list[bytes]:
+    ends = np.cumsum(saved["lengths"]).tolist()
+    whole = saved["bytes"].tobytes()
+    return [whole[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=False)]

@@ -1,0 +1,157 @@
+"""Which part of an operator concerns what lies behind a link?
+
+`where` says for each filter on which sides of the node (links, or the node itself) there are sources for it, the side the
+operator came from left out. A part for side j has the filters with sources behind j.
+
+Rule 1  A filter stays needed behind j only if all its sources lie there: a reading elsewhere could complete the event.
+Rule 2  An operator whose sources all lie behind j goes there as it is. Otherwise this node puts the event together, and all
+        filters of the part are wanted.
+Rule 3  No source at all for a needed filter: no complex event can exist, nothing is asked for.
+Rule 4  Parts that mean the same are written the same, whatever they are parts of: filters in one order, groups counted from 0, and no δt
+        or δl where there is nothing to be near to.
+
+Binary joins (multi-join): where the sources first part, the operator becomes a ring of pairs, filter i wanted and looked at together with
+filter i + 1. Every reading of a complex event passes its pair; readings that only have a partner pass too, and travel to the user.
+
+Source  seed paper, algorithm 3 `project`; it has one source per attribute, where rules 1 and 2 are the same as its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from headwater.model import Filter, NodeId, Operator
+from headwater.model.operators import UNGROUPED
+
+Where = Sequence[frozenset[NodeId]]
+
+ALONE_US: Final = 1
+"""The δt of an operator with one filter, where it means nothing."""
+
+
+class Splitting(Protocol):
+    """How an operator is divided among the sides of a node."""
+
+    def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
+        """What to ask of a side."""
+        ...
+
+    def tests(self, operator: Operator) -> list[Operator]:
+        """By which operators readings for it are chosen, on their way to another node."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ByNeighbour:
+    """One part for each side with sources."""
+
+    def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
+        """The filters with sources there."""
+        part = project(operator, side, where)
+        return [] if part is None else [part]
+
+    def tests(self, operator: Operator) -> list[Operator]:
+        """The operator itself."""
+        return [operator]
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryJoins:
+    """Whole up to the first fork; from there on pairs."""
+
+    def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
+        """The operator, or what each of its pairs asks there."""
+        if _unsourced(operator, where):
+            return []
+        if not _is_join(operator) or _whole(operator, side, where):
+            return ByNeighbour().parts(operator, side, where)
+        places = dict(zip(operator.filters, where, strict=True))
+        parts: dict[Operator, None] = {}
+        for pair in _ring(operator):
+            found = project(pair, side, [places[replace(f, wanted=True)] for f in pair.filters])
+            if found is not None:
+                parts[found] = None
+        return list(parts)
+
+    def tests(self, operator: Operator) -> list[Operator]:
+        """The pairs."""
+        return _ring(operator) if _is_join(operator) else [operator]
+
+
+@dataclass(frozen=True, slots=True)
+class Towards:
+    """All of it to one side, whatever lies there: towards the node that does everything (None: this is it)."""
+
+    side: NodeId | None
+
+    def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
+        """The operator, on the way to the centre."""
+        return [operator] if side == self.side else []
+
+    def tests(self, operator: Operator) -> list[Operator]:
+        """The operator itself."""
+        return [operator]
+
+
+def project(operator: Operator, side: NodeId, where: Where) -> Operator | None:
+    """The part of an operator for one side of a node; None: nothing to ask there."""
+    if _unsourced(operator, where) or not any(side in places for places in where):
+        return None
+    if _whole(operator, side, where):
+        return canonical(operator)
+    filters = [
+        replace(f, needed=f.needed and places == {side}, wanted=True)
+        for f, places in zip(operator.filters, where, strict=True)
+        if side in places
+    ]
+    return canonical(replace(operator, filters=tuple(filters)))
+
+
+def canonical(operator: Operator) -> Operator:
+    """The same operator, written in the one way all nodes write it."""
+    filters = sorted(operator.filters, key=_sort_key)
+    kept: list[Filter] = []
+    for f in filters:
+        if f.needed or f not in kept:  # a second filter that adds nothing to the event and asks for the same
+            kept.append(f)
+    groups = [f.group for f in kept]
+    numbers: dict[int, int] = {}
+    for i, f in enumerate(kept):
+        alone = f.group == UNGROUPED or groups.count(f.group) == 1
+        group = UNGROUPED if alone else numbers.setdefault(f.group, len(numbers))
+        kept[i] = replace(f, group=group) if group != f.group else f
+    if len(kept) > 1:
+        return replace(operator, filters=tuple(kept))
+    return replace(
+        operator,
+        filters=(replace(kept[0], needed=True, wanted=True),),
+        within_us=ALONE_US,
+        within_m=None,
+    )
+
+
+def _sort_key(f: Filter) -> tuple[object, ...]:
+    return (f.attribute, f.keys or (), not f.needed, not f.wanted, f.group, f.low, f.high, repr(f.region))
+
+
+def _unsourced(operator: Operator, where: Where) -> bool:
+    return any(f.needed and not places for f, places in zip(operator.filters, where, strict=True))
+
+
+def _whole(operator: Operator, side: NodeId, where: Where) -> bool:
+    return all(places == {side} for places in where)
+
+
+def _is_join(operator: Operator) -> bool:
+    return len(operator.filters) > 2 and all(f.needed and f.wanted for f in operator.filters)
+
+
+def _ring(operator: Operator) -> list[Operator]:
+    filters = operator.filters
+    others = filters[1:] + filters[:1]
+    return [
+        replace(operator, filters=(main, replace(other, wanted=False)))
+        for main, other in zip(filters, others, strict=True)
+    ]
