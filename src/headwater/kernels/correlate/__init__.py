@@ -1,10 +1,20 @@
 """Which readings of different sensors belong together? (`CORRELATE`)
 
 `subscription` is what is asked, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
-events, `routing` which zones need a row at all.
+events, `routing` which zones need a row at all. `members` finds the readings of operators for the nodes of a network.
 """
 
 from headwater.kernels.correlate.kernel import CorrelateKernel, CorrelateState
+from headwater.kernels.correlate.members import MemberMatcher, Membership
 from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
 
-__all__ = ["Clause", "CorrelateKernel", "CorrelateState", "Emit", "Interval", "Subscription"]
+__all__ = [
+    "Clause",
+    "CorrelateKernel",
+    "CorrelateState",
+    "Emit",
+    "Interval",
+    "MemberMatcher",
+    "Membership",
+    "Subscription",
+]

@@ -1,0 +1,177 @@
+"""Which readings are in which operator? (The matcher that nodes of a network are given.)
+
+A reading is a *member* of an operator if its filter is wanted and it is part of a complex event: one reading for each needed
+filter, and if its own filter is not needed, itself besides; all strictly within δt and δl, no reading for two filters, different
+keys within a group, none before `since`. Without needed filters every reading of a wanted one is a member.
+
+Rule 1  All that counts is which readings there are: more of them never take a member away, and their order is that of time.
+Rule 2  Readings are picked once for all operators of a shape; then for each operator there is one pass over those in its intervals.
+Rule 3  Where filters cannot get in one another's way, the window (T − δt, T] that ends at a reading holds a complex event iff it
+        holds a reading for each needed filter, and then everything in it is a member (two pointers, linear).
+Rule 4  Otherwise complex events are searched for, newest reading by newest reading (`cliques`).
+Memory  None between two calls but the operators themselves; the answer is operators x readings.
+Source  READINGS of CORRELATE, over a fixed set of readings instead of a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.cliques import NEVER, NONE, Picked, first_missing, mark_searched
+from headwater.kernels.correlate.shapes import (
+    Book,
+    Doubles,
+    Flags,
+    Numbers,
+    SourceSets,
+    book_of,
+    shapes_of,
+)
+from headwater.model import Operator, Readings, Source
+
+
+class MemberMatcher:
+    """Makes operators ready to be matched; holds nothing itself."""
+
+    def prepare(self, operators: Sequence[Operator], sources: Sequence[Source]) -> Membership:
+        """Operators over readings whose `source` is a position in `sources`."""
+        sets = SourceSets(sources)
+        return Membership(len(operators), len(sources), book_of(shapes_of(operators, sets), sets))
+
+
+class Membership:
+    """Operators ready to be matched."""
+
+    def __init__(self, operators: int, sources: int, book: Book) -> None:
+        self._operators = operators
+        self._sources = sources
+        self._book = book
+
+    def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
+        """Which readings (by time) are in which operator: bool[operators, n]; not `each`: in any of them, bool[1, n]."""
+        source, time, value, _ = readings
+        marked = np.zeros((self._operators if each else 1, len(source)), np.bool_)
+        if len(source):
+            assert source.min() >= 0, "a source before the first"
+            assert source.max() < self._sources, "a source that was not given to prepare"
+            assert np.all(time[1:] >= time[:-1]), "readings must come by time"
+            _mark(self._book, self._sources, source, time, value, each, marked)
+        return marked
+
+
+@numba.njit(cache=True)
+def _mark(
+    book: Book,
+    sources: int,
+    source: NDArray[np.int32],
+    time: Numbers,
+    value: Doubles,
+    each: bool,
+    marked: Flags,
+) -> None:
+    """Mark the members of all operators."""
+    first_way = np.full(sources, NONE, np.int64)
+    for shape in range(len(book.within_us)):
+        picked = _pick(book, shape, source, time, value, first_way)
+        if len(picked.row) == 0:
+            continue
+        chosen = np.empty(len(picked.row), np.int64)
+        for member in range(book.first_member[shape], book.first_member[shape + 1]):
+            into = marked[book.member[member] if each else 0]
+            found = chosen[: _choose(book, shape, member, picked, chosen)]
+            if not each and not _some_open(book, shape, picked, found, into):
+                continue
+            if book.searched[shape]:
+                mark_searched(book, shape, member, picked, found, len(source), into)
+            else:
+                _sweep(book, shape, picked, found, into)
+
+
+@numba.njit(cache=True)
+def _pick(
+    book: Book,
+    shape: int,
+    source: NDArray[np.int32],
+    time: Numbers,
+    value: Doubles,
+    first_way: Numbers,
+) -> Picked:
+    """The readings of a shape's sources. `first_way` is empty (NONE for each source), before and after."""
+    first, stop = book.first_slot[shape], book.first_slot[shape + 1]
+    next_way = np.empty(stop - first, np.int64)
+    for slot in range(stop - first):
+        of = book.slot_source[first + slot]
+        next_way[slot], first_way[of] = first_way[of], slot
+    count = 0
+    for n in range(len(source)):
+        slot = first_way[source[n]]
+        while slot != NONE:
+            count += 1
+            slot = next_way[slot]
+    row, slots, of_filter = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    times, values = np.empty(count, np.int64), np.empty(count)
+    count = 0
+    for n in range(len(source)):
+        slot = first_way[source[n]]
+        while slot != NONE:
+            row[count], slots[count], of_filter[count] = n, slot, book.slot_filter[first + slot]
+            times[count], values[count] = time[n], value[n]
+            count += 1
+            slot = next_way[slot]
+    for slot in range(first, stop):
+        first_way[book.slot_source[slot]] = NONE
+    return Picked(row, slots, of_filter, times, values)
+
+
+@numba.njit(cache=True)
+def _choose(book: Book, shape: int, member: int, picked: Picked, chosen: Numbers) -> int:
+    """Write which of the picked readings are in the operator's intervals into `chosen`; how many."""
+    filters = book.first_filter[shape + 1] - book.first_filter[shape]
+    first = book.first_bound[shape] + (member - book.first_member[shape]) * filters
+    low, high = book.low[first : first + filters], book.high[first : first + filters]
+    count = 0
+    for n in range(np.searchsorted(picked.time, book.since[member]), len(picked.row)):
+        # Written always, kept if it counts: a branch here would be guessed wrong half of the time.
+        chosen[count] = n
+        of = picked.filter[n]
+        count += (low[of] <= picked.value[n]) & (picked.value[n] <= high[of])
+    return count
+
+
+@numba.njit(cache=True)
+def _some_open(book: Book, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> bool:
+    """Whether there is a reading that could be marked and is not."""
+    wanted = book.wanted[book.first_filter[shape] : book.first_filter[shape + 1]]
+    n = 0
+    while n < len(chosen) and (into[picked.row[chosen[n]]] or not wanted[picked.filter[chosen[n]]]):
+        n += 1
+    return n < len(chosen)
+
+
+@numba.njit(cache=True)
+def _sweep(book: Book, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> None:
+    """Mark what lies in windows in which every needed filter has a reading (Rule 3)."""
+    needed = book.needed[book.first_filter[shape] : book.first_filter[shape + 1]]
+    wanted = book.wanted[book.first_filter[shape] : book.first_filter[shape + 1]]
+    latest = np.full(len(needed), NEVER, np.int64)
+    missing = 0  # a needed filter that had no reading in the window, if any had none
+    done = 0  # what comes before is marked, or too old for every window to come
+    for newest in range(len(chosen)):
+        now = picked.time[chosen[newest]]
+        after = now - book.within_us[shape]
+        latest[picked.filter[chosen[newest]]] = now
+        if needed[missing] and latest[missing] <= after:
+            continue
+        missing = first_missing(needed, latest, after)
+        if missing != NONE:
+            continue
+        missing = 0
+        while done <= newest:
+            n = chosen[done]
+            if picked.time[n] > after and wanted[picked.filter[n]]:
+                into[picked.row[n]] = True
+            done += 1
