@@ -56,6 +56,12 @@ def test_delay_keeps_the_order() -> None:
     assert max(at - 20_000 * number for number, at in enumerate(arrived)) > SECOND // 2
 
 
+def test_a_frame_after_the_end_of_faults_does_not_overtake_one_delayed_before() -> None:
+    world = links(Faults(delay_us=100 * SECOND, until=2 * SECOND))
+    arrived = [at for arrivals in times(world, 4) for at in arrivals]
+    assert arrived[1] > 5 * SECOND and arrived == sorted(arrived)
+
+
 def test_one_frame_can_be_named() -> None:
     assert [len(one) for one in times(links(Faults(lost=frozenset([1]), doubled=frozenset([2]))), 4)] == [
         1,

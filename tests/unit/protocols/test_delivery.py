@@ -24,6 +24,7 @@ from headwater.protocols.delivery import (
 )
 from headwater.protocols.delivery.sending import GIVEN_UP, QUIET, REPAIRING, TRANSITIONS, WAITING
 
+OF_ONE_BYTE = len(pack(Message("word", b"x"))) * 10  # microseconds on a slow link
 SMALL = DeliverySettings(window_frames=4, frame_bytes=40)
 
 
@@ -131,7 +132,7 @@ def test_a_lost_frame_is_sent_again_after_pauses_that_double_up_to_a_bound() -> 
     for _ in range(8):
         at = a.next_wake()
         assert at is not None
-        pauses.append(at - now)
+        pauses.append(at - now - OF_ONE_BYTE)
         now = at
         assert sent(a.wake(now)) == [frame]
     assert pauses == [400_000, 800_000, 1_600_000, 3_200_000, 6_400_000] + [10_000_000] * 3
@@ -187,6 +188,45 @@ def test_frames_far_ahead_are_not_kept() -> None:
     assert words(b) == ["1", "2", "3", "4"]
 
 
+def test_an_early_frame_that_comes_again_and_again_takes_room_once() -> None:
+    a, b = pair(DeliverySettings(window_bytes=100))
+    first, second, third = (say(a, "b", word * 20, 0)[0] for word in "xyz")
+    for frame in [second] * 9 + [third, first]:
+        b.receive(frame, "a", 0)
+    assert words(b) == ["x" * 20, "y" * 20, "z" * 20]
+
+
+def test_a_frame_that_was_sent_twice_measures_nothing() -> None:
+    a, b = pair()
+    (frame,) = say(a, "b", "x", 0)
+    a.wake(9_000_000)
+    b.receive(frame, "a", 9_000_000)
+    (ack,) = sent(b.wake(9_050_000))
+    a.receive(ack, "b", 9_060_000)
+    say(a, "b", "y", 10_000_000)
+    assert a.next_wake() == 10_000_000 + 800_000 + OF_ONE_BYTE  # as it has grown
+
+
+def test_a_link_much_slower_than_expected_has_few_frames_sent_twice() -> None:
+    a, b = pair()
+    for number in range(20):
+        now = number * 10_000_000
+        (frame,) = say(a, "b", "x", now)
+        while (at := a.next_wake()) is not None and at < now + 2_000_000:
+            a.wake(at)
+        b.receive(frame, "a", now + 1_000_000)
+        (ack,) = sent(b.wake(now + 1_050_000))
+        a.receive(ack, "b", now + 2_050_000)
+    assert a.traffic["b"].resends == 3
+    assert a.traffic["b"].frames == 23
+
+
+def test_a_great_packet_is_given_time() -> None:
+    a, _ = pair()
+    say(a, "b", "y" * 1_000_000, 0)
+    assert a.next_wake() == 400_000 + 10 * (1_000_000 + len(pack(Message("word", b""))))
+
+
 def test_a_packet_greater_than_a_frame_travels_alone() -> None:
     a, b = pair(SMALL)
     frames = say(a, "b", f"x,{'y' * 500},z", 0)
@@ -199,7 +239,7 @@ def test_a_packet_greater_than_a_frame_travels_alone() -> None:
 def test_after_a_long_silence_the_window_is_resent_in_growing_bursts() -> None:
     a, b = pair(DeliverySettings(ack_frames=1))
     lost = [say(a, "b", f"{number}", 0)[0] for number in range(20)]
-    frames, now, bursts = sent(a.wake(400_000)), 400_000, []
+    frames, now, bursts = sent(a.wake(401_000)), 401_000, []
     while frames:
         bursts.append(len(frames))
         now += 20_000
@@ -229,8 +269,8 @@ def test_a_core_is_woken_when_it_asked_and_not_with_the_timers_of_delivery() -> 
     a = Reliable("a", ["b"], core)
     assert a.next_wake() == 500_000
     say(a, "b", "x", 0)
-    assert a.next_wake() == 400_000
-    assert [seen(frame).number for frame in sent(a.wake(400_000))] == [1]
+    assert a.next_wake() == 400_000 + OF_ONE_BYTE
+    assert [seen(frame).number for frame in sent(a.wake(450_000))] == [1]
     assert core.wake_at == 500_000
     (frame,) = sent(a.wake(500_000))
     assert seen(frame).packets == [Message("word", b"awake")]
@@ -249,7 +289,7 @@ def test_a_revived_node_goes_on_with_its_numbers_frames_and_timers() -> None:
     frames = say(a, "b", ",".join(f"{number:030}" for number in range(9)), 0)
     b.receive(frames[0], "a", 5)
     b.receive(frames[2], "a", 6)  # early
-    a.wake(400_000)
+    assert len(sent(a.wake(401_000))) == 1
     for node in (a, b):
         twin = Reliable.load(node.save(), Relay.load)
         assert twin.save() == node.save()

@@ -7,7 +7,9 @@ Rule 4  When the timer runs out the oldest frame is sent again, and the next pau
         was on its way is acknowledged (REPAIRING), progress that leaves a gap sends the next ones at once, twice as many each
         time: a link that was cut for a while is full again after a few round trips.
 Rule 5  The pause is the smoothed round trip plus four times its mean deviation (Jacobson 1988), measured only on frames that
-        were sent once (Karn 1987), plus the time the neighbour may hold its acknowledgement back.
+        were sent once (Karn 1987), plus the time the neighbour may hold its acknowledgement back, plus the time the oldest
+        frame takes on a slow link. A pause that has grown stays so until a frame that was sent once is acknowledged (at most
+        MOST_GROWN times what was measured): otherwise a link slower than expected would have every frame sent twice for ever.
 
 Memory  `window_frames` and `window_bytes` on their way, `waiting_bytes` waiting. Beyond that the neighbour is given up.
 """
@@ -17,9 +19,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from headwater.model import Instant
+from headwater.model import SECOND, Instant
 from headwater.protocols.delivery.saving import join_bytes, split_bytes
 from headwater.protocols.delivery.settings import DeliverySettings
+
+MOST_GROWN = 8
 
 QUIET = "quiet"  # nothing on its way: no timer
 WAITING = "waiting"  # frames on their way, none known to be lost
@@ -100,7 +104,7 @@ class Sending:
             frames.append((self.last, payload))
         if frames and self.state == QUIET:
             self._move(SENT)
-            self.resend_at = now + self._pause_us
+            self._start_timer(now)
         return frames
 
     def acknowledge(self, ack: int, now: Instant) -> list[tuple[int, bytes]]:
@@ -111,14 +115,16 @@ class Sending:
         while flying and flying[0].number <= ack:
             newest = flying.popleft()
             self._flying_bytes -= len(newest.payload)
-        if not newest.again:
+        if newest.again:
+            self._pause_us = min(self._pause_us, MOST_GROWN * self._timeout_us)
+        else:
             self._measure(now - newest.sent_at)
-        self._pause_us = self._timeout_us
+            self._pause_us = self._timeout_us
         if not flying:
             self._move(ALL_ACKED)
             self.resend_at = None
             return []
-        self.resend_at = now + self._pause_us
+        self._start_timer(now)
         return self._repair(ack) if self.state == REPAIRING else []
 
     def time_out(self, now: Instant) -> list[tuple[int, bytes]]:
@@ -128,7 +134,7 @@ class Sending:
         self._repair_to = self.last
         self._burst = 1
         self._pause_us = min(2 * self._pause_us, self._settings.most_resend_us)
-        self.resend_at = now + self._pause_us
+        self._start_timer(now)
         return self._again()
 
     def save(self) -> dict[str, Any]:
@@ -161,6 +167,10 @@ class Sending:
         half._timeout_us, half._pause_us, half._round_trip_us, half._spread_us = tree["pauses"]
         half._repairs, half._repair_to, half._burst = tree["repair"]
         return half
+
+    def _start_timer(self, now: Instant) -> None:
+        slow_us = len(self._flying[0].payload) * SECOND // self._settings.least_bytes_per_s
+        self.resend_at = now + self._pause_us + slow_us
 
     def _room(self) -> bool:
         if not self._flying:

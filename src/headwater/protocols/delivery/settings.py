@@ -27,6 +27,8 @@ class DeliverySettings:
     """When an unacknowledged frame is sent again, before anything was measured."""
     least_resend_us: int = 200_000
     """Never sooner, whatever was measured."""
+    least_bytes_per_s: int = 100_000
+    """A frame is given the time it takes on a link of this speed, on top of the pause. Slower links are found by measuring."""
     most_resend_us: int = 10 * SECOND
     """The pause doubles each time, up to this."""
 
