@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "check": "find every error in a file of queries",
     "explain": "say how the queries of a file will be answered",
     "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
+    "plan": "say for a network of sensors which operator stands where, and what each link carries",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
     "reproduce": "draw a published figure again and say whether its claims hold here",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater.apps.plan.layout import Layout, lay_out
 from headwater.apps.plan.report import Carried, Planned
+from headwater.model import NodeId
+from headwater.query.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,10 +18,11 @@ MOST_NAMED: Final = 60
 """Nodes up to which names and numbers are written; beyond, they would hide the tree."""
 
 WIDEST: Final = 14.0
-INCHES_PER_LEAF, INCHES_PER_LEVEL = 0.62, 0.95
+INCHES_PER_LEAF, INCHES_PER_LEVEL = 0.8, 0.85
 LEAST_INCHES, MOST_INCHES = (4.6, 3.6), (24.0, 16.0)
 
 _LINK, _IDLE, _SENSORS, _USERS, _NODE = "#3b6ea5", "#c8c8c8", "#5a9e4b", "#d2691e", "#ffffff"
+_PAPER: Final = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
 
 
 def draw(planned: Planned, path: Path) -> None:
@@ -36,13 +39,13 @@ def draw(planned: Planned, path: Path) -> None:
     panels = [(planned.ours, planned.ours.approach), (planned.centre, "everything to the centre")]
     for axes, (carried, title) in zip(figure.subplots(1, 2), panels, strict=True):
         total = sum(carried.events.values())
-        axes.set_title(f"{title}: {total:,} readings over links")
+        axes.set_title(f"{title}: {total:,} readings over links", fontsize=11)
         _draw_links(axes, planned, carried, layout, most)
         _draw_nodes(axes, planned, layout)
         axes.margins(0.08, 0.12)
         axes.axis("off")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a letter that the font does not have is drawn as a box
         figure.savefig(path, format="png", dpi=130)
@@ -65,7 +68,14 @@ def _draw_links(axes: Axes, planned: Planned, carried: Carried, layout: Layout, 
         (x1, y1), (x2, y2) = layout[pair[0]], layout[pair[1]]
         events = carried.over(pair)[1]
         if events:
-            axes.plot([x1, x2], [y1, y2], color=_LINK, linewidth=0.8 + WIDEST * events / most, zorder=1)
+            axes.plot(
+                [x1, x2],
+                [y1, y2],
+                color=_LINK,
+                linewidth=0.8 + WIDEST * events / most,
+                zorder=1,
+                solid_capstyle="round",
+            )
         else:
             axes.plot([x1, x2], [y1, y2], color=_IDLE, linewidth=0.8, linestyle=":", zorder=1)
         if named and events:
@@ -76,7 +86,7 @@ def _draw_links(axes: Axes, planned: Planned, carried: Carried, layout: Layout, 
                 ha="center",
                 va="center",
                 zorder=4,
-                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+                bbox=_PAPER,
             )
 
 
@@ -107,31 +117,15 @@ def _draw_nodes(axes: Axes, planned: Planned, layout: Layout) -> None:
             _name(axes, node, len(network.sources.get(node, ())), users.get(node, []), layout)
 
 
-def _name(axes: Axes, node: str, sensors: int, users: list[str], layout: Layout) -> None:
-    text = _short(node) + (f"\n{sensors} sensors" if sensors > 1 else "\n1 sensor" if sensors else "")
-    axes.annotate(
-        _literal(text),
-        layout[node],
-        xytext=(0, -8),
-        textcoords="offset points",
-        fontsize=6.5,
-        ha="center",
-        va="top",
-        zorder=6,
-    )
+def _name(axes: Axes, node: NodeId, sensors: int, users: list[str], layout: Layout) -> None:
+    """Beside a node, where no link leads away from it; its users above."""
+    text = _short(node) + (f"\n{counted(sensors, 'sensor')}" if sensors else "")
+    beside: dict[str, Any] = {"textcoords": "offset points", "zorder": 6, "bbox": _PAPER}
+    axes.annotate(_literal(text), layout[node], xytext=(8, 0), fontsize=6.5, ha="left", va="center", **beside)
     if users:
-        axes.annotate(
-            _literal("\n".join(_short(user) for user in users[:3])),
-            layout[node],
-            xytext=(0, 9),
-            textcoords="offset points",
-            fontsize=7,
-            color=_USERS,
-            ha="center",
-            va="bottom",
-            weight="bold",
-            zorder=6,
-        )
+        names = "\n".join(_short(user) for user in users[:3])
+        place: dict[str, Any] = {"xytext": (0, 10), "ha": "center", "va": "bottom", "weight": "bold"}
+        axes.annotate(_literal(names), layout[node], fontsize=7, color=_USERS, **place, **beside)
 
 
 def _short(name: str, most: int = 14) -> str:

@@ -59,7 +59,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """All that is told; `delivered` and `expected` count readings of subscriptions, `wrong` must be nothing."""
+    """All that is told. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none."""
 
     question: Question
     day: Day
@@ -67,8 +67,8 @@ class Planned:
     centre: Carried
     centre_node: NodeId
     placed: Sequence[Placed]
-    delivered: int
     expected: int
+    missed: int
     wrong: int
 
     @property
@@ -139,13 +139,13 @@ def _about(planned: Planned) -> list[str]:
 def _closing(planned: Planned) -> list[str]:
     ours, centre = planned.ours, planned.centre
     events, central = sum(ours.events.values()), sum(centre.events.values())
-    missed = planned.expected - planned.delivered
+    missed, came = planned.missed, planned.expected - planned.missed
     return [
         _total("operators", sum(ours.subscriptions.values()), sum(centre.subscriptions.values())),
         _total("readings", events, central) + f": {_percent(_saved(events, central))} saved",
         f"bytes     {size_in_words(ours.subscription_bytes + ours.event_bytes)} over links, "
         f"{size_in_words(centre.subscription_bytes + centre.event_bytes)} to the centre",
-        f"answers   {planned.delivered:,} of {planned.expected:,} readings reached their users"
+        f"answers   {came:,} of {planned.expected:,} readings reached their users"
         + (f": {missed:,} are missing" if missed else ""),
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 
 from headwater.kernels.correlate.subscription import Interval
 from headwater.model import ColumnType, Filter, Operator
@@ -17,11 +18,12 @@ from headwater.query.words import (
 
 
 def operator_in_words(operator: Operator) -> str:
-    """What a node asks its neighbour for."""
-    parts = [
-        f"{count} of {words}" if count > 1 else words
-        for words, count in Counter(map(filter_in_words, operator.filters)).items()
-    ]
+    """What a node is asked for: what must come together, and what goes along with it."""
+    needed = _together([asked for asked in operator.filters if asked.needed])
+    others = _together([asked for asked in operator.filters if not asked.needed])
+    if not needed:
+        return " or ".join(others)  # nothing is needed, so every reading counts by itself
+    parts = [*needed, *(f"perhaps {words}" for words in others)]
     if len(operator.filters) > 1:
         parts.append(f"less than {duration_in_words(operator.within_us)} apart")
         if operator.within_m is not None:
@@ -30,7 +32,7 @@ def operator_in_words(operator: Operator) -> str:
 
 
 def filter_in_words(asked: Filter) -> str:
-    """Which readings one clause takes, and whether they are needed and wanted."""
+    """Which readings one clause takes."""
     words = asked.attribute
     if asked.low > -math.inf or asked.high < math.inf:
         words += f" {interval_in_words(_as_written(asked.low, asked.high), ColumnType.DOUBLE)}"
@@ -38,9 +40,13 @@ def filter_in_words(asked: Filter) -> str:
         words += f" of {listed([repr(key) for key in asked.keys], 4)}"
     if asked.region is not None:
         words += f" inside {region_in_words(asked.region)}"
-    if not asked.wanted:
-        return f"{words} (only looked at)"
-    return words if asked.needed else f"{words} (if there is one)"
+    return words if asked.wanted else f"{words} (only looked at)"
+
+
+def _together(filters: Iterable[Filter]) -> list[str]:
+    """Equal ones as one: 3 of temperature below 0."""
+    counts = Counter(map(filter_in_words, filters))
+    return [f"{count} of {words}" if count > 1 else words for words, count in counts.items()]
 
 
 def _as_written(low: float, high: float) -> Interval:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -131,3 +132,20 @@ def test_all_of_it_is_told_at_once():
 )  # fmt: skip
 def test_an_operator_in_words_is_what_was_written(clauses, words):
     assert operator_in_words(operator(clauses)) == words
+
+
+def test_a_part_of_an_operator_says_what_must_be_there_and_what_may():
+    cold, wind, snow = Filter("temperature", high=0.0), Filter("wind", low=3.0), Filter("snow", low=1.0)
+
+    def words(*asked: Filter) -> str:
+        return operator_in_words(Operator("q", asked, 60 * SECOND))
+
+    assert (
+        words(replace(cold, needed=False), replace(wind, needed=False))
+        == "temperature at most 0 or wind at least 3"
+    )
+    assert words(cold, replace(wind, needed=False), replace(snow, wanted=False)) == (
+        "temperature at most 0, snow at least 1 (only looked at), perhaps wind at least 3, less than 1 minute apart"
+    )
+    assert words(cold) == "temperature at most 0"
+    assert words(replace(cold, high=math.inf)) == "temperature"

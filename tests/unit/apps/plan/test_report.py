@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -39,7 +40,7 @@ def planned(tmp_path) -> Planned:
     ours = Carried("exact", {("b", "a"): 1, ("[c]", "b"): 1}, {("a", "b"): 40, ("b", "[c]"): 20}, 100, 900)
     centre = Carried("centralized", {("[c]", "b"): 2}, {("a", "b"): 200, ("b", "[c]"): 20}, 100, 9_900)
     placed = [Placed("[c]", "ranger$", operator), Placed("a", "b", operator)]
-    return Planned(question, day, ours, centre, "b", placed, 20, 20, 0)
+    return Planned(question, day, ours, centre, "b", placed, expected=20, missed=0, wrong=0)
 
 
 def printed(planned: Planned) -> str:
@@ -69,7 +70,7 @@ def test_the_report_says_what_stands_where_and_what_links_carry(planned):
 
 
 def test_what_is_missing_is_said(planned):
-    missing = Planned(*(getattr(planned, name) for name in Planned.__slots__[:-3]), 17, 20, 0)
+    missing = replace(planned, missed=3)
     assert printed(missing).splitlines()[-1].endswith("17 of 20 readings reached their users: 3 are missing")
 
 
@@ -87,13 +88,7 @@ def test_long_tables_are_cut_on_paper_and_whole_in_the_files(planned, monkeypatc
 
 def test_a_link_that_only_ours_uses_saves_nothing(planned):
     centre = Carried("centralized", {}, {("b", "[c]"): 20}, 0, 0)
-    changed = Planned(
-        planned.question,
-        planned.day,
-        planned.ours,
-        centre,
-        *(getattr(planned, name) for name in Planned.__slots__[4:]),
-    )
+    changed = replace(planned, centre=centre)
     assert [row[-1] for row in link_rows(changed)] == [-1.0, 0.0]
     assert " more" in printed(changed)
 

@@ -1,0 +1,174 @@
+"""`headwater plan QUERIES --network NET.json`: which operator stands where, and what each link carries on a recorded day."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.apps.cli.commands import DONE, REFUSED
+from headwater.apps.cli.usage import UsageError, read_queries
+from headwater.model import DataError
+
+if TYPE_CHECKING:
+    from headwater.apps.plan.day import Day, Say
+    from headwater.apps.plan.report import Planned
+    from headwater.apps.plan.subscriptions import Question
+
+WIDTH = 150
+"""Columns of the tables where they do not go to a terminal."""
+
+_EXAMPLES = """\
+examples:
+  headwater plan examples/network.hw --network examples/network.json
+  headwater plan alerts.hw --network valley.json --input weather=2026-01-15.csv --output plan/
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    from headwater.apps.overlay.approaches import APPROACHES
+
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "file",
+        metavar="QUERIES",
+        help="a file with one CREATE STREAM and CORRELATE queries; - is standard input",
+    )
+    parser.add_argument(
+        "--network",
+        required=True,
+        metavar="NET.json",
+        help="nodes, links, sensors, users and whose query is which",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="recorded readings of the stream NAME, as for 'headwater run' (default: a made-up day)",
+    )
+    parser.add_argument(
+        "--approach",
+        choices=[name for name in APPROACHES if name != "centralized"],
+        default="exact",
+        help="how operators are filtered, split and forwarded (default: exact)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="of the made-up day and of the simulation (default: 0)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="where plan.png, plan-operators.csv and plan-links.csv go (default: the current folder)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan and tell; wrong answers, which there must not be, are a failure."""
+    from rich.console import Console
+
+    from headwater.apps.plan.report import print_report
+    from headwater.apps.plan.simulation import make_plan
+    from headwater.apps.plan.subscriptions import read_question
+
+    question = read_question(read_queries(arguments.file), arguments.file, arguments.network)
+    paths = _paths(arguments.input, question.stream.name)
+    folder = _folder(arguments.output)
+    with _saying() as say:
+        day = _day(question, paths, arguments.seed, say)
+        planned = make_plan(question, day, arguments.approach, seed=arguments.seed, say=say)
+        say("drawing")
+        written = _write(planned, folder)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    print_report(planned, console)
+    print("", *written, sep="\n")
+    return _judged(planned)
+
+
+def _folder(path: Path) -> Path:
+    """The folder for what is written; refused before anything is simulated."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+    return path
+
+
+def _write(planned: Planned, folder: Path) -> list[Path]:
+    from headwater.apps.plan.picture import draw
+    from headwater.apps.plan.report import write_tables
+
+    picture = folder / "plan.png"
+    try:
+        tables = write_tables(planned, folder)
+        draw(planned, picture)
+    except OSError as fault:
+        raise _unwritable(folder, fault) from fault
+    return [*tables, picture]
+
+
+def _unwritable(folder: Path, fault: OSError) -> DataError:
+    reason = fault.strerror or fault
+    return DataError("cannot-write", f"cannot write into the folder '{folder}': {reason}")
+
+
+def _judged(planned: Planned) -> int:
+    if planned.wrong:
+        print(
+            f"check failed: {planned.wrong:,} readings were delivered twice or without being asked for",
+            file=sys.stderr,
+        )
+    return REFUSED if planned.wrong else DONE
+
+
+def _day(question: Question, paths: list[str], seed: int, say: Say) -> Day:
+    from headwater.apps.plan.day import generated_day, recorded_day
+
+    if paths:
+        say("reading")
+        return recorded_day(paths, question.stream, question.sources, say)
+    return generated_day(question.sources, [one.operator for one in question.subscriptions], seed=seed)
+
+
+def _paths(given: list[str], stream: str) -> list[str]:
+    """The paths of the one stream that there is."""
+    paths = []
+    for item in given:
+        name, equals, path = item.partition("=")
+        if not equals or not name or not path:
+            raise UsageError("usage", f"--input takes NAME=PATH, not '{item}'")
+        if name != stream:
+            advice = [f"the queries read '{stream}': --input {stream}={path}"]
+            raise UsageError(
+                "unknown-stream", f"--input: no query reads a stream named '{name}'", advice=advice
+            )
+        paths.append(path)
+    return paths
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"a number from 0 to 999999999 is wanted, not '{text}'")
+    return int(text)
+
+
+@contextmanager
+def _saying() -> Iterator[Say]:
+    """A moving line on standard error, if somebody is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda words: status.update(words)
