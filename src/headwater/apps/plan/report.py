@@ -82,7 +82,10 @@ def print_report(planned: Planned, console: Console) -> None:
     for line in _about(planned):
         console.print(line, highlight=False, markup=False)
     _table(console, "operators", OPERATOR_COLUMNS, operator_rows(planned), words=4)
-    _table(console, "links", LINK_COLUMNS, [*map(_spoken, link_rows(planned))], words=1)
+    links = link_rows(planned)
+    if len(links) > MOST_ROWS:
+        links.sort(key=lambda row: -row[2] - row[4])  # the busiest, where not all can be shown
+    _table(console, "links", LINK_COLUMNS, [*map(_spoken, links)], words=1)
     for line in _closing(planned):
         console.print(line, highlight=False, markup=False)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
-from headwater.apps.plan import report
+from headwater.apps.plan import picture, report
 from headwater.apps.plan.day import Day, generated_day
 from headwater.apps.plan.layout import lay_out
 from headwater.apps.plan.picture import draw
@@ -76,7 +76,10 @@ def test_what_is_missing_is_said(planned):
 
 def test_long_tables_are_cut_on_paper_and_whole_in_the_files(planned, monkeypatch, tmp_path):
     monkeypatch.setattr(report, "MOST_ROWS", 1)
-    assert printed(planned).count("and 1 more") == 2
+    busy = replace(planned, ours=replace(planned.ours, events={("b", "[c]"): 900}))
+    told = printed(busy)
+    assert told.count("and 1 more") == 2
+    assert "b - [c]" in told and "a - b" not in told
     operators, links = write_tables(planned, tmp_path)
     assert len(list(csv.reader(operators.open()))) == 3
     assert list(csv.reader(links.open())) == [
@@ -93,7 +96,9 @@ def test_a_link_that_only_ours_uses_saves_nothing(planned):
     assert " more" in printed(changed)
 
 
-def test_the_picture_is_a_png_also_of_a_large_tree(planned, tmp_path):
+@pytest.mark.parametrize("named", [60, 1])
+def test_the_picture_is_a_png_with_and_without_names(planned, tmp_path, monkeypatch, named):
+    monkeypatch.setattr(picture, "MOST_NAMED", named)
     draw(planned, tmp_path / "plan.png")
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 

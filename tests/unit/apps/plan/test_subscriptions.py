@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwater.apps.overlay import Standing, simulate
 from headwater.apps.plan import day as day_module
 from headwater.apps.plan.day import generated_day, recorded_day
 from headwater.apps.plan.refusals import PlanRefused
@@ -106,8 +107,16 @@ def test_what_nobody_measures_is_told_to_its_user(tmp_path, clauses, why):
     window = "" if "WITHIN" in clauses else " WITHIN 1 MINUTE"
     text = f"{QUERIES}CREATE QUERY q AS SELECT * FROM weather CORRELATE ({clauses}{window});"
     users = [{"name": "u", "node": "b", "queries": ["frost", "q"]}]
-    dropped = list(ask(tmp_path, text, users=users).unanswerable())
+    question = ask(tmp_path, text, users=users)
+    dropped = list(question.unanswerable())
     assert [(one.user, one.query, words) for one, words in dropped] == [("u", "q", why)]
+    day = generated_day(question.sources, [])
+    standing = [Standing(one.name, one.node, one.operator) for one in question.subscriptions]
+    told = simulate(question.network, "exact", standing, day.recorded).told
+    assert len(told) == 1, (
+        "the network itself tells the user of what the report calls dropped, and of nothing else"
+    )
+    assert "u/q" in told[0].message
 
 
 # --- readings ---------------------------------------------------------------------------------------------------------
