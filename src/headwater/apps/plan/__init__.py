@@ -8,6 +8,8 @@ tree_shape     circles and pieces
 operators      CORRELATE queries as what nodes exchange
 subscriptions  the two together: whose query is what to which sensors
 day            the readings: recorded, or made up
+simulation     the protocol over a day, as asked and through the centre
+words          operators in words
 report         tables
 layout         where the nodes of a tree are drawn
 picture        the tree with what its links carry

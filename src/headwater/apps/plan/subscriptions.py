@@ -6,7 +6,7 @@ node, its user is told, and the others are planned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headwater.apps.plan.json_places import Value
@@ -175,11 +175,3 @@ def _nobody(asked: Filter, sources: tuple[Source, ...]) -> str:
         keys = " or ".join(f"'{key}'" for key in asked.keys[:4])
         return f"no sensor {keys} measures '{asked.attribute}'"
     return f"no sensor inside its region measures '{asked.attribute}'"
-
-
-def by_node(subscriptions: tuple[Subscription, ...]) -> Mapping[NodeId, tuple[Subscription, ...]]:
-    """The subscriptions of the users at each node."""
-    found: dict[NodeId, tuple[Subscription, ...]] = {}
-    for subscription in subscriptions:
-        found[subscription.node] = (*found.get(subscription.node, ()), subscription)
-    return found
