@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from headwater.workloads.standing import Standing
 from headwater.workloads.stations import Recorded
 
 _TRUTH = Exact(budget=10_000_000)
-_LONG_AFTER_US = 86_400 * SECOND
+_SLACK_US = 3_600 * SECOND
 _AT_ONCE = 200  # subscriptions whose members are looked for together: a matrix of so many rows
 
 
@@ -41,18 +41,20 @@ _AT_ONCE = 200  # subscriptions whose members are looked for together: a matrix 
 class OverlaySettings:
     """How a run goes.
 
-    `validity_us`: None: all of the record, so that no delay can lose a reading. `subscribe_us` is the pause between two
-    subscriptions, `publish_us` that between two batches of a source's readings, `gather_us` how long a node waits for more.
+    `publish_us` is the time between two batches of a source's readings (None: so that the record has `BATCHES`), `gather_us` how
+    long a node waits for more, `validity_us` how long it holds a reading (None: long enough for the slowest way through
+    the network), `subscribe_us` the pause between two subscriptions. None of them changes an answer or a load.
     """
 
+    publish_us: int | None = None
+    gather_us: int = SECOND
     validity_us: int | None = None
     subscribe_us: int = SECOND // 10
-    publish_us: int = 600 * SECOND
-    gather_us: int = SECOND
     set_up_us: int = 60 * SECOND
 
 
 USUAL = OverlaySettings()
+BATCHES: Final = 64
 
 
 def simulate(
@@ -72,7 +74,8 @@ def simulate(
     watched = (
         None if cover is None else Watched(cover, _TRUTH if approach == "filter-split-forward" else None)
     )
-    make = _maker(network, approach, watched, seed, _broker_settings(recorded, settings))
+    settings = _resolved(settings, standing, recorded)
+    make = _maker(network, approach, watched, seed, settings)
 
     def revive(saved: dict[str, Any]) -> Broker:
         core = make(saved["name"])
@@ -95,24 +98,29 @@ def simulate(
     )
 
 
-def _broker_settings(recorded: Recorded, settings: OverlaySettings) -> BrokerSettings:
+def _resolved(settings: OverlaySettings, standing: Sequence[Standing], recorded: Recorded) -> OverlaySettings:
+    """The settings with nothing left open."""
     times = recorded.readings.time
     whole = int(times[-1] - times[0]) if len(times) else 0
-    validity_us = settings.validity_us or whole + _LONG_AFTER_US
-    return BrokerSettings(validity_us=validity_us, gather_us=settings.gather_us)
+    publish_us = settings.publish_us or max(1, whole // BATCHES)
+    longest = max((one.operator.within_us for one in standing), default=0)
+    validity_us = settings.validity_us or 2 * publish_us + longest + _SLACK_US
+    return replace(settings, publish_us=publish_us, validity_us=validity_us)
 
 
 def _maker(
-    network: Network, approach: str, watched: Watched | None, seed: int, settings: BrokerSettings
+    network: Network, approach: str, watched: Watched | None, seed: int, settings: OverlaySettings
 ) -> Callable[[NodeId], Broker]:
     beside, matcher = network.neighbours(), MemberMatcher()
     towards = network.towards(network.centre()) if approach == "centralized" else {}
+    assert settings.validity_us is not None
+    held = BrokerSettings(validity_us=settings.validity_us, gather_us=settings.gather_us)
     return lambda node: Broker(
         node,
         beside[node],
         approach=policies(approach, watched, towards_centre=towards.get(node), seed=seed),
         matcher=matcher,
-        settings=settings,
+        settings=held,
     )
 
 
@@ -134,6 +142,7 @@ def _set_up(
 
 
 def _publish(world: World, network: Network, recorded: Recorded, settings: OverlaySettings) -> None:
+    assert settings.publish_us is not None
     home = {(s.key, s.attribute): node for node, sources in network.sources.items() for s in sources}
     for source, readings in _by_source(recorded):
         pair = (source.key, source.attribute)
@@ -142,7 +151,7 @@ def _publish(world: World, network: Network, recorded: Recorded, settings: Overl
             if len(rows):
                 at = (int(batch[rows[0]]) + 1) * settings.publish_us
                 told = readings.take(rows)._replace(source=np.zeros(len(rows), np.int32))
-                world.at(at, home[pair], events(Events(None, (pair,), told)))
+                world.at(at, home[pair], events(Events((pair,), told)))
 
 
 def _by_source(recorded: Recorded) -> Iterator[tuple[Source, Readings]]:

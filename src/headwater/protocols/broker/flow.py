@@ -73,8 +73,8 @@ class Flow:
             times = self._store.at(slots).time
             first, last = self._fresh or (int(times[0]), int(times[0]))
             self._fresh = min(first, int(times.min())), max(last, int(times.max()))
-        if told.operator is not None:
-            self._relay(told, told.operator, sender)
+        if told.sets:
+            self._relay(told, sender)
         return self._fresh is not None
 
     def match(self) -> None:
@@ -158,7 +158,7 @@ class Flow:
         slots: Slots,
         members: NDArray[np.bool_],
     ) -> None:
-        """Send members that were not sent before: a message for each result set, or one delivery to the users here."""
+        """Send members that were not sent before, or deliver them to the users here."""
         side = self._sides[name]
         fresh = members & side.untold(rows, slots)
         if not fresh.any():
@@ -167,25 +167,27 @@ class Flow:
         if name == self._name:
             self._deliver(asked, slots, fresh)
             return
-        for i in np.flatnonzero(fresh.any(axis=1)).tolist():
-            self._send(name, asked[i], slots[fresh[i]])
+        which, at = np.nonzero(fresh)
+        sets = tuple(one.name for one in asked if one is not None)
+        self._send(name, slots[at], sets, which.astype(np.int32))
 
-    def _send(self, name: NodeId, asked: Asked | None, slots: Slots) -> None:
+    def _send(self, name: NodeId, slots: Slots, sets: tuple[str, ...], of: NDArray[np.int32]) -> None:
         readings = self._store.at(slots)
         used, codes = np.unique(readings.source, return_inverse=True)
         sources = [self._directory.sources[i] for i in used.tolist()]
-        told = Events(
-            None if asked is None else asked.name,
-            tuple((s.key, s.attribute) for s in sources),
-            Readings(codes.astype(np.int32), *readings[1:]),
-        )
+        pairs = tuple((s.key, s.attribute) for s in sources)
+        told = Events(pairs, readings._replace(source=codes.astype(np.int32)), *_used(sets, of))
         self._outbox.send(name, events(told), len(slots))
 
-    def _relay(self, told: Events, operator: str, sender: NodeId) -> None:
-        """Pass a result set on towards the users it is for."""
+    def _relay(self, told: Events, sender: NodeId) -> None:
+        """Pass result sets on towards the users they are for."""
         for name, side in self._sides.items():
-            if name != sender and side.manner is Manner.RELAY and operator in side.asked:
-                self._outbox.send(name, events(told), len(told.readings.time))
+            if name != sender and side.manner is Manner.RELAY:
+                asked = np.array([operator in side.asked for operator in told.sets])[told.of]
+                if asked.any():
+                    readings = told.readings.take(asked)
+                    part = Events(told.sources, readings, *_used(told.sets, told.of[asked]))
+                    self._outbox.send(name, events(part), len(readings.time))
 
     def _deliver(self, asked: Sequence[Asked | None], slots: Slots, fresh: NDArray[np.bool_]) -> None:
         which, at = np.nonzero(fresh)
@@ -224,3 +226,11 @@ class Flow:
 
 def _itself(operator: Operator) -> list[Operator]:
     return [operator]
+
+
+def _used(sets: tuple[str, ...], of: NDArray[np.int32]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """The result sets that have rows."""
+    if not sets:
+        return (), of
+    used, codes = np.unique(of, return_inverse=True)
+    return tuple(sets[i] for i in used.tolist()), codes.astype(np.int32)

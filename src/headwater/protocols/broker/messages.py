@@ -5,7 +5,7 @@ advertise    sources                     there are such sources on my side
 retract      sources                     these are gone
 subscribe    operator                    send me what is in it
 unsubscribe  name                        no longer
-events       readings, for: name|null    readings you asked for (for one operator, where each has its own result set)
+events       readings, sets              readings you asked for; which result set each is for, where operators have their own
 ```
 
 Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that nothing behind this
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwater.model import (
     BEGINNING,
@@ -66,11 +67,15 @@ class Asked:
 
 
 class Events(NamedTuple):
-    """Readings of `sources`; `operator` names the result set they are for, where each operator has its own."""
+    """Readings of `sources`. Where operators have result sets of their own, `sets` names them and `of` says whose each row is.
 
-    operator: str | None
+    Otherwise there are no sets, and `of` is all zeros.
+    """
+
     sources: tuple[tuple[str, str], ...]
     readings: Readings
+    sets: tuple[str, ...] = ()
+    of: NDArray[np.int32] = np.zeros(0, np.int32)
 
 
 def advertise(sources: Sequence[Source]) -> Message:
@@ -95,10 +100,10 @@ def unsubscribe(name: str) -> Message:
 
 def events(told: Events) -> Message:
     """Readings."""
-    columns = {name: getattr(told.readings, name) for name in _COLUMNS}
-    return Message(
-        "events", encode({"for": told.operator, "sources": [list(pair) for pair in told.sources], **columns})
-    )
+    columns: dict[str, Any] = {name: getattr(told.readings, name) for name in _COLUMNS}
+    if told.sets:
+        columns |= {"sets": list(told.sets), "of": told.of}
+    return Message("events", encode({"sources": [list(pair) for pair in told.sources], **columns}))
 
 
 def read_sources(body: bytes) -> list[Source]:
@@ -139,13 +144,23 @@ def read_events(body: bytes) -> Events:
         )
         _demand(readings.time.min() >= BEGINNING and readings.time.max() <= END, "a time out of range")
         _demand(bool(np.isfinite(readings.value).all()), "a value that is no number")
-    name = tree.get("for")
-    return Events(None if name is None else _text(name), tuple(pairs), readings)
+    sets, of = _sets(tree, count)
+    return Events(tuple(pairs), readings, sets, of)
 
 
 def nonsense(message: str) -> PeerError:
     """What a peer sent cannot be meant."""
     return PeerError("bad-message", message, advice=["it was dropped; is the peer of another version?"])
+
+
+def _sets(tree: dict[str, Any], count: int) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    if "sets" not in tree:
+        return (), np.zeros(count, np.int32)
+    sets = tuple(_text(name) for name in _list(tree, "sets"))
+    of = _column(tree.get("of"), "of", np.int32)
+    _demand(len(of) == count, "columns of different length")
+    _demand(count == 0 or (of.min() >= 0 and of.max() < len(sets)), "a result set that is not named")
+    return sets, of
 
 
 def _operator_tree(operator: Operator) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Bus:
             value.astype(np.float64),
             number.astype(np.int64),
         )
-        self.say(node, events(Events(None, ((source.key, source.attribute),), columns)))
+        self.say(node, events(Events(((source.key, source.attribute),), columns)))
 
     def _step(self) -> bool:
         waiting = [link for link, queue in self.links.items() if queue]
