@@ -56,7 +56,7 @@ SINCE: Final = 13  # the event time from which on it sees objects
 STALE: Final = 14  # objects taken since the thresholds were worked out
 BAND_COLUMNS: Final = 15
 
-# Columns of `ids`, int64[pool, …]; `scores` stands beside it.
+# Rows of `ids`, int64[…, pool]; `scores` stands beside it. Most loops look at one or two of them, and so does the memory.
 SEQ: Final = 0
 CLOCK: Final = 1
 FLAGS: Final = 2
@@ -155,9 +155,9 @@ def put(bands: Bands, b: int, score: float, seq: int, clock: int) -> int:
     for p in range(start + length, place, -1):
         _copy(bands, p - 1, p)
     scores[place] = score
-    ids[place, SEQ] = seq
-    ids[place, CLOCK] = clock
-    ids[place, FLAGS] = 0
+    ids[SEQ, place] = seq
+    ids[CLOCK, place] = clock
+    ids[FLAGS, place] = 0
     table[b, LENGTH] = length + 1
     if clock < table[b, OLDEST]:
         table[b, OLDEST] = clock
@@ -172,30 +172,30 @@ def put(bands: Bands, b: int, score: float, seq: int, clock: int) -> int:
 def holds(bands: Bands, b: int, score: float, seq: int) -> bool:
     """Whether an object is in a band."""
     place = _place(bands, b, score, seq)
-    return place < bands.table[b, BEGIN] + bands.table[b, LENGTH] and bands.ids[place, SEQ] == seq
+    return place < bands.table[b, BEGIN] + bands.table[b, LENGTH] and bands.ids[SEQ, place] == seq
 
 
 @njit(**LOOP, forceinline=True)
 def _place(bands: Bands, b: int, score: float, seq: int) -> int:
     """Where in the pool an object stands in a band, or would: by its score, of equal ones the newer first."""
     ids, scores = bands.ids, bands.scores
-    low = bands.table[b, BEGIN]
-    high = low + bands.table[b, LENGTH]
-    while low < high:
-        middle = (low + high) >> 1
-        if scores[middle] < score or (scores[middle] == score and ids[middle, SEQ] > seq):
-            low = middle + 1
-        else:
-            high = middle
+    low, left = bands.table[b, BEGIN], bands.table[b, LENGTH]
+    end = low + left
+    while left > 0:  # without a branch on what is compared, which cannot be foreseen
+        half = (left + 1) >> 1
+        low += half * (scores[low + half - 1] < score)
+        left -= half
+    while low < end and scores[low] == score and ids[SEQ, low] > seq:
+        low += 1
     return low
 
 
 @njit(**LOOP, forceinline=True)
 def _copy(bands: Bands, source: int, target: int) -> None:
     bands.scores[target] = bands.scores[source]
-    bands.ids[target, SEQ] = bands.ids[source, SEQ]
-    bands.ids[target, CLOCK] = bands.ids[source, CLOCK]
-    bands.ids[target, FLAGS] = bands.ids[source, FLAGS]
+    bands.ids[SEQ, target] = bands.ids[SEQ, source]
+    bands.ids[CLOCK, target] = bands.ids[CLOCK, source]
+    bands.ids[FLAGS, target] = bands.ids[FLAGS, source]
 
 
 @njit(**LOOP)
@@ -222,51 +222,33 @@ def prune(bands: Bands, b: int) -> None:
     table, ids, scores, newest = bands.table, bands.ids, bands.scores, bands.newest
     start, length, k = table[b, BEGIN], table[b, LENGTH], table[b, K]
     ties = bands.rules[TIES] == 1
-    known = 0  # how many of the nearer ones are in `newest`, the k newest of them, oldest on top
+    for p in range(k):  # the k newest of the nearer ones, oldest first
+        newest[p] = NOT_OPEN
     kept = start
     waiting = start  # where the entries begin that are as near as this one, with ties
     for p in range(start, start + length):
-        seq = ids[p, SEQ]
+        seq = ids[SEQ, p]
         if ties:
             while waiting < kept and scores[waiting] < scores[p]:
-                known = _push_newest(newest, known, k, ids[waiting, SEQ])
+                _add_newest(newest, k, ids[SEQ, waiting])
                 waiting += 1
-        if (ids[p, FLAGS] & IN_SET) == 0 and known == k and newest[0] > seq:
+        if (ids[FLAGS, p] & IN_SET) == 0 and newest[0] > seq:
             continue
         if kept < p:
             _copy(bands, p, kept)
         kept += 1
         if not ties:
-            known = _push_newest(newest, known, k, seq)
+            _add_newest(newest, k, seq)
     table[b, LENGTH] = kept - start
     table[b, LIMIT] = max(k, int((1.0 + bands.gamma) * (kept - start)))
 
 
-@njit(**LOOP)
-def _push_newest(newest: Whole, known: int, k: int, seq: int) -> int:
-    """Remember a number if it is one of the k greatest: a heap with the least on top."""
-    if known < k:
-        p = known
-        while p > 0 and newest[(p - 1) >> 1] > seq:
-            newest[p] = newest[(p - 1) >> 1]
-            p = (p - 1) >> 1
-        newest[p] = seq
-        return known + 1
-    if seq <= newest[0]:
-        return known
-    p = 0
-    while True:
-        child = 2 * p + 1
-        if child >= k:
-            break
-        if child + 1 < k and newest[child + 1] < newest[child]:
-            child += 1
-        if newest[child] >= seq:
-            break
-        newest[p] = newest[child]
-        p = child
-    newest[p] = seq
-    return known
+@njit(**LOOP, forceinline=True)
+def _add_newest(newest: Whole, k: int, seq: int) -> None:
+    """Put a number in its place among the k greatest, the least of which goes; no branch, so it is several at a time."""
+    for p in range(k - 1):
+        newest[p] = min(newest[p + 1], max(newest[p], seq))
+    newest[k - 1] = max(newest[k - 1], seq)
 
 
 @njit(**LOOP)
@@ -322,16 +304,16 @@ def expire(bands: Bands, b: int, instant: int, clock: int) -> None:
         return
     start, kept, oldest = table[b, BEGIN], table[b, BEGIN], NEVER
     for p in range(start, start + table[b, LENGTH]):
-        if ids[p, CLOCK] > gone:
-            oldest = min(oldest, ids[p, CLOCK])
+        if ids[CLOCK, p] > gone:
+            oldest = min(oldest, ids[CLOCK, p])
             if kept < p:
                 _copy(bands, p, kept)
             kept += 1
-        elif ids[p, FLAGS] & IN_SET:
+        elif ids[FLAGS, p] & IN_SET:
             table[b, TOPS] -= 1
             table[b, DIRTY] = 1
             if rules[EMISSION] == CHANGES:
-                _tell(bands, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
+                _tell(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
     table[b, LENGTH] = kept - start
     table[b, OLDEST] = oldest
 
@@ -355,20 +337,20 @@ def finish(bands: Bands, b: int) -> bool:
     were, oldest = table[b, TOPS], NEVER
     for p in range(start, start + length):
         is_in = p - start < members
-        was_in = (ids[p, FLAGS] & IN_SET) != 0
+        was_in = (ids[FLAGS, p] & IN_SET) != 0
         if not is_in and were == 0:
             break
         were -= was_in
         if is_in:
-            oldest = min(oldest, ids[p, CLOCK])
+            oldest = min(oldest, ids[CLOCK, p])
         if is_in and not was_in:
-            if emission == CHANGES or (emission == ENTERS and (ids[p, FLAGS] & TOLD) == 0):
-                _tell(bands, b, ids[p, SEQ], instant, ENTER, 0, scores[p])
-            ids[p, FLAGS] = IN_SET | TOLD
+            if emission == CHANGES or (emission == ENTERS and (ids[FLAGS, p] & TOLD) == 0):
+                _tell(bands, b, ids[SEQ, p], instant, ENTER, 0, scores[p])
+            ids[FLAGS, p] = IN_SET | TOLD
         elif was_in and not is_in:
-            ids[p, FLAGS] &= ~IN_SET
+            ids[FLAGS, p] &= ~IN_SET
             if emission == CHANGES:
-                _tell(bands, b, ids[p, SEQ], instant, LEAVE, 0, scores[p])
+                _tell(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
     table[b, LENGTH] = keeps
     table[b, TOPS] = members
     table[b, EXPIRY] = NEVER if oldest == NEVER else oldest + rules[WINDOW]
@@ -398,9 +380,9 @@ def tell_ticks(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int)
             return False
         p, rank = table[b, BEGIN], 0
         while rank < table[b, TOPS]:
-            if bands.ids[p, FLAGS] & IN_SET:
+            if bands.ids[FLAGS, p] & IN_SET:
                 rank += 1
-                _tell(bands, b, bands.ids[p, SEQ], tick, AT_TICK, rank, bands.scores[p])
+                _tell(bands, b, bands.ids[SEQ, p], tick, AT_TICK, rank, bands.scores[p])
             p += 1
         table[b, TICK] = following
 

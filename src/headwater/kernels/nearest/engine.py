@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from headwater.kernels.nearest.bands import (
     ALGORITHM,
@@ -65,7 +66,7 @@ from headwater.kernels.nearest.bands import (
     settle,
     tell_ticks,
 )
-from headwater.kernels.nearest.grid import Grid, cell_of
+from headwater.kernels.nearest.grid import Grid, cell_of, mark_of, rough
 
 DRAW: Final = 3
 """The queries have been asked so often that drawing the grid anew may be worth its cost."""
@@ -101,7 +102,8 @@ class Queries(NamedTuple):
     """The queries of a field, and how far they are with the objects of a lane.
 
     `heap` is int64[3, queries]: keys and queries of the heap, and whether a query is in it. `wide` is int64[2, queries]: the wide ones,
-    and the place of each query among them or -1. `hits` and `hit_scores` are room for the queries that want an object.
+    and the place of each query among them or -1. `rough` is float32[2, queries]: the thresholds of FIRST_TIME and AGAIN for the rough
+    look. `hits` and `hit_scores` are room for the queries that want an object.
     """
 
     at: Whole
@@ -109,6 +111,7 @@ class Queries(NamedTuple):
     weights: Real
     heap: Whole
     wide: Whole
+    rough: NDArray[np.float32]
     hits: Whole
     hit_scores: Real
 
@@ -218,30 +221,16 @@ def _wanting(
     limit: int,
 ) -> int:
     """The queries with an object within a limit, unless they have just taken it, and its scores; says how many they are."""
-    at, tests, wide = queries.at, queries.tests, queries.wide
+    tests, wide, hits = queries.tests, queries.wide, queries.hits
     values, weights = objects.values, queries.weights
     dimensions = values.shape[1]
-    count = 0
-    if len(grid.axes) > 0:
-        cell = cell_of(grid, values, row)
-        first, stop = grid.starts[cell], grid.starts[cell + 1]
-        at[TESTED] += stop - first
-        for place in range(first, stop):
-            q = grid.members[place]
-            square = 0.0
-            for d in range(dimensions):
-                gap = values[row, d] - tests[q, POINT + d]
-                square += weights[d] * (gap * gap)
-            if square > tests[q, limit + 1] or wide[1, q] >= 0:
-                continue
-            score = np.sqrt(square)
-            if score <= tests[q, limit] and bands.table[lane.base + q, TAKEN] != seq:
-                queries.hits[count], queries.hit_scores[count] = q, score
-                count += 1
-    at[TESTED] += at[WIDE]
     by_value = tests.shape[1] == POINT
-    for place in range(at[WIDE]):
-        q = wide[0, place]
+    members, near = _near(queries, grid, values, row, limit)
+    count = 0
+    for place in range(near):
+        q = hits[place]
+        if place < members and wide[1, q] >= 0:
+            continue
         score = values[row, 0]
         if not by_value:
             square = 0.0
@@ -252,9 +241,38 @@ def _wanting(
                 continue
             score = np.sqrt(square)
         if score <= tests[q, limit] and bands.table[lane.base + q, TAKEN] != seq:
-            queries.hits[count], queries.hit_scores[count] = q, score
+            hits[count], queries.hit_scores[count] = q, score
             count += 1
     return count
+
+
+@njit(**LOOP, forceinline=True)
+def _near(queries: Queries, grid: Grid, values: Real, row: int, limit: int) -> tuple[int, int]:
+    """Put those into `hits` whom a rough look does not rule out: first of the object's cell, then of the wide ones; says how many."""
+    at, hits = queries.at, queries.hits
+    at[TESTED] += at[WIDE]
+    if len(grid.axes) == 0:
+        for place in range(at[WIDE]):
+            hits[place] = queries.wide[0, place]
+        return 0, at[WIDE]
+    cell = cell_of(grid, values, row)
+    first, stop = grid.starts[cell], grid.starts[cell + 1]
+    at[TESTED] += stop - first
+    limits, marks = queries.rough[limit >> 1], grid.marks
+    x, y = mark_of(grid, values, row, 0), mark_of(grid, values, row, 1)
+    z, u = mark_of(grid, values, row, 2), mark_of(grid, values, row, 3)
+    # No branches: who is near cannot be foreseen, and a wrong guess costs more than the test itself.
+    members = 0
+    for q in grid.members[first:stop]:
+        a, b, c, d = marks[q, 0] - x, marks[q, 1] - y, marks[q, 2] - z, marks[q, 3] - u
+        hits[members] = q
+        members += not (a * a + b * b) + (c * c + d * d) > limits[q]
+    near = members
+    for q in queries.wide[0, : at[WIDE]]:
+        a, b, c, d = marks[q, 0] - x, marks[q, 1] - y, marks[q, 2] - z, marks[q, 3] - u
+        hits[near] = q
+        near += not (a * a + b * b) + (c * c + d * d) > limits[q]
+    return members, near
 
 
 @njit(**LOOP, forceinline=True)
@@ -288,7 +306,7 @@ def _take(
     table[b, TAKEN] = objects.seqs[row]
     if rules[ALGORITHM] == PA:
         last = table[b, BEGIN] + table[b, LENGTH] - 1
-        while table[b, LENGTH] > table[b, CUT] and (bands.ids[last, FLAGS] & IN_SET) == 0:
+        while table[b, LENGTH] > table[b, CUT] and (bands.ids[FLAGS, last] & IN_SET) == 0:
             table[b, LENGTH] -= 1
             last -= 1
     elif table[b, LENGTH] > table[b, LIMIT]:
@@ -343,14 +361,12 @@ def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, bor
     elif bands.rules[ALGORITHM] == RAPF:
         k, known, last = table[b, K], 0, 0.0
         for p in range(start, start + length):
-            if ids[p, SEQ] < border:
-                continue
-            known += 1
-            last = scores[p]
-            if known <= k:
-                wakes = min(wakes, ids[p, SEQ])
-            if known == k:
-                near = last
+            seq, score = ids[SEQ, p], scores[p]
+            is_recent = seq >= border
+            known += is_recent
+            last = score if is_recent else last
+            wakes = min(wakes, seq if is_recent and known <= k else NEVER)
+            near = last if known == k else near
             if known == cut:
                 break
         if known == cut:
@@ -362,9 +378,23 @@ def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, bor
     tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300
     tests[q, AGAIN] = near
     tests[q, AGAIN + 1] = near * near * (1 + 1e-12) + 1e-300
-    _set_wide(queries, q, limit > grid.radii[q])
+    _fit(queries, grid, q)
     if queries.heap[2, q] == 0 and wakes != NEVER:
         _push(queries, wakes, q)
+
+
+@njit(**LOOP)
+def fit(queries: Queries, grid: Grid) -> None:
+    """The grid has been drawn: set right what depends on it."""
+    for q in range(len(queries.tests)):
+        _fit(queries, grid, q)
+
+
+@njit(**LOOP, forceinline=True)
+def _fit(queries: Queries, grid: Grid, q: int) -> None:
+    queries.rough[0, q] = rough(grid, queries.tests[q, FIRST_TIME])
+    queries.rough[1, q] = rough(grid, queries.tests[q, AGAIN])
+    _set_wide(queries, q, queries.tests[q, FIRST_TIME] > grid.radii[q])
 
 
 @njit(**LOOP, forceinline=True)

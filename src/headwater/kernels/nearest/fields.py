@@ -254,9 +254,8 @@ class Field:
                 bands = self._with_room(bands)
             else:
                 cost = _cost(grid, queries)
-                limits = queries.tests[:, engine.FIRST_TIME]
-                grid = draw(self.points, self.weights, limits)
-                _sort_out_wide(queries, limits > grid.radii)
+                grid = draw(self.points, self.weights, queries.tests[:, engine.FIRST_TIME])
+                engine.fit(queries, grid)
                 # A grid that is hardly better than the one before is not drawn again so soon.
                 better = _cost(grid, queries) < 0.7 * cost
                 patience = 1 if better else min(2 * patience, MOST_PATIENCE)
@@ -293,7 +292,7 @@ class Field:
             )
         more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), 1024)
         return bands._replace(
-            ids=np.concatenate([bands.ids, np.empty((more, 3), np.int64)]),
+            ids=np.concatenate([bands.ids, np.empty((3, more), np.int64)], axis=1),
             scores=np.concatenate([bands.scores, np.empty(more)]),
         )
 
@@ -368,7 +367,7 @@ class Field:
 
     def _budget(self, grid: Grid) -> int:
         """How many tests are worth drawing the grid anew."""
-        return 10 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
+        return 20 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
         """How near objects are to queries, added up as the engine does."""
@@ -464,7 +463,8 @@ class Field:
             self.weights,
             np.zeros((3, many), np.int64),
             np.zeros((2, many), np.int64),
-            np.zeros(many, np.int64),
+            np.zeros((2, many), np.float32),
+            np.zeros(2 * many, np.int64),
             np.zeros(many),
         )
 
@@ -488,11 +488,11 @@ class Field:
             table[:, band.TICK] = BEGINNING
         room = np.zeros(band.ROOMS, np.int64)
         room[band.POOL_END] = table[:, band.ROOM].sum()
-        entries = int(room[band.POOL_END] * 5 // 4) + 1024
+        entries = 2 * int(room[band.POOL_END]) + 1024
         answers = 4096 + 2 * int(state.lengths.max(initial=0))
         bands = band.Bands(
             table,
-            np.empty((entries, 3), np.int64),
+            np.empty((3, entries), np.int64),
             np.empty(entries),
             np.empty((answers, band.TOLD_COLUMNS), np.int64),
             np.empty(answers),
@@ -545,11 +545,3 @@ def _still_recent(table: Recent, lanes: Whole) -> Recent:
 def _cost(grid: Grid, queries: engine.Queries) -> float:
     """How many queries an object is shown to, as it is now."""
     return len(grid.members) / max(1, len(grid.starts) - 1) + float(queries.at[engine.WIDE])
-
-
-def _sort_out_wide(queries: engine.Queries, is_wide: NDArray[np.bool_]) -> None:
-    places = np.flatnonzero(is_wide)
-    queries.wide[0, : len(places)] = places
-    queries.wide[1] = -1
-    queries.wide[1, places] = np.arange(len(places))
-    queries.at[engine.WIDE] = len(places)

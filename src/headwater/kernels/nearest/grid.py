@@ -7,6 +7,8 @@ Rule 2  While the threshold is above the registered radius, the query is *wide*:
 Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
         MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
         axes is a ball still.
+Rule 4  Who wants an object is first looked at roughly, in single precision and along the axes of the grid, with more than the
+        error allowed for (`rough`): it leaves nobody out, and few in that the exact test then refuses.
 Memory  One number for each query and each of its cells, of which it has at most MOST_CELLS_OF_ONE.
 """
 
@@ -37,15 +39,22 @@ FEWEST: Final = 16
 
 
 class Grid(NamedTuple):
-    """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with."""
+    """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with.
+
+    `marks` are the points along the axes, float32[queries, MOST_AXES], in units of the longest axis: a distance takes `unit` to be in
+    them, a gap along an axis its place in `units`.
+    """
 
     axes: Whole
     lows: Real
     per_unit: Real
     counts: Whole
     starts: Whole
-    members: NDArray[np.int32]
+    members: NDArray[np.uint32]
     radii: Real
+    unit: float
+    units: Real
+    marks: NDArray[np.float32]
 
 
 def no_grid(queries: int) -> Grid:
@@ -57,8 +66,11 @@ def no_grid(queries: int) -> Grid:
         np.zeros(0),
         none,
         np.zeros(2, np.int64),
-        np.zeros(0, np.int32),
+        np.zeros(0, np.uint32),
         np.full(queries, -np.inf),
+        1.0,
+        np.zeros(0),
+        np.zeros((0, MOST_AXES), np.float32),
     )
 
 
@@ -87,7 +99,11 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
         touched *= np.minimum(count, 2 * np.maximum(radii, 0.0) / np.sqrt(weights[axis]) * unit + 1)
     radii[touched > MOST_CELLS_OF_ONE] = -np.inf
     starts, members = _register(points, weights, radii, axes, lows[axes], per_unit, counts)
-    return Grid(axes, lows[axes], per_unit, counts, starts, members, radii)
+    roots = np.sqrt(weights[axes])
+    unit = 1 / float(np.max((highs - lows)[axes] * roots))
+    marks = np.zeros((len(points), MOST_AXES), np.float32)
+    marks[:, : len(axes)] = (points - lows)[:, axes] * (roots * unit)
+    return Grid(axes, lows[axes], per_unit, counts, starts, members, radii, unit, roots * unit, marks)
 
 
 @njit(cache=True, inline="always")
@@ -101,7 +117,22 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
     return int(place)
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, forceinline=True)
+def rough(grid: Grid, distance: float) -> float:
+    """The square of a distance between marks that no two places have that are not farther apart than this."""
+    reach = distance * grid.unit * (1 + 1e-6) + 1e-6
+    return reach * reach
+
+
+@njit(cache=True, _nrt=False, forceinline=True)
+def mark_of(grid: Grid, values: Real, row: int, a: int) -> np.float32:
+    """Where an object is along an axis, as `marks` tells it."""
+    if a >= len(grid.axes):
+        return np.float32(0.0)
+    return np.float32((values[row, grid.axes[a]] - grid.lows[a]) * grid.units[a])
+
+
+@njit(cache=True, _nrt=False, forceinline=True)
 def cell_of(grid: Grid, values: Real, row: int) -> int:
     """The cell of an object."""
     cell = 0
@@ -114,7 +145,7 @@ def cell_of(grid: Grid, values: Real, row: int) -> int:
 @njit(cache=True)
 def _register(
     points: Real, weights: Real, radii: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole
-) -> tuple[Whole, NDArray[np.int32]]:
+) -> tuple[Whole, NDArray[np.uint32]]:
     """Queries by cell: counted first, then put in."""
     many = len(axes)
     cells, most = 1, 1
@@ -122,7 +153,7 @@ def _register(
         cells *= counts[a]
         most = max(most, counts[a])
     starts = np.zeros(cells + 1, np.int64)
-    members = np.zeros(0, np.int32)
+    members = np.zeros(0, np.uint32)
     first, last = np.zeros(many, np.int64), np.zeros(many, np.int64)
     at = np.zeros(many, np.int64)
     apart = np.zeros((many, most))  # from the point to each cell along each axis, squared and weighted
@@ -130,7 +161,7 @@ def _register(
         if turn == 1:
             for cell in range(cells):
                 starts[cell + 1] += starts[cell]
-            members = np.empty(starts[cells], np.int32)
+            members = np.empty(starts[cells], np.uint32)
         for q in range(len(points)):
             if radii[q] < 0:
                 continue

@@ -26,11 +26,11 @@ def unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
         for p in range(start, start + table[b, band.LENGTH]):
             scores[p] = packed_scores[source]
             for column in range(3):
-                ids[p, column] = packed_ids[source, column]
+                ids[column, p] = packed_ids[source, column]
             source += 1
-            clock = ids[p, band.CLOCK]
+            clock = ids[band.CLOCK, p]
             oldest = min(oldest, clock)
-            if ids[p, band.FLAGS] & band.IN_SET:
+            if ids[band.FLAGS, p] & band.IN_SET:
                 tops += 1
                 oldest_in = min(oldest_in, clock)
         table[b, band.OLDEST] = oldest
@@ -52,6 +52,6 @@ def packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
         for p in range(start, start + table[b, band.LENGTH]):
             packed_scores[n] = scores[p]
             for column in range(3):
-                packed_ids[n, column] = ids[p, column]
+                packed_ids[n, column] = ids[column, p]
             n += 1
     return table[:, band.LENGTH].copy(), table[:, band.LIMIT].copy(), packed_ids, packed_scores
