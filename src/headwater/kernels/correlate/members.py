@@ -21,7 +21,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.cliques import NEVER, NONE, Picked, first_missing, mark_searched
+from headwater.kernels.correlate.choice import NONE
+from headwater.kernels.correlate.cliques import NEVER, Picked, first_missing, mark_searched
 from headwater.kernels.correlate.shapes import (
     Book,
     Doubles,

@@ -6,7 +6,7 @@ Rule 2  A *slot* is a filter and one source that it takes. Readings of a slot ar
         asked of places and keys is asked of slots, when the shape is made, and never of readings.
 Rule 3  A shape is *searched* only if its filters can get in one another's way: two filters want the same reading, filters of a
         group share a key, or places are too far apart. Otherwise being together in time is all there is.
-Memory  A slot for each source of each filter of a shape; for a searched shape also a byte for each two slots.
+Memory  A slot for each source of each filter of a shape; for a searched shape also some bytes for each two slots.
 """
 
 from __future__ import annotations
@@ -72,6 +72,8 @@ class Book(NamedTuple):
     slot_key: Numbers  # key and group as one number, UNGROUPED where keys do not matter
     first_pair: Numbers
     fits: Flags  # for searched shapes, slots x slots: whether readings of the two can be in one event
+    first_mate: Numbers
+    mate: Numbers  # the same as lists: which slots each slot fits
     first_member: Numbers
     member: Numbers
     since: Numbers
@@ -185,6 +187,8 @@ def book_of(shapes: Mapping[Shape, Sequence[Member]], sets: SourceSets) -> Book:
         slot_key=_joined(of_shape.key for of_shape in slots),
         first_pair=_firsts(of_shape.fits.size for of_shape in slots),
         fits=np.concatenate([*(of_shape.fits.ravel() for of_shape in slots), np.empty(0, np.bool_)]),
+        first_mate=_firsts(int(count) for of_shape in slots for count in _mates(of_shape)),
+        mate=_joined(np.nonzero(of_shape.fits)[1] for of_shape in slots),
         first_member=_firsts(len(of_shape) for of_shape in shapes.values()),
         member=_numbers(member.number for member in members),
         since=_numbers(member.since for member in members),
@@ -251,6 +255,11 @@ def _fitting(
             far, rivals = far or apart, rivals or rival
             fits[i, j] = fits[j, i] = not (apart or rival)
     return fits, far, rivals
+
+
+def _mates(slots: Slots) -> Numbers:
+    """How many slots each slot fits; none are listed for a shape that need not be searched."""
+    return slots.fits.sum(axis=1) if len(slots.fits) else np.zeros(len(slots.source), np.int64)
 
 
 def _twins(filters: tuple[Filter, ...]) -> Iterator[int]:
