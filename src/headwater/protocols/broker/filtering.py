@@ -28,8 +28,10 @@ class Filtering:
 
     def covers(self, shelf: Shelf, asked: Asked) -> bool:
         """Whether what stands on a shelf leaves nothing to ask for."""
+        if self.cover is None:
+            return False
         board = shelf.board(asked)
-        if self.cover is None or board is None:
+        if board is None:
             return False
         seed = (int(asked.name[:12], 16) + self.seed) % 2**63
         return board.covers(asked.outline, self.cover, seed=seed).covered
@@ -40,7 +42,9 @@ class Shelf:
 
     def __init__(self) -> None:
         self._asked: dict[str, Asked] = {}
-        self._boards: dict[Hashable, Board] = {}
+        self._boards: dict[Hashable, Board] | None = (
+            None  # made when first asked for: most shelves decide nothing
+        )
 
     def __iter__(self) -> Iterator[Asked]:
         return iter(self._asked.values())
@@ -58,21 +62,31 @@ class Shelf:
     def add(self, asked: Asked) -> None:
         """Put an operator there."""
         self._asked[asked.name] = asked
-        self._boards.setdefault(asked.outline.make, Board()).add(asked.name, asked.outline)
+        if self._boards is not None:
+            _lay(self._boards, asked)
 
     def take(self, name: str) -> Asked:
         """Take an operator away."""
         asked = self._asked.pop(name)
-        board = self._boards[asked.outline.make]
-        board.remove(name)
-        if not len(board):
-            del self._boards[asked.outline.make]
+        if self._boards is not None:
+            board = self._boards[asked.outline.make]
+            board.remove(name)
+            if not len(board):
+                del self._boards[asked.outline.make]
         return asked
 
     def board(self, asked: Asked) -> Board | None:
         """The operators comparable with one."""
+        if self._boards is None:
+            self._boards = {}
+            for one in self:
+                _lay(self._boards, one)
         return self._boards.get(asked.outline.make)
 
     def like(self, asked: Asked) -> list[Asked]:
         """The operators comparable with one, in the order they came."""
         return [one for one in self if one.outline.make == asked.outline.make]
+
+
+def _lay(boards: dict[Hashable, Board], asked: Asked) -> None:
+    boards.setdefault(asked.outline.make, Board()).add(asked.name, asked.outline)

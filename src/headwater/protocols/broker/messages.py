@@ -10,7 +10,7 @@ events       readings, sets              readings you asked for; which result se
 
 Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that nothing behind this
         door meets a wrong type, a NaN or an array of the wrong length.
-Rule 2  An operator is named by its content: the same operator has the same name at every node.
+Rule 2  An operator is named by its bytes, which nodes pass on as they came: it has the same name wherever it goes unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -46,24 +45,32 @@ from headwater.protocols.cover import Outline, outline
 MOST_FILTERS: Final = 64
 MOST_CORNERS: Final = 10_000
 LONGEST_NAME: Final = 1_000
+MOST_WHOLE: Final = 2**62
 
 _COLUMNS: Final = {"source": np.int32, "time": np.int64, "value": np.float64, "number": np.int64}
 
 
-@dataclass(frozen=True, slots=True)
 class Asked:
-    """An operator with its name, its bytes and its outline, made once and passed on as they are."""
+    """An operator with its name and its bytes, made once and passed on as they are."""
 
-    name: str
-    operator: Operator
-    body: bytes
-    outline: Outline
+    __slots__ = ("_outline", "body", "name", "operator")
+
+    def __init__(self, operator: Operator, body: bytes) -> None:
+        self.name = hashlib.blake2b(body, digest_size=12).hexdigest()
+        self.operator, self.body = operator, body
+        self._outline: Outline | None = None
 
     @staticmethod
     def of(operator: Operator) -> Asked:
-        """The operator, named."""
-        body = encode(_operator_tree(operator))
-        return Asked(hashlib.blake2b(body, digest_size=12).hexdigest(), operator, body, outline(operator))
+        """An operator that nobody has written yet."""
+        return Asked(operator, encode(_operator_tree(operator)))
+
+    @property
+    def outline(self) -> Outline:
+        """What cover needs to know of it."""
+        if self._outline is None:
+            self._outline = outline(self.operator)
+        return self._outline
 
 
 class Events(NamedTuple):
@@ -121,8 +128,8 @@ def read_pairs(body: bytes) -> list[tuple[str, str]]:
 
 
 def read_asked(body: bytes) -> Asked:
-    """The operator of `subscribe`. Its name is made from what was understood, not from the bytes as they came."""
-    return Asked.of(_operator(_tree(body)))
+    """The operator of `subscribe`, under the name its sender knows it by."""
+    return Asked(_operator(_tree(body)), bytes(body))
 
 
 def read_name(body: bytes) -> str:
@@ -236,12 +243,13 @@ def _region_list(region: Region | None) -> list[Any] | None:
 def _region(shape: object, geographic: bool) -> Region:
     _demand(isinstance(shape, list) and 4 <= len(shape) <= MOST_CORNERS, "a region without a shape")
     assert isinstance(shape, list)
-    match shape[0], len(shape):
+    match _text(shape[0]), len(shape):
         case "box", 5:
             west, south, east, north = map(_number, shape[1:])
             return Box(west, south, east, north, geographic=geographic)
         case "circle", 4:
             x, y, radius_m = map(_number, shape[1:])
+            _demand(radius_m >= 0.0, "a circle without a radius")
             return Circle(x, y, radius_m, geographic=geographic)
         case "polygon", _:
             corners = [_row(corner, 2) for corner in shape[1:]]
@@ -276,17 +284,21 @@ def _pairs(rows: list[Any]) -> list[tuple[str, str]]:
 def _text(value: object) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME:
         raise nonsense("a name that is none")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise nonsense("a name that cannot be written")  # halves of letters, which JSON lets pass
     return value
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, int):
+        return float(_whole(value))
+    if not isinstance(value, float) or not math.isfinite(value):
         raise nonsense("a number that is none")
-    return float(value)
+    return value
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, int) or not -MOST_WHOLE <= value <= MOST_WHOLE:
         raise nonsense("a whole number that is none")
     return value
 
