@@ -91,6 +91,11 @@ class Readings(NamedTuple):
 class Matching(Protocol):
     """Operators ready to be matched."""
 
+    @property
+    def sources(self) -> NDArray[np.bool_]:
+        """Whose readings any of them looks at; all others change nothing."""
+        ...
+
     def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
         """Which readings (by time) are in which operator: bool[operators, n]; not `each`: in any of them, bool[1, n]."""
         ...

@@ -45,12 +45,13 @@ class MemberMatcher:
 
 
 class Membership:
-    """Operators ready to be matched."""
+    """Operators ready to be matched; `sources`: whose readings any of them looks at."""
 
     def __init__(self, operators: int, sources: int, book: Book) -> None:
         self._operators = operators
         self._sources = sources
         self._book = book
+        self.sources = np.isin(np.arange(sources), book.slot_source)
 
     def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
         """Which readings (by time) are in which operator: bool[operators, n]; not `each`: in any of them, bool[1, n]."""
