@@ -1,8 +1,8 @@
 """Which sources are there, and on which side of the node?
 
 Rule 1  A source is on one side only: the network is a tree. A second one of the same key and attribute is a peer's mistake.
-Rule 2  A source keeps its number for good, so that readings of it that are still held stay readable after it has left. One that comes back, or
-        has moved, gets a new number.
+Rule 2  A source keeps its number for good, so that readings of it that are still held stay readable after it has left, and are known
+        again when it comes back. One that has moved gets a new number.
 
 Memory  MOST_SOURCES numbers, over the whole life of the node.
 """
@@ -27,6 +27,8 @@ class Directory:
         self._sides = sides
         self.sources: list[Source] = []
         self.number: dict[Pair, int] = {}
+        self.away: set[int] = set()
+        """The numbers of sources that have left or are elsewhere now."""
         self._where: dict[tuple[Any, ...], frozenset[NodeId]] = {}
 
     def add(self, source: Source, side: NodeId) -> bool:
@@ -36,18 +38,25 @@ class Directory:
             return False
         if any(pair in other.sources for name, other in self._sides.items() if name != side):
             raise PeerError("known-source", f"'{source.key}' already measures '{source.attribute}' elsewhere")
-        if len(self.sources) >= MOST_SOURCES:
-            raise PeerError("limit-reached", f"there are more than {MOST_SOURCES} sources")
+        number = self.number.get(pair)
+        if number is None or self.sources[number] != source:
+            if len(self.sources) >= MOST_SOURCES:
+                raise PeerError("limit-reached", f"there are more than {MOST_SOURCES} sources")
+            self.away |= set() if number is None else {number}
+            number = self.number[pair] = len(self.sources)
+            self.sources.append(source)
+        self.away.discard(number)
         self._sides[side].sources[pair] = source
-        self.number[pair] = len(self.sources)
-        self.sources.append(source)
         self._where.clear()
         return True
 
     def remove(self, pair: Pair, side: NodeId) -> Source | None:
         """A source is gone from a side; None: it was not there."""
-        self._where.clear()
-        return self._sides[side].sources.pop(pair, None)
+        gone = self._sides[side].sources.pop(pair, None)
+        if gone is not None:
+            self.away.add(self.number[pair])
+            self._where.clear()
+        return gone
 
     def where(self, filters: Iterable[Filter], *, but: NodeId | None) -> list[frozenset[NodeId]]:
         """For each filter: on which sides, one left out, there are sources for it."""
@@ -58,12 +67,14 @@ class Directory:
         return {
             "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources],
             "numbers": [[*pair, number] for pair, number in self.number.items()],
+            "away": sorted(self.away),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """What `save` gave."""
         self.sources = [Source(*row) for row in saved["sources"]]
         self.number = {(key, attribute): number for key, attribute, number in saved["numbers"]}
+        self.away = set(saved["away"])
         self._where.clear()
 
     def _sides_of(

@@ -4,6 +4,7 @@ Rule 1  A reading is a member of an operator by what the node holds, whatever th
         member away, so nothing sent is ever wrong and nothing waits for a clock.
 Rule 2  A reading never goes back where it came from (but from the centre, which does everything), and is sent to a side once, or
         once for each operator from there (`propagation`).
+        Readings of a source that has left go nowhere: nobody there knows it any more.
 Rule 3  New readings can only make members of readings less than the longest δt away: only those are looked at. A new operator looks at all.
 
 Memory  the store, and a bit for each reading and each result set.
@@ -161,6 +162,8 @@ class Flow:
         """Send members that were not sent before, or deliver them to the users here."""
         side = self._sides[name]
         fresh = members & side.untold(rows, slots)
+        if name != self._name and self._directory.away:
+            fresh &= ~np.isin(self._store.at(slots).source, list(self._directory.away))
         if not fresh.any():
             return
         side.tell(rows, slots, fresh)

@@ -16,7 +16,8 @@ anything else                reports it and drops it
 
 Rule 1  The node itself is a side: its sensors advertise and publish, its users subscribe, with the node's name as sender.
 Rule 2  A subscription that no source can answer is dropped at its node, and its user is told. When its sources leave later it stays,
-        its user is told, and it is answered again when they come back. Readings of a source that has left count for nothing new.
+        its user is told, and it is answered again when they come back. Readings of a source that has left, or was elsewhere, count for
+        nothing new: they are not sent once the news is.
 Rule 3  A peer's nonsense is reported and dropped. What a peer asks or says concerns its own side alone.
 Rule 4  Time is an argument. Readings are let go `validity_us` after they were measured; it must be longer than the longest δt and
         the way through the network together. Those that come later are counted and dropped.
@@ -156,26 +157,34 @@ class Broker:
         self._wake_at = saved["wake_at"]
 
     def _advertise(self, body: bytes, sender: NodeId, now: Instant) -> None:
-        fresh = []
+        fresh, moved = [], []
         for source in messages.read_sources(body):
+            before = self.sides[sender].sources.get((source.key, source.attribute))
+            if before not in (None, source):
+                self._flow.match()  # what is to be sent of it goes before the news
             try:
                 if self._directory.add(source, sender):
                     fresh.append(source)
+                    moved += [] if before is None else [before]
             except PeerError as error:
                 self._outbox.report(sender, error)
-        self._pass_on(fresh, sender, messages.advertise(fresh))
+        self._pass_on(fresh, moved, sender, messages.advertise(fresh))
 
     def _retract(self, body: bytes, sender: NodeId, now: Instant) -> None:
         pairs = messages.read_pairs(body)
+        if any(pair in self.sides[sender].sources for pair in pairs):
+            self._flow.match()  # likewise
         gone = [source for pair in pairs if (source := self._directory.remove(pair, sender)) is not None]
-        self._pass_on(gone, sender, messages.retract([(source.key, source.attribute) for source in gone]))
+        self._pass_on(gone, [], sender, messages.retract([(s.key, s.attribute) for s in gone]))
 
-    def _pass_on(self, sources: Sequence[Source], sender: NodeId, message: Message) -> None:
+    def _pass_on(
+        self, sources: Sequence[Source], moved: Sequence[Source], sender: NodeId, message: Message
+    ) -> None:
         if sources:
             for side in self.sides:
                 if side not in (sender, self.name):
                     self._outbox.send(side, message, len(sources))
-            self._placement.sources_changed(sources, sender)
+            self._placement.sources_changed([*sources, *moved], sender)
 
     def _subscribe(self, body: bytes, sender: NodeId, now: Instant) -> None:
         asked = messages.read_asked(body)
