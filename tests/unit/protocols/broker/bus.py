@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,32 +21,43 @@ from headwater.model import (
     Send,
     Source,
     Tell,
+    decode,
+    encode,
 )
 from headwater.protocols.broker import (
     Asked,
     Broker,
     Events,
     advertise,
+    canonical,
     events,
     retract,
     subscribe,
     unsubscribe,
 )
+from headwater.protocols.broker.messages import read_events
+
+Make = Callable[[NodeId, Sequence[NodeId]], Broker]
 
 
 class Bus:
-    """Brokers joined by perfect links; with a `shuffle` the links take turns by chance."""
+    """Brokers joined by perfect links; with a `shuffle` the links take turns by chance.
+
+    `restarting`: after every step the node that took it is saved, thrown away and made again.
+    """
 
     def __init__(
         self,
         network: Network,
-        make: Callable[[NodeId, Sequence[NodeId]], Broker],
+        make: Make,
         shuffle: random.Random | None = None,
+        *,
+        restarting: bool = False,
     ) -> None:
         self.network, self.shuffle, self.now = network, shuffle, 0
-        self.nodes: Mapping[NodeId, Broker] = {
-            name: make(name, beside) for name, beside in network.neighbours().items()
-        }
+        self.make, self.restarting = make, restarting
+        self.beside = network.neighbours()
+        self.nodes: dict[NodeId, Broker] = {name: make(name, beside) for name, beside in self.beside.items()}
         self.links: dict[tuple[NodeId, NodeId], deque[Message]] = {}
         self.crossed: list[tuple[NodeId, NodeId, Message]] = []
         self.delivered: list[tuple[str, str, str, int]] = []
@@ -61,6 +73,18 @@ class Bus:
         while self._step():
             pass
 
+    def hand_over(self, most: int) -> None:
+        """At most so many steps."""
+        for _ in range(most):
+            if not self._step():
+                break
+
+    def restart(self, node: NodeId) -> None:
+        """A node is saved, thrown away, and made again."""
+        tree = decode(encode(self.nodes[node].save()))
+        self.nodes[node] = self.make(node, self.beside[node])
+        self.nodes[node].restore(tree)
+
     def attach(self, node: NodeId, *sources: Source) -> None:
         self.say(node, advertise(sources))
 
@@ -69,8 +93,6 @@ class Bus:
 
     def ask(self, node: NodeId, operator: Operator) -> str:
         """Subscribe; the name to unsubscribe with."""
-        from headwater.protocols.broker import canonical
-
         self.say(node, subscribe(Asked.of(operator)))
         return Asked.of(canonical(operator)).name
 
@@ -79,14 +101,17 @@ class Bus:
 
     def publish(self, node: NodeId, source: Source, *readings: tuple[int, float, int]) -> None:
         """Readings of one source: time, value, number."""
-        time, value, number = (np.array(column) for column in zip(*readings, strict=True))
-        columns = Readings(
-            np.zeros(len(time), np.int32),
-            time.astype(np.int64),
-            value.astype(np.float64),
-            number.astype(np.int64),
-        )
-        self.say(node, events(Events(((source.key, source.attribute),), columns)))
+        self.say(node, reading(source, *readings))
+
+    def readings_crossed(self) -> list[tuple[NodeId, NodeId, tuple[str, str], int]]:
+        """Every reading with every link it crossed: from, to, key and attribute, number."""
+        found = []
+        for one, other, message in self.crossed:
+            if message.kind == "events":
+                told = read_events(message.body)
+                for source, number in zip(told.readings.source, told.readings.number, strict=True):
+                    found.append((one, other, told.sources[source], int(number)))
+        return found
 
     def _step(self) -> bool:
         waiting = [link for link, queue in self.links.items() if queue]
@@ -105,6 +130,8 @@ class Bus:
         return False
 
     def _carry_out(self, node: NodeId, effects: list[Effect]) -> None:
+        if self.restarting:
+            self.restart(node)
         for effect in effects:
             match effect:
                 case Send():
@@ -118,3 +145,22 @@ class Bus:
                     self.told.append(effect)
                 case Report():
                     self.reported.append(effect)
+
+
+def reading(source: Source, *readings: tuple[int, float, int]) -> Message:
+    """A message with readings of one source: time, value, number."""
+    time, value, number = (np.array(column) for column in zip(*readings, strict=True))
+    columns = Readings(
+        np.zeros(len(time), np.int32),
+        time.astype(np.int64),
+        value.astype(np.float64),
+        number.astype(np.int64),
+    )
+    return events(Events(((source.key, source.attribute),), columns))
+
+
+def saved(broker: Broker) -> dict[str, Any]:
+    """What a broker knows, what it has counted left out."""
+    tree = broker.save()
+    del tree["outbox"]
+    return tree
