@@ -3,10 +3,11 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports bench lock env clean
+.PHONY: help demo test check lint types imports bench sim lock env clean
 
 SHELL := /bin/sh
 ARGS ?=
+SEED ?= 0
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c '$(FITS)' 2>/dev/null && { echo $$p; break; }; done)
@@ -24,6 +25,7 @@ help:
 	@echo 'make test    the tests'
 	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
 	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
+	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   throw away the environment and every cache'
 	@echo ''
@@ -54,6 +56,9 @@ imports: $(STAMPS)/dev
 
 bench: $(STAMPS)/dev
 	@$(BIN)/headwater bench $(ARGS)
+
+sim: $(STAMPS)/dev
+	@$(BIN)/python -m headwater.apps.overlay.replay $(SEED) $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
 lock: $(STAMPS)/env
