@@ -41,12 +41,19 @@ class Measured:
     expected: int
     delivered: int
     wrong: int
+    twice: int
     recall: float
     cover_decisions: int
+    covered: int
     cover_wrong: int
     cover_us_median: float
     cover_us_p99: float
     elapsed_s: float
+
+    @property
+    def truly_open(self) -> int:
+        """Decisions about operators that were not covered: those in which a probable cover can err."""
+        return self.cover_decisions - self.covered + self.cover_wrong
 
     def cells(self) -> tuple[Cell, ...]:
         """As a row of the table."""

@@ -13,6 +13,8 @@ def panels(measured: Sequence[Measured]) -> Iterator[Panel]:
     """Figures 4 to 11: the loads of the four settings; 12: recall; then growth."""
     for at, setting in enumerate(PAPER):
         rows = [m for m in measured if m.part == "settings" and m.scene == setting.name]
+        if not rows:
+            continue
         about = f"{setting.name}: {setting.nodes} nodes, {setting.sensors} sensors"
         for figure, what, words in (
             (4 + 2 * at, "subscription_load", "operators over links"),
