@@ -155,9 +155,13 @@ def test_growth_says_what_it_costs() -> None:
 def test_the_figures_are_those_of_the_paper() -> None:
     drawn = list(panels(as_published()))
     assert [panel.file for panel in drawn] == [*(f"figure-{at:02d}" for at in range(4, 13)), "growth"]
-    assert drawn[3].title == "Figure 7: event load, medium: 100 nodes, 50 sensors"
+    assert drawn[3].title == "Figure 7: event load\nmedium: 100 nodes, 50 sensors"
     assert drawn[3].lines["exact"] == [(100, 10_000), (200, 20_000)]
-    assert set(drawn[8].lines) == {f"{a}, {s.name}" for a in ("filter-split-forward", "exact") for s in PAPER}
+    assert set(drawn[8].lines) == {
+        "exact, every setting",
+        *(f"filter-split-forward, {s.name}" for s in PAPER),
+    }
+    assert drawn[8].lines["exact, every setting"] == [(100, 1.0), (200, 1.0)]
 
 
 @pytest.mark.parametrize("setting", [*PAPER, OVERLAPPING, *SELECTIVE, growing(300, 12)], ids=lambda s: s.name)
