@@ -1,4 +1,10 @@
 """Node behaviour as state machines: a message or a wake-up in, effects out; no I/O, no clock.
 
-The brokers, sensor nodes and overlay nodes move in here. They are given their kernels and never import them.
+```
+broker     the overlay: subscriptions go where their sources are, readings come back
+cover      is an operator asked for by others already?
+delivery   in order and exactly once, over links that do neither
+```
+
+Nodes are given their kernels and never import them.
 """
