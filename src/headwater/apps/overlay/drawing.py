@@ -52,6 +52,7 @@ FIRST_STEP: Final = 2 * SECOND
 
 _ATTRIBUTES, _KEYS = "abc", ("k0", "k1", "k2")
 _HIGHEST_VALUE, _LONGEST_PAUSE_S = 8, 2
+_DRAWS: Final = 5
 _REGIONS: tuple[Region, ...] = (
     Box(0.0, 0.0, 2.0, 1.0),
     Box(1.0, 0.0, 3.0, 1.0),
@@ -126,7 +127,7 @@ def draw_scene(seed: int, approaches: Sequence[str], *, most_steps: int = 40, le
     by_node = {node: tuple(s for s, home in homes.items() if home == node) for node in names}
     network = Network(names, links, {node: there for node, there in by_node.items() if there})
     scene = Scene(luck.choice(approaches), network, luck.choice([0, 0, SECOND // 10]))
-    _Drawing(scene, luck, homes, leaving=leaving).draw(luck.randint(3, most_steps))
+    _Drawing(scene, luck, homes, leaving=leaving).draw(luck.randint(most_steps // 4, most_steps))
     return scene
 
 
@@ -138,11 +139,11 @@ class _Drawing:
         self.active: list[Source] = []
         self.readings: list[tuple[Instant, Source, float, int]] = []
         self.names: dict[str, str] = {}
-        self.within_us = luck.choice([3, 6]) * SECOND
+        self.within_us = luck.choice([3, 8]) * SECOND
 
     def draw(self, count: int) -> None:
         for source in self.homes:
-            if self.luck.random() < 0.85 or not self.active:
+            if self.luck.random() < 0.9 or not self.active:
                 self.attach(source, 0)
         time = FIRST_STEP
         for number in range(count):
@@ -163,7 +164,7 @@ class _Drawing:
             self.cancel(luck.choice(list(self.scene.standing)), time)
         elif chance < 0.38 and away:
             self.attach(luck.choice(away), time)
-        elif chance < 0.41 and self.leaving and len(self.active) > 1:
+        elif chance < 0.40 and self.leaving and len(self.active) > 2:
             self.detach(luck.choice(self.active), time)
         else:
             for _ in range(luck.randint(1, 3)):
@@ -183,13 +184,19 @@ class _Drawing:
         self.say(time, self.homes[source], retract([pair]), f"retract {source.key} {source.attribute}")
 
     def ask(self, name: str, time: Instant) -> None:
-        there = sorted({source.attribute for source in self.homes})
-        attributes = there if self.luck.random() < 0.9 else _ATTRIBUTES
-        operator = replace(_some_operator(self.luck, attributes, self.within_us, time), subscription=name)
+        operator = replace(self.some_operator(time), subscription=name)
         node = self.luck.choice(self.scene.network.nodes)
         self.scene.standing[name] = Standing(name, node, operator)
         self.names[name] = Asked.of(canonical(operator)).name
         self.say(time, node, subscribe(Asked.of(operator)), f"subscribe {name} {_words(operator)}")
+
+    def some_operator(self, time: Instant) -> Operator:
+        """Nearly always one that the sources there are can answer."""
+        for _ in range(_DRAWS):
+            operator = _some_operator(self.luck, self.within_us, time)
+            if all(any(f.takes(source) for source in self.homes) for f in operator.filters):
+                break
+        return operator
 
     def cancel(self, name: str, time: Instant) -> None:
         one = self.scene.ended[name] = self.scene.standing.pop(name)
@@ -207,24 +214,24 @@ class _Drawing:
 
 def _some_sources(luck: Random, nodes: Sequence[NodeId]) -> dict[Source, NodeId]:
     pairs = [(key, attribute) for key in _KEYS for attribute in _ATTRIBUTES]
-    chosen = luck.sample(pairs, luck.randint(2, 7))
+    chosen = luck.sample(pairs, luck.randint(3, 7))
     return {
         Source(*pair, float(luck.randint(0, 3)), float(luck.randint(0, 1))): luck.choice(nodes)
         for pair in chosen
     }
 
 
-def _some_operator(luck: Random, attributes: Sequence[str], within_us: int, now: Instant) -> Operator:
+def _some_operator(luck: Random, within_us: int, now: Instant) -> Operator:
     """As a query of the language would give it: one region for all clauses that name no sensor."""
     region = luck.choice([*[None] * 12, *_REGIONS])
     filters: list[Filter] = []
     for group in range(luck.choice([1, 2, 2, 3])):
-        low = luck.randint(0, _HIGHEST_VALUE - 2)
+        low = luck.randint(0, _HIGHEST_VALUE - 3)
         keys = None if luck.random() < 0.9 else (luck.choice(_KEYS),)
         one = Filter(
-            luck.choice(attributes),
+            luck.choice(_ATTRIBUTES),
             float(low),
-            float(low + luck.randint(2, 6)),
+            float(low + luck.randint(2, 8)),
             None if keys else region,
             keys,
         )
@@ -233,7 +240,7 @@ def _some_operator(luck: Random, attributes: Sequence[str], within_us: int, now:
     if luck.random() < 0.1:
         filters = [replace(one, group=0) for one in filters]
     within_m = luck.choice([None, None, 1.5])
-    since = luck.choice([BEGINNING, now, now, now - SECOND])
+    since = luck.choice([BEGINNING, BEGINNING, now, now - SECOND])
     return Operator("", tuple(filters), within_us, within_m, since=since)
 
 
