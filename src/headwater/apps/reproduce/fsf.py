@@ -72,10 +72,10 @@ class Scale:
 
 SCALES: Final[Mapping[str, Scale]] = {
     "small": Scale(
-        (50, 150),
-        (50, 150),
-        3.0,
-        (Growth(60, 3, 50, ("exact",)), Growth(200, 10, 150, ("exact", "multi-join"))),
+        (40, 120),
+        (40, 120),
+        2.0,
+        (Growth(60, 3, 40, ("exact",)), Growth(200, 10, 120, ("exact", "multi-join"))),
         2.0,
     ),
     "paper": Scale(
