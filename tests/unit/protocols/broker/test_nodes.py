@@ -1,0 +1,197 @@
+"""What golden traces cannot show: things under way, pauses, bounds, and a cover that errs."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.apps.overlay.approaches import cover_of, policies
+from headwater.apps.overlay.watching import Watched
+from headwater.kernels.correlate import MemberMatcher
+from headwater.model import SECOND, Filter, Link, Network, Operator, Source
+from headwater.protocols.broker import Broker, BrokerSettings, directory, placement, store
+from headwater.protocols.cover import Exact
+from tests.unit.protocols.broker.bus import Bus
+
+LINE = Network(("n1", "n2", "n3"), (Link("n1", "n2"), Link("n2", "n3")))
+A, B = Source("ka", "a"), Source("kb", "b")
+
+
+def bus_of(approach: str = "exact", *, gather_us: int = 0, seed: int = 0) -> tuple[Bus, Watched | None]:
+    cover = cover_of(approach)
+    watched = None if cover is None else Watched(cover, Exact())
+    towards = LINE.towards("n2")
+
+    def make(name: str, beside: tuple[str, ...]) -> Broker:
+        pieces = policies(approach, watched, towards_centre=towards.get(name), seed=seed)
+        settings = BrokerSettings(validity_us=60 * SECOND, gather_us=gather_us)
+        return Broker(name, beside, approach=pieces, matcher=MemberMatcher(), settings=settings)
+
+    return Bus(LINE, make), watched  # type: ignore[arg-type]
+
+
+def about(name: str, *filters: Filter) -> Operator:
+    return Operator(name, filters, 10 * SECOND)
+
+
+def test_a_reading_that_comes_back_from_the_centre_is_known_though_its_source_left_and_came_meanwhile() -> (
+    None
+):
+    bus, _ = bus_of("centralized")
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n1", about("s", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    bus.publish("n1", A, (0, 1.0, 0))
+    bus.hand_over(1)  # it is at the centre, its way back has begun
+    bus.detach("n1", A)
+    bus.attach("n1", A)
+    bus.settle()
+    assert bus.delivered == [("s", "ka", "a", 0)] and not bus.reported
+
+
+def test_what_was_gathered_goes_before_the_news_that_its_source_has_left() -> None:
+    bus, _ = bus_of(gather_us=SECOND)
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n3", about("s", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    bus.publish("n1", A, (0, 1.0, 0))
+    assert not any(bus.links.values())
+    bus.detach("n1", A)
+    bus.settle()
+    assert bus.delivered == [("s", "ka", "a", 0)] and not bus.reported
+
+
+def test_readings_held_of_a_source_that_left_are_not_sent_to_nodes_that_know_it_no_more() -> None:
+    """A second source of a keeps the operator where it is; the reading of the first one waits for b."""
+    bus, _ = bus_of()
+    other = Source("kc", "a")
+    bus.attach("n1", A, B, other)
+    bus.settle()
+    bus.ask("n3", about("s", Filter("a", 0.0, 5.0), Filter("b", 0.0, 5.0)))
+    bus.settle()
+    bus.publish("n1", A, (0, 1.0, 0))
+    bus.detach("n1", A)
+    bus.publish("n1", B, (1, 1.0, 0))
+    bus.publish("n1", other, (2, 1.0, 0))
+    bus.settle()
+    assert not bus.reported
+    assert set(bus.delivered) == {("s", "kb", "b", 0), ("s", "kc", "a", 0)}
+
+
+def test_readings_are_gathered_and_matched_together_after_the_pause() -> None:
+    bus, _ = bus_of(gather_us=SECOND)
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n2", about("s", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    node, bus.now = bus.nodes["n1"], 7 * SECOND
+    bus.publish("n1", A, (0, 1.0, 0))
+    bus.now += SECOND // 2
+    bus.publish("n1", A, (1, 1.0, 1))
+    assert node.next_wake() == 8 * SECOND and node.wake(8 * SECOND - 1) == []
+    (send,) = node.wake(8 * SECOND)
+    assert node.load["events", "n2"] == 2 and node.next_wake() is None
+    assert send.message.kind == "events"  # type: ignore[union-attr]
+
+
+def test_a_small_hole_is_lost_by_the_papers_estimate_and_never_by_exact_cover() -> None:
+    """Four boxes around a hole of one in ten thousand: some twenty spot checks hardly ever see it."""
+    lost = {approach: [seed for seed in range(10) if loses_the_hole(approach, seed)] for approach in PAIR}
+    assert lost["exact"] == [] and len(lost["filter-split-forward"]) >= 9
+
+
+PAIR = ("filter-split-forward", "exact")
+PINWHEEL = (
+    (0.0, 0.505, 0.0, 0.495),
+    (0.505, 1.0, 0.0, 0.505),
+    (0.495, 1.0, 0.505, 1.0),
+    (0.0, 0.495, 0.495, 1.0),
+    (0.0, 1.0, 0.0, 1.0),  # the one in question
+)
+
+
+def loses_the_hole(approach: str, seed: int) -> bool:
+    bus, watched = bus_of(approach, seed=seed)
+    bus.attach("n1", A, B)
+    bus.settle()
+    for n, (west, east, south, north) in enumerate(PINWHEEL):
+        bus.ask("n3", about(f"s{n}", Filter("a", west, east), Filter("b", south, north)))
+        bus.settle()
+    bus.publish("n1", A, (0, 0.5, 0), (30 * SECOND, 0.3, 1))
+    bus.publish("n1", B, (1, 0.5, 0), (30 * SECOND, 0.3, 1))
+    bus.settle()
+    hole = {("s4", "ka", "a", 0), ("s4", "kb", "b", 0)}
+    beside = {
+        (name, key, attribute, 1) for name in ("s0", "s4") for key, attribute in (("ka", "a"), ("kb", "b"))
+    }
+    assert watched is not None and set(bus.delivered) - hole == beside
+    lost = not hole <= set(bus.delivered)
+    assert lost == bool(watched.wrong)
+    return lost
+
+
+def test_more_operators_than_the_bound_are_refused_with_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "MOST_OPERATORS", 2)
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    for n in range(3):
+        bus.ask("n1", about(f"s{n}", Filter("a", float(n), 9.0)))
+    assert [report.error.code for report in bus.reported] == ["limit-reached"]
+    assert len(bus.nodes["n1"].sides["n1"].asked) == 2
+
+
+def test_more_sources_than_the_bound_are_refused_and_one_that_comes_back_is_not_counted_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(directory, "MOST_SOURCES", 2)
+    bus, _ = bus_of()
+    for _ in range(5):
+        bus.attach("n1", A)
+        bus.detach("n1", A)
+    bus.attach("n1", B, Source("kc", "c"))
+    bus.settle()
+    assert [report.error.code for report in bus.reported] == ["limit-reached"]
+    assert list(bus.nodes["n1"].sides["n1"].sources) == [("kb", "b")]
+
+
+def test_the_oldest_readings_beyond_the_bound_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_READINGS", 3)
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    for n in range(5):
+        bus.publish("n1", A, (n, 1.0, n))
+    bus.publish("n1", A, (9, 1.0, 9))
+    bus.ask("n1", about("s", Filter("a", 0.0, 5.0)))
+    assert [number for *_, number in bus.delivered] == [3, 4, 9]
+
+
+def test_a_reading_is_held_for_exactly_its_validity() -> None:
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    bus.publish("n1", A, (0, 1.0, 0), (1, 1.0, 1))
+    bus.now = 60 * SECOND + 1
+    bus.ask("n1", about("s", Filter("a", 0.0, 5.0)))
+    bus.publish("n1", A, (0, 1.0, 2), (1, 1.0, 3))
+    assert [number for *_, number in bus.delivered] == [1, 3]
+    assert sum(bus.nodes["n1"].counts.values()) == 1
+
+
+def test_a_part_of_several_operators_is_taken_back_with_the_last_of_them() -> None:
+    """Two users of one name and filter differ in nothing: the operator travels once."""
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    same = about("s", Filter("a", 0.0, 5.0))
+    first, second = bus.ask("n3", same), bus.ask("n2", same)
+    bus.settle()
+    assert first == second and bus.nodes["n2"].load["subscribe", "n1"] == 1
+    bus.cancel("n2", second)
+    bus.settle()
+    assert len(bus.nodes["n1"].sides["n2"].asked) == 1
+    bus.cancel("n3", first)
+    bus.settle()
+    assert len(bus.nodes["n1"].sides["n2"].asked) == 0

@@ -1,0 +1,39 @@
+"""The golden traces of the network: what every node stores, sends and delivers, step by step (`traces.py` says how they are written)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.protocols.broker.traces import retold
+
+FOLDER = Path(__file__).parents[3] / "golden" / "network"
+FILES = sorted(FOLDER.glob("*.net"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_nodes_store_send_and_deliver(path: Path) -> None:
+    assert retold(path.read_text()) == path.read_text(), (
+        f"python -m tests.unit.protocols.broker.traces {path}"
+    )
+
+
+def test_all_traces_are_found() -> None:
+    assert len(FILES) == 15
+
+
+def test_the_papers_approach_does_with_six_nodes_what_a_sound_cover_does() -> None:
+    sound = (FOLDER / "six-on-receipt.net").read_text()
+    paper = sound.replace("approach probable receipt", "approach filter-split-forward")
+    assert paper != sound and retold(paper) == paper
+
+
+@pytest.mark.parametrize("approach", ["exact receipt", "exact sender", "probable sender", "pairwise sender"])
+def test_only_pairwise_filtering_lets_b_through_to_its_sensor(approach: str) -> None:
+    told = retold((FOLDER / "six-on-receipt.net").read_text().replace("probable receipt", approach))
+    third = told[told.index("> subscribe s3") : told.index("> publish sa a 60")]
+    let_through = "n2 asks its sensors: s3 {15 < b < 35}" in third
+    assert let_through == approach.startswith("pairwise")
+    assert ("n4 asks n1: s3" in third) == approach.endswith("receipt")
+    assert ("n2 asks n3: s3" in third) == approach.endswith("receipt")
