@@ -7,8 +7,8 @@ import pytest
 from headwater.apps.overlay.approaches import cover_of, policies
 from headwater.apps.overlay.watching import Watched
 from headwater.kernels.correlate import MemberMatcher
-from headwater.model import SECOND, Filter, Link, Network, Operator, Source
-from headwater.protocols.broker import Broker, BrokerSettings, directory, placement, store
+from headwater.model import SECOND, Filter, Link, Network, Operator, Report, Source
+from headwater.protocols.broker import Asked, Broker, BrokerSettings, directory, placement, store, subscribe
 from headwater.protocols.cover import Exact
 from tests.unit.protocols.broker.bus import Bus
 
@@ -133,13 +133,14 @@ def loses_the_hole(approach: str, seed: int) -> bool:
 
 def test_more_operators_than_the_bound_are_refused_with_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "MOST_OPERATORS", 2)
-    bus, _ = bus_of()
+    bus, _ = bus_of("naive")
     bus.attach("n1", A)
     bus.settle()
     for n in range(3):
-        bus.ask("n1", about(f"s{n}", Filter("a", float(n), 9.0)))
-    assert [report.error.code for report in bus.reported] == ["limit-reached"]
-    assert len(bus.nodes["n1"].sides["n1"].asked) == 2
+        bus.nodes["n1"].receive(subscribe(Asked.of(about(f"s{n}", Filter("a", float(n), 9.0)))), "n2", 0)
+    again = bus.nodes["n1"].receive(subscribe(Asked.of(about("s9", Filter("a", 0.0, 9.0)))), "n2", 0)
+    assert [effect.error.code for effect in again if isinstance(effect, Report)] == ["limit-reached"]
+    assert len(bus.nodes["n1"].sides["n2"].asked) == 2
 
 
 def test_more_sources_than_the_bound_are_refused_and_one_that_comes_back_is_not_counted_twice(
