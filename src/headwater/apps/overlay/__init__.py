@@ -5,6 +5,8 @@ approaches   the combinations of policies that have a name
 simulation   one run: a network, subscriptions, a record; what came of it
 outcome      loads, answers and where operators stand
 watching     a stopwatch and a judge for cover decisions
+drawing      small scenes drawn from a seed: trees, sources, subscriptions that come and go
+replay       the world of a seed in which everything goes wrong (`make sim SEED=…`)
 ```
 """
 

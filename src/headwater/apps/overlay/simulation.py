@@ -8,7 +8,7 @@ time          setting up                          the record
 
 Rule 1  The clock of the world is that of the record: what is measured until an instant is published at it, by source.
 Rule 2  Expected are the READINGS of CORRELATE over the whole record (the same kernel, without a network).
-Rule 3  Operators and readings are counted when a node first sends them; bytes as links carry them, with everything sent again.
+Rule 3  Operators, readings and the bytes of messages are counted when a node first sends them; what delivery sends again is not.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OverlaySettings:
 
 
 USUAL = OverlaySettings()
-BATCHES: Final = 64
+BATCHES: Final = 32
 
 
 def simulate(

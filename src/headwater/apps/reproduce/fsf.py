@@ -183,6 +183,6 @@ def _about(scale: Scale, scenes: Mapping[str, Scene], data: Path | None) -> list
         f"{load.within_us // SECOND} s; drawn again until {load.least:.0%} to {load.most:.0%} of the station's readings of the attributes asked for "
         "are in a complex event. The paper publishes neither δt nor selectivities.",
         f"Sizes: {sizes}.",
-        "Loads: an operator or a reading counts once for each link that it crosses; resent frames count in bytes only. Faults: 5 % of frames lost, "
+        "Loads: an operator or a reading counts once for each link that it crosses, what delivery sends again left out. Faults: 5 % of frames lost, "
         "2 % doubled, 1 % damaged, 5 % overtaken, links cut and nodes down for a minute, from the first reading to the last.",
     ]

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import (
+    BEGINNING,
+    END,
     Answers,
     Column,
     ColumnType,
@@ -61,6 +63,7 @@ class Flow:
         self._matcher, self._tests, self._validity_us = matcher, splitting.tests, validity_us
         self._store = Store()
         self._fresh: tuple[Instant, Instant] | None = None
+        self._fresh_sources: set[int] = set()
         self.counts: Counter[str] = Counter()
 
     def add(self, told: Events, sender: NodeId, now: Instant) -> bool:
@@ -71,9 +74,7 @@ class Flow:
         if len(slots):
             if sender != self._name:
                 self._sides[sender].came(slots)
-            times = self._store.at(slots).time
-            first, last = self._fresh or (int(times[0]), int(times[0]))
-            self._fresh = min(first, int(times.min())), max(last, int(times.max()))
+            self._note_fresh(self._store.at(slots))
         if told.sets:
             self._relay(told, sender)
         return self._fresh is not None
@@ -82,21 +83,15 @@ class Flow:
         """Tell every side what became a member because of the readings since the last time."""
         if self._fresh is None:
             return
-        first, last = self._fresh
-        self._fresh = None
+        (first, last), sources = self._fresh, list(self._fresh_sources)
+        self._fresh, self._fresh_sources = None, set()
         for name, side in self._sides.items():
             if side.manner is Manner.ALL:
                 slots = self._store.between(first, last)
-                self._hand_over(
-                    name, [None], np.zeros(1, np.int64), slots, np.ones((1, len(slots)), np.bool_)
-                )
-            elif side.manner is not Manner.RELAY and side.wanting():
-                matching, asked, rows, reach = side.matching(
-                    self._matcher, self._directory.sources, self._tests_for(name)
-                )
-                slots = self._store.between(first - reach, last + reach)
-                members = matching.members(self._store.at(slots), each=side.each)
-                self._hand_over(name, asked if side.each else [None], rows, slots, members)
+                everything = np.ones((1, len(slots)), np.bool_)
+                self._hand_over(name, [None], np.zeros(1, np.int64), slots, everything)
+            elif side.manner is not Manner.RELAY and len(side.asked):
+                self._match_side(name, first, last, sources)
 
     def catch_up(self, asked: Asked, name: NodeId, now: Instant) -> None:
         """A new operator gets what is held and still valid."""
@@ -115,6 +110,7 @@ class Flow:
         return {
             "store": self._store.save(),
             "fresh": None if self._fresh is None else list(self._fresh),
+            "fresh_sources": sorted(self._fresh_sources),
             "counts": dict(self.counts),
         }
 
@@ -122,7 +118,25 @@ class Flow:
         """What `save` gave."""
         self._store = Store.load(saved["store"])
         self._fresh = None if saved["fresh"] is None else (saved["fresh"][0], saved["fresh"][1])
+        self._fresh_sources = set(saved["fresh_sources"])
         self.counts = Counter(saved["counts"])
+
+    def _note_fresh(self, readings: Readings) -> None:
+        first, last = self._fresh or (END, BEGINNING)
+        self._fresh = min(first, int(readings.time.min())), max(last, int(readings.time.max()))
+        self._fresh_sources.update(readings.source.tolist())
+
+    def _match_side(self, name: NodeId, first: Instant, last: Instant, sources: list[int]) -> None:
+        side = self._sides[name]
+        matching, asked, rows, reach = side.matching(
+            self._matcher, self._directory.sources, self._tests_for(name)
+        )
+        if not matching.sources[sources].any():
+            return
+        slots = self._store.between(first - reach, last + reach)
+        slots = slots[matching.sources[self._store.at(slots).source]]
+        members = matching.members(self._store.at(slots), each=side.each)
+        self._hand_over(name, asked if side.each else [None], rows, slots, members)
 
     def _understood(self, told: Events, sender: NodeId) -> Readings:
         """The readings, their sources numbered as here; those of sources that are not on that side are reported."""
@@ -221,7 +235,9 @@ class Flow:
         }
 
     def _expire(self, now: Instant) -> None:
-        freed = self._store.expire(now - self._validity_us)
+        freed, given_up = self._store.expire(now - self._validity_us)
+        if given_up:
+            self.counts["readings given up while they were valid"] += given_up
         if len(freed):
             for side in self._sides.values():
                 side.free(freed)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from headwater.model import HeadwaterError, NodeId, Operator, PeerError, Source
+from headwater.model import HeadwaterError, LimitReached, NodeId, Operator, PeerError, Source
 from headwater.protocols.broker.directory import Directory
 from headwater.protocols.broker.filtering import Filtering
 from headwater.protocols.broker.messages import Asked, subscribe, unsubscribe
@@ -46,8 +46,8 @@ class Placement:
         side = self._sides[sender]
         if asked.name in side.asked or asked.name in side.covered:
             return False
-        if sum(len(s.asked) + len(s.covered) for s in self._sides.values()) >= MOST_OPERATORS:
-            raise PeerError("limit-reached", f"'{self._name}' has been asked for {MOST_OPERATORS} operators")
+        if not self._room_for(asked.operator, sender):
+            return False
         if sender == self._name and not self._answerable(asked.operator):
             return False
         side.changed()
@@ -164,6 +164,16 @@ class Placement:
         self._sides[to].sent.add(part)
         if to != self._name:
             self._outbox.send(to, subscribe(part), 1)
+
+    def _room_for(self, operator: Operator, sender: NodeId) -> bool:
+        """Whether another operator may come; who asks is told otherwise."""
+        if sum(len(side.asked) + len(side.covered) for side in self._sides.values()) < MOST_OPERATORS:
+            return True
+        message = f"'{self._name}' has been asked for {MOST_OPERATORS} operators and takes no more"
+        if sender != self._name:
+            raise PeerError("limit-reached", message)
+        self._outbox.tell(operator.subscription, LimitReached("operators of a node", MOST_OPERATORS, message))
+        return False
 
     def _answerable(self, operator: Operator) -> bool:
         """Whether there are sources for all of it anywhere; its user is told otherwise."""

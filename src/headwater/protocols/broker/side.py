@@ -89,6 +89,8 @@ class Side:
     def untold(self, rows: NDArray[np.int64], slots: Slots) -> NDArray[np.bool_]:
         """Which slots were not told yet: bool[row, slot]."""
         table = self._table(slots)
+        if not self.each:
+            return ~table[:1, slots]
         untold = ~table[np.ix_(rows, slots)]
         return untold if self.manner is Manner.RETURN else untold & ~table[0, slots]
 

@@ -62,15 +62,16 @@ class Store:
         times = self._columns.time[self.order]
         return self.order[np.searchsorted(times, first) : np.searchsorted(times, last, "right")]
 
-    def expire(self, before: Instant) -> Slots:
-        """Let go of readings before a time, and of the oldest beyond the bound; the slots that are free again."""
-        times = self._columns.time[self.order]
-        gone = max(int(np.searchsorted(times, before)), len(self.order) - MOST_READINGS)
-        if gone <= 0:
-            return self.order[:0]
+    def expire(self, before: Instant) -> tuple[Slots, int]:
+        """Let go of readings before a time, and of the oldest beyond the bound.
+
+        The slots that are free again, and how many of their readings were still valid.
+        """
+        old = int(np.searchsorted(self._columns.time[self.order], before))
+        gone = max(old, len(self.order) - MOST_READINGS)
         freed, self.order = self.order[:gone], self.order[gone:]
         self._used[freed] = False
-        return freed
+        return freed, gone - old
 
     def save(self) -> dict[str, Any]:
         """All of it, slots included."""
@@ -87,10 +88,12 @@ class Store:
     def _unknown(self, readings: Readings) -> NDArray[np.bool_]:
         """Which readings are not held; of several equal ones the first."""
         held = self.at(self.between(*_span(readings.time)))
-        keys = np.concatenate([_identity(held), _identity(readings)])
-        _, first = np.unique(keys, return_index=True)
-        new = np.zeros(len(keys), np.bool_)
-        new[first] = True
+        source = np.concatenate([held.source, readings.source])
+        number = np.concatenate([held.number, readings.number])
+        order = np.lexsort((source, number))  # stable: of equal ones the first comes first
+        same = (np.diff(source[order]) == 0) & (np.diff(number[order]) == 0)
+        new = np.ones(len(order), np.bool_)
+        new[order[1:][same]] = False
         return new[len(held.time) :]
 
     def _free(self, count: int) -> Slots:
@@ -101,12 +104,6 @@ class Store:
             self._used = _longer(self._used, capacity)
             free = np.flatnonzero(~self._used)
         return free[:count]
-
-
-def _identity(readings: Readings) -> NDArray[np.void]:
-    table = np.empty(len(readings.time), np.dtype([("source", np.int32), ("number", np.int64)]))
-    table["source"], table["number"] = readings.source, readings.number
-    return table
 
 
 def _span(times: NDArray[np.int64]) -> tuple[Instant, Instant]:

@@ -6,8 +6,8 @@ Rule 3  A frame without packets has the number 0: it only acknowledges. Every ot
 
 Layout  `HF`, version, lengths of the two names, the names (the same for every frame of a link in one direction: the *heading*);
         number, ack, length of the packets; the packets (length of kind, length of body, kind, body); CRC-32 of all before it.
-        Little-endian. Written with `struct` and not with the codec of the model: most frames are small, and this is ten
-        times faster for them.
+        Little-endian. Written with `struct` and not with the codec of the model: most frames are small, and this is much
+        faster for them.
 """
 
 from __future__ import annotations

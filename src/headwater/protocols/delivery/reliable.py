@@ -262,6 +262,6 @@ class Reliable:
 def _given_up(peer: NodeId, settings: DeliverySettings) -> PeerError:
     return PeerError(
         "peer-given-up",
-        f"'{peer}' has not acknowledged anything while {settings.waiting_bytes} bytes were waiting for it",
+        f"'{peer}' acknowledges too little: more than {settings.waiting_bytes} bytes are waiting for it",
         advice=["nothing more is sent to it; join the two nodes again under new names"],
     )
