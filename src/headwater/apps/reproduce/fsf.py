@@ -181,7 +181,8 @@ def _about(scale: Scale, scenes: Mapping[str, Scene], data: Path | None) -> list
         "Subscriptions: ranges around the medians of a station, down and up by offsets of a Pareto distribution of skew 1, in units of "
         f"{load.unit:g} times half the distance of the quartiles; 3 to 5 attributes in the small setting, 5 in the others; δt is "
         f"{load.within_us // SECOND} s; drawn again until {load.least:.0%} to {load.most:.0%} of the station's readings of the attributes asked for "
-        "are in a complex event. The paper publishes neither δt nor selectivities.",
+        "are in a complex event. The paper publishes neither δt nor selectivities: this share was chosen after trying three of them in an estimate of "
+        "event loads, and the margins in event load depend on it (see the variants).",
         f"Sizes: {sizes}.",
         "Loads: an operator or a reading counts once for each link that it crosses, what delivery sends again left out. Faults: 5 % of frames lost, "
         "2 % doubled, 1 % damaged, 5 % overtaken, links cut and nodes down for a minute, from the first reading to the last.",
