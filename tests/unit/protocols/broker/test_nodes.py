@@ -196,3 +196,71 @@ def test_a_part_of_several_operators_is_taken_back_with_the_last_of_them() -> No
     bus.cancel("n3", first)
     bus.settle()
     assert len(bus.nodes["n1"].sides["n2"].asked) == 0
+
+
+@pytest.mark.parametrize("approach", ["exact", "filter-split-forward"])
+def test_asking_comes_before_taking_back(approach: str) -> None:
+    """There is no moment at which something wanted is not asked for: neither when its cover goes, nor when its sources change."""
+    bus, _ = bus_of(approach)
+    bus.attach("n1", A, B)
+    bus.settle()
+    wide = bus.ask("n3", about("wide", Filter("a", 0.0, 10.0), Filter("b")))
+    bus.ask("n3", about("narrow", Filter("a", 2.0, 8.0), Filter("b")))
+    bus.settle()
+    bus.crossed.clear()
+    bus.cancel("n3", wide)
+    bus.settle()
+    kinds = {
+        link: [m.kind for *way, m in bus.crossed if tuple(way) == link]
+        for link in (("n3", "n2"), ("n2", "n1"))
+    }
+    assert kinds == {("n3", "n2"): ["subscribe", "unsubscribe"], ("n2", "n1"): ["subscribe", "unsubscribe"]}
+    bus.crossed.clear()
+    bus.attach("n2", Source("kc", "a"))
+    bus.settle()
+    assert [m.kind for one, other, m in bus.crossed if (one, other) == ("n2", "n1")] == [
+        "advertise",
+        "subscribe",
+        "unsubscribe",
+    ]
+
+
+def test_readings_go_back_over_the_link_they_came_from_only_from_the_centre() -> None:
+    for approach, back in (("centralized", 1), ("naive", 0), ("exact", 0)):
+        bus, _ = bus_of(approach)
+        bus.attach("n1", A)
+        bus.settle()
+        for node in ("n1", "n2", "n3"):
+            bus.ask(node, about(f"at {node}", Filter("a", 0.0, 5.0)))
+            bus.settle()
+        bus.publish("n1", A, (0, 1.0, 0))
+        bus.settle()
+        assert len(bus.delivered) == 3
+        assert sum((one, other) == ("n2", "n1") for one, other, *_ in bus.readings_crossed()) == back
+
+
+def test_the_room_of_a_subscription_that_is_gone_is_clean_when_it_is_used_again() -> None:
+    bus, _ = bus_of("naive")
+    bus.attach("n1", A)
+    bus.settle()
+    first = bus.ask("n3", about("first", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    bus.publish("n1", A, (0, 1.0, 0))
+    bus.settle()
+    bus.cancel("n3", first)
+    bus.ask("n3", about("second", Filter("a", 0.0, 6.0)))
+    bus.settle()
+    assert bus.delivered == [("first", "ka", "a", 0), ("second", "ka", "a", 0)]
+
+
+def test_the_room_of_readings_that_have_expired_is_clean_when_it_is_used_again() -> None:
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n3", about("s", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    for n in range(3):
+        bus.now = n * 61 * SECOND
+        bus.publish("n1", A, (bus.now, 1.0, n))
+        bus.settle()
+    assert [number for *_, number in bus.delivered] == [0, 1, 2]
