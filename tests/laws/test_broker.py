@@ -39,7 +39,7 @@ def check(scene: Scene, bus: Bus) -> None:
     assert set(bus.delivered) - came <= expected(list(scene.ended.values()), scene.recorded)
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(seed=SEEDS)
 def test_users_get_the_readings_of_correlate(seed: int) -> None:
     scene = draw_scene(seed, SURE, leaving=False)
@@ -47,7 +47,7 @@ def test_users_get_the_readings_of_correlate(seed: int) -> None:
     check(scene, bus)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(seed=SEEDS)
 def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_was_wrong(seed: int) -> None:
     scene = draw_scene(seed, ["filter-split-forward"], leaving=False)
@@ -59,7 +59,7 @@ def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_
     assert set(bus.delivered) <= expected(kept, scene.recorded)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_sources_that_leave_take_nothing_from_the_others_and_nobody_is_blamed_for_them(seed: int) -> None:
     scene = draw_scene(seed, SURE)
@@ -68,7 +68,7 @@ def test_sources_that_leave_take_nothing_from_the_others_and_nobody_is_blamed_fo
     assert judgement.right and not bus.reported
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_what_was_complete_before_a_source_left_is_delivered(seed: int) -> None:
     scene = draw_scene(seed, SURE)
@@ -80,7 +80,7 @@ def test_what_was_complete_before_a_source_left_is_delivered(seed: int) -> None:
     assert before <= set(bus.delivered)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_each_reading_crosses_a_link_at_most_once(seed: int) -> None:
     scene = draw_scene(seed, ONCE_PER_LINK, leaving=False)
@@ -89,7 +89,7 @@ def test_each_reading_crosses_a_link_at_most_once(seed: int) -> None:
     assert len(crossed) == len(set(crossed))
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(seed=SEEDS)
 def test_only_the_final_subscriptions_matter(seed: int) -> None:
     """The same readings with subscriptions that came and went, and with only those that stayed, in another order of messages."""
@@ -112,7 +112,7 @@ def _of(bus: Bus, names: Collection[str]) -> set[Reply]:
     return {reply for reply in bus.delivered if reply[0] in names}
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(seed=SEEDS)
 def test_when_all_subscriptions_are_taken_back_nothing_of_them_stays(seed: int) -> None:
     scene = draw_scene(seed, APPROACHES)
@@ -135,7 +135,7 @@ def _own(node: Broker) -> list[Asked]:
     return [*side.asked, *side.covered]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_what_a_node_asks_is_what_its_neighbour_was_asked(seed: int) -> None:
     """Two ends of a link agree, everything sent has a reason, and nothing waits under a cover that is gone."""
@@ -157,7 +157,7 @@ def _covers(shelf: Shelf, asked: Asked) -> bool:
     return Filtering("sender", Exact(budget=1_000_000)).covers(shelf, asked)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(seed=SEEDS)
 def test_saving_and_restoring_after_every_step_changes_nothing(seed: int) -> None:
     scene = draw_scene(seed, APPROACHES)

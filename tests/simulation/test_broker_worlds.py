@@ -40,7 +40,7 @@ from tests.laws.broker_worlds import expected
 from tests.simulation.worlds import quiet_now
 from tests.unit.protocols.broker.bus import reading
 
-SEEDS = 120
+SEEDS = 100
 """Worlds of the suite."""
 
 
@@ -171,11 +171,12 @@ def every_place(approach: str, places: Sequence[tuple[int, Any]]) -> Sequence[tu
 @pytest.mark.parametrize("approach", APPROACHES)
 def test_a_node_may_stop_and_start_again_after_any_step(approach: str) -> None:
     events, _ = steps_of(approach)
-    for step, node in every_place(approach, [(s, n) for s in range(events + 1) for n in NODES]):
+    places = [(s, node) for s in range(events + 1) for n, node in enumerate(NODES) if (s + n) % 2]
+    for step, node in every_place(approach, places):
         world = small_world(approach)
         for _ in range(step):
             world.step()
-        world.crash(node, down_for=(step % 2) * SECOND // 4)
+        world.crash(node, down_for=(step // 2 % 2) * SECOND // 4)
         settled(world)
 
 
