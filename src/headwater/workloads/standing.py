@@ -49,9 +49,9 @@ class Load:
 
     fewest: int = 5
     most_attributes: int = 5
-    least: float = 0.05
-    most: float = 0.2
-    unit: float = 0.5
+    least: float = 0.1
+    most: float = 0.4
+    unit: float = 0.7
     within_us: int = 300 * SECOND
     within_m: float | None = None
     overlapping: bool = False

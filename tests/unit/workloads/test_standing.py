@@ -94,7 +94,7 @@ def test_regions_may_differ_and_overlap() -> None:
 
 
 def test_what_cannot_be_matched_is_refused() -> None:
-    with pytest.raises(ValueError, match="matches 5% to 20% of what 'st-000' measured"):
+    with pytest.raises(ValueError, match="matches 10% to 40% of what 'st-000' measured"):
         make_standing(1, NETWORK, RECORDED, Load(within_us=1), seed=1)
     with pytest.raises(ValueError, match="without users"):
         make_standing(1, Network(NETWORK.nodes, NETWORK.links), RECORDED, Load())

@@ -8,6 +8,8 @@
 | multi-join           | pairwise, on receipt | binary joins at the first fork  | per neighbour, once per link                |
 | filter-split-forward | probable set cover, on receipt | by neighbour          | per neighbour, once per link                |
 | exact                | exact set cover, at the sender | by neighbour          | per neighbour, once per link                |
+
+`exact-on-receipt`, to compare covers and nothing else, is filter-split-forward with the exact set cover.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def cover_of(approach: str) -> Cover | None:
             return Pairwise()
         case "filter-split-forward":
             return Probable(delta=DELTA, estimate="paper")
-        case "exact":
+        case "exact" | "exact-on-receipt":
             return Exact()
     return None
 
@@ -63,7 +65,7 @@ def policies(approach: str, cover: Cover | None, *, towards_centre: NodeId | Non
             return Approach(on_receipt, ByNeighbour(), PerSubscription())
         case "multi-join":
             return Approach(on_receipt, BinaryJoins(), PerNeighbour())
-        case "filter-split-forward":
+        case "filter-split-forward" | "exact-on-receipt":
             return Approach(on_receipt, ByNeighbour(), PerNeighbour())
         case "exact":
             return Approach(Filtering("sender", cover, seed), ByNeighbour(), PerNeighbour())

@@ -235,7 +235,7 @@ def _some_operator(luck: Random, within_us: int, now: Instant) -> Operator:
             None if keys else region,
             keys,
         )
-        twice = keys is None and luck.random() < 0.15
+        twice = keys is None and not filters and luck.random() < 0.25
         filters += [replace(one, group=group)] * 2 if twice else [one]
     if luck.random() < 0.1:
         filters = [replace(one, group=0) for one in filters]

@@ -5,9 +5,8 @@ less of what they are about; and networks that grow to ten times the paper's.
 
 What the paper does not say is chosen here: a station measures every ten minutes within a minute and a half, δt is five minutes, each
 node is home to a user as likely as any other, and a subscription matches between `Load.least` and `Load.most` of the readings of its
-station. How much multi-join lets pass in vain hangs on that last choice: the less a subscription matches, the more. 5 to 20 % was chosen
-after an estimate of event loads had been tried at 10 to 40, 5 to 20 and 2 to 10 %, so margins in event load are no independent confirmation of
-the paper's; the variants show other choices.
+station: 10 to 40 %, as a reading of "medium selectivity". Margins in event load hang on that last choice: the less a subscription
+matches, the more multi-join lets pass in vain, and the more it costs to send everything to the centre. The variants show other choices.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ OVERLAPPING: Final = replace(
 )
 SELECTIVE: Final = tuple(
     replace(MEDIUM, name=f"matching {least:.0%} to {most:.0%}", load=Load(least=least, most=most, unit=unit))
-    for least, most, unit in ((0.1, 0.4, 0.7), (0.4, 0.8, 1.3))
+    for least, most, unit in ((0.01, 0.05, 0.3), (0.05, 0.2, 0.5), (0.4, 0.8, 1.3))
 )
 
 

@@ -163,7 +163,11 @@ class Flow:
 
     def _tests_for(self, name: NodeId) -> Callable[[Operator], list[Operator]]:
         """Users get what they asked for, other nodes what the policy lets pass."""
-        return _itself if name == self._name else self._tests
+        if name == self._name:
+            return _itself
+        return lambda operator: self._tests(
+            operator, self._name, self._directory.where(operator.filters, but=name)
+        )
 
     def _hand_over(
         self,

@@ -82,6 +82,7 @@ class Placement:
     def sources_changed(self, sources: Sequence[Source], sender: NodeId) -> None:
         """Sources came or went on a side: divide anew the operators from elsewhere that they concern."""
         for name, side in self._sides.items():
+            side.changed()
             if name == sender != self._name:
                 continue
             for asked in list(side.asked):

@@ -11,7 +11,9 @@ Rule 4  Parts that mean the same are written the same, whatever they are parts o
         or δl where there is nothing to be near to.
 
 Binary joins (multi-join): where the sources first part, the operator becomes a ring of pairs, filter i wanted and looked at together with
-filter i + 1. Every reading of a complex event passes its pair; readings that only have a partner pass too, and travel to the user.
+filter i + 1. Every reading of a complex event passes its pair; readings that only have a partner pass too. Pairs are tested where their
+sources part, and nowhere else: on the way from there to the user whatever fits a filter passes, as it does in a network that knows
+filters and not joins. So what only has a partner travels all the way.
 
 Source  seed paper, algorithm 3 `project`; it has one source per attribute, where rules 1 and 2 are the same as its own.
 """
@@ -38,8 +40,8 @@ class Splitting(Protocol):
         """What to ask of a side."""
         ...
 
-    def tests(self, operator: Operator) -> list[Operator]:
-        """By which operators readings for it are chosen, on their way to another node."""
+    def tests(self, operator: Operator, here: NodeId, where: Where) -> list[Operator]:
+        """By which operators readings for it are chosen at the node `here`, on their way to another."""
         ...
 
 
@@ -52,7 +54,7 @@ class ByNeighbour:
         part = project(operator, side, where)
         return [] if part is None else [part]
 
-    def tests(self, operator: Operator) -> list[Operator]:
+    def tests(self, operator: Operator, here: NodeId, where: Where) -> list[Operator]:
         """The operator itself."""
         return [operator]
 
@@ -75,8 +77,11 @@ class BinaryJoins:
                 parts[found] = None
         return list(parts)
 
-    def tests(self, operator: Operator) -> list[Operator]:
-        """The pairs."""
+    def tests(self, operator: Operator, here: NodeId, where: Where) -> list[Operator]:
+        """The pairs where sources part, or all are here; each filter alone on the way from there."""
+        beyond = set().union(*where)
+        if len(beyond) == 1 and here not in beyond:
+            return [canonical(replace(operator, filters=(f,))) for f in operator.filters if f.wanted]
         return _ring(operator) if _is_join(operator) else [operator]
 
 
@@ -90,7 +95,7 @@ class Towards:
         """The operator, on the way to the centre."""
         return [operator] if side == self.side else []
 
-    def tests(self, operator: Operator) -> list[Operator]:
+    def tests(self, operator: Operator, here: NodeId, where: Where) -> list[Operator]:
         """The operator itself."""
         return [operator]
 
