@@ -131,6 +131,24 @@ def loses_the_hole(approach: str, seed: int) -> bool:
     return lost
 
 
+def test_what_a_wrong_cover_lost_is_sent_when_the_cover_goes() -> None:
+    bus, watched = bus_of("filter-split-forward")
+    bus.attach("n1", A, B)
+    bus.settle()
+    names = []
+    for n, (west, east, south, north) in enumerate(PINWHEEL):
+        node = "n2" if n == 4 else "n3"
+        names.append(bus.ask(node, about(f"s{n}", Filter("a", west, east), Filter("b", south, north))))
+        bus.settle()
+    bus.publish("n1", A, (0, 0.5, 0))
+    bus.publish("n1", B, (1, 0.5, 0))
+    bus.settle()
+    assert watched is not None and watched.wrong == 1 and bus.delivered == []
+    bus.cancel("n3", names[0])
+    bus.settle()
+    assert set(bus.delivered) == {("s4", "ka", "a", 0), ("s4", "kb", "b", 0)}
+
+
 def test_more_operators_than_the_bound_are_refused_with_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "MOST_OPERATORS", 2)
     bus, _ = bus_of("naive")
