@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.apps.cli.commands import DONE, REFUSED
-from headwater.apps.cli.usage import UsageError, read_queries
-from headwater.model import DataError
+from headwater.apps.cli.usage import UsageError, folder_for, read_queries, unwritable
 
 if TYPE_CHECKING:
     from headwater.apps.plan.day import Day, Say
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     question = read_question(read_queries(arguments.file), arguments.file, arguments.network)
     paths = _paths(arguments.input, question.stream.name)
-    folder = _folder(arguments.output)
+    folder = folder_for(arguments.output)
     with _saying() as say:
         day = _day(question, paths, arguments.seed, say)
         planned = make_plan(question, day, arguments.approach, seed=arguments.seed, say=say)
@@ -95,15 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
     return _judged(planned)
 
 
-def _folder(path: Path) -> Path:
-    """The folder for what is written; refused before anything is simulated."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise _unwritable(path, fault) from fault
-    return path
-
-
 def _write(planned: Planned, folder: Path) -> list[Path]:
     from headwater.apps.plan.picture import draw
     from headwater.apps.plan.report import write_tables
@@ -113,13 +103,8 @@ def _write(planned: Planned, folder: Path) -> list[Path]:
         tables = write_tables(planned, folder)
         draw(planned, picture)
     except OSError as fault:
-        raise _unwritable(folder, fault) from fault
+        raise unwritable(folder, fault) from fault
     return [*tables, picture]
-
-
-def _unwritable(folder: Path, fault: OSError) -> DataError:
-    reason = fault.strerror or fault
-    return DataError("cannot-write", f"cannot write into the folder '{folder}': {reason}")
 
 
 def _judged(planned: Planned) -> int:

@@ -96,6 +96,21 @@ def prepare() -> None:
             for _ in run_local(_plan(queries, rows), {"weather": [folder]}):
                 continue
     _save_and_restore(_plan(QUERIES, rows), rows)
+    _network()
+
+
+def _network() -> None:
+    """A few subscriptions in a small network."""
+    from headwater.apps.overlay import simulate
+    from headwater.workloads.standing import Load, make_standing
+    from headwater.workloads.stations import make_stations
+    from headwater.workloads.trees import make_network
+
+    recorded = make_stations(2, rounds=30)
+    network = make_network(recorded.sources, nodes=14, users=14)
+    standing = make_standing(8, network, recorded, Load())
+    for approach in ("multi-join", "filter-split-forward", "exact"):
+        simulate(network, approach, standing, recorded)
 
 
 def _plan(queries: str, rows: Rows) -> Plan:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.usage import UsageError, folder_for
 from headwater.apps.reproduce import EXPERIMENTS, SCALES, TAKES_DATA
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, write, tell; a claim that does not hold is a finding, an answer that is wrong a failure."""
-    name, given, folder = arguments.experiment, _given(arguments), _folder(arguments.output)
+    name, given, folder = arguments.experiment, _given(arguments), folder_for(arguments.output)
     outcome: Outcome = import_module(f"headwater.apps.reproduce.{name.replace('-', '_')}").reproduce(
         arguments.scale, lambda line: print(line, file=sys.stderr, flush=True), **given
     )
@@ -85,15 +85,3 @@ def _write(name: str, outcome: Outcome, folder: Path) -> list[Path]:
     outcome.write_parquet(table.with_suffix(".parquet"))
     write_page(title, outcome, pictures, table.with_suffix(".html"))
     return [table, table.with_suffix(".parquet"), *pictures, table.with_suffix(".html")]
-
-
-def _folder(path: Path) -> Path:
-    """The folder for what is written; refused before anything is measured."""
-    from headwater.model import DataError
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        reason = fault.strerror or fault
-        raise DataError("cannot-write", f"cannot write into the folder '{path}': {reason}") from fault
-    return path

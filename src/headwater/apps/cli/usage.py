@@ -1,4 +1,4 @@
-"""What commands have in common: the file of queries, and command lines that make no sense."""
+"""What commands have in common: the file of queries, the folder for what they write, and command lines that make no sense."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def read_queries(file: str) -> str:
             f"'{file}' is not UTF-8 text: byte 0x{data[fault.start]:02x} in line {line}",
             advice=["save it as UTF-8"],
         ) from fault
+
+
+def folder_for(path: Path) -> Path:
+    """The folder for what is written; refused before anything is measured."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(path, fault) from fault
+    return path
+
+
+def unwritable(path: Path, fault: OSError) -> DataError:
+    """Nothing can be written there."""
+    return DataError("cannot-write", f"cannot write into the folder '{path}': {fault.strerror or fault}")
