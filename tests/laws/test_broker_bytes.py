@@ -258,3 +258,27 @@ def test_readings_that_are_too_old_are_counted_and_dropped() -> None:
     count = sum(broker.counts.values())
     effects = broker.receive(reading(source, (now - VALIDITY_US - 1, 1.0, 500)), neighbour, now)
     assert effects == [] and sum(broker.counts.values()) == count + 1
+
+
+WRONG_REGIONS: list[Any] = [
+    [np.zeros(2), 0.0, 0.0, 1.0],
+    [np.zeros(2), 0.0, 0.0, 1.0, 1.0],
+    ["circle", 0.0, 89.0, -1_000_000.0],
+    ["circle", 0.0, 10**400, 1.0],
+    ["box", 0.0, 0.0, 1.0],
+    ["polygon", [0.0, 0.0], [1.0, 0.0], [1.0]],
+    ["polygon", [0.0, 0.0], [1.0, 0.0]],
+    [None, 1.0, 2.0, 3.0],
+    "circle",
+]
+
+
+@pytest.mark.parametrize("region", WRONG_REGIONS, ids=range(len(WRONG_REGIONS)))
+def test_a_region_without_a_shape_is_no_message(region: Any) -> None:
+    broker, neighbour, now = someone("exact")
+    before = encode(saved(broker))
+    tree = decode(subscribe(Asked.of(Operator("s", (Filter("a"),), SECOND, geographic=True))).body)
+    tree["filters"][0][3] = region
+    (report,) = broker.receive(Message("subscribe", encode(tree)), neighbour, now)
+    assert isinstance(report, Report) and report.error.code == "bad-message"
+    assert encode(saved(broker)) == before
