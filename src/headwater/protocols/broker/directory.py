@@ -1,10 +1,11 @@
 """Which sources are there, and on which side of the node?
 
-Rule 1  A source is on one side only: the network is a tree. A second one of the same key and attribute is a peer's mistake.
+Rule 1  A source is on one side only: the network is a tree. A second one of the same key and attribute is a peer's mistake, and waits: a
+        sensor may have moved to another node, and the news of its leaving be still on the way.
 Rule 2  A source keeps its number for good, so that readings of it that are still held stay readable after it has left, and are known
         again when it comes back. One that has moved gets a new number.
 
-Memory  MOST_SOURCES numbers, over the whole life of the node.
+Memory  MOST_SOURCES numbers, over the whole life of the node, and as many that wait; more do not.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Directory:
         self.number: dict[Pair, int] = {}
         self.away: set[int] = set()
         """The numbers of sources that have left or are elsewhere now."""
+        self._waiting: dict[tuple[Pair, NodeId], Source] = {}
         self._where: dict[tuple[Any, ...], frozenset[NodeId]] = {}
 
     def add(self, source: Source, side: NodeId) -> bool:
@@ -37,6 +39,8 @@ class Directory:
         if self._sides[side].sources.get(pair) == source:
             return False
         if any(pair in other.sources for name, other in self._sides.items() if name != side):
+            if len(self._waiting) < MOST_SOURCES:
+                self._waiting[pair, side] = source
             raise PeerError("known-source", f"'{source.key}' already measures '{source.attribute}' elsewhere")
         number = self.number.get(pair)
         if number is None or self.sources[number] != source:
@@ -52,11 +56,17 @@ class Directory:
 
     def remove(self, pair: Pair, side: NodeId) -> Source | None:
         """A source is gone from a side; None: it was not there."""
+        self._waiting.pop((pair, side), None)
         gone = self._sides[side].sources.pop(pair, None)
         if gone is not None:
             self.away.add(self.number[pair])
             self._where.clear()
         return gone
+
+    def heir(self, pair: Pair) -> tuple[NodeId, Source] | None:
+        """Who waited to be the source that has left, and waits no more."""
+        found = next((waiting for waiting in self._waiting if waiting[0] == pair), None)
+        return None if found is None else (found[1], self._waiting.pop(found))
 
     def where(self, filters: Iterable[Filter], *, but: NodeId | None) -> list[frozenset[NodeId]]:
         """For each filter: on which sides, one left out, there are sources for it."""
@@ -68,6 +78,7 @@ class Directory:
             "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources],
             "numbers": [[*pair, number] for pair, number in self.number.items()],
             "away": sorted(self.away),
+            "waiting": [[side, s.key, s.attribute, s.x, s.y] for (_, side), s in self._waiting.items()],
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -75,6 +86,8 @@ class Directory:
         self.sources = [Source(*row) for row in saved["sources"]]
         self.number = {(key, attribute): number for key, attribute, number in saved["numbers"]}
         self.away = set(saved["away"])
+        for side, *row in saved["waiting"]:
+            self._waiting[(row[0], row[1]), side] = Source(*row)
         self._where.clear()
 
     def _sides_of(

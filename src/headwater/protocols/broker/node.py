@@ -176,6 +176,10 @@ class Broker:
             self._flow.match()  # likewise
         gone = [source for pair in pairs if (source := self._directory.remove(pair, sender)) is not None]
         self._pass_on(gone, [], sender, messages.retract([(s.key, s.attribute) for s in gone]))
+        for source in gone:
+            heir = self._directory.heir((source.key, source.attribute))
+            if heir is not None and self._directory.add(heir[1], heir[0]):
+                self._pass_on([heir[1]], [], heir[0], messages.advertise([heir[1]]))
 
     def _pass_on(
         self, sources: Sequence[Source], moved: Sequence[Source], sender: NodeId, message: Message

@@ -49,6 +49,26 @@ def test_a_reading_that_comes_back_from_the_centre_is_known_though_its_source_le
     assert bus.delivered == [("s", "ka", "a", 0)] and not bus.reported
 
 
+def test_a_sensor_that_moves_is_found_again_though_its_arrival_is_told_before_its_leaving() -> None:
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n2", about("s", Filter("a", 0.0, 5.0)))
+    bus.settle()
+    bus.attach("n3", A)  # n3 still has it at n1: it waits
+    assert [report.error.code for report in bus.reported] == ["known-source"]
+    bus.detach("n1", A)
+    bus.settle()
+    bus.publish("n3", A, (SECOND, 1.0, 0))
+    bus.settle()
+    assert bus.delivered == [("s", "ka", "a", 0)] and len(bus.reported) == 1
+    bus.attach("n1", A)
+    bus.detach("n1", A)  # nobody waits any more
+    bus.detach("n3", A)
+    bus.settle()
+    assert not any(side.sources for node in bus.nodes.values() for side in node.sides.values())
+
+
 def test_what_was_gathered_goes_before_the_news_that_its_source_has_left() -> None:
     bus, _ = bus_of(gather_us=SECOND)
     bus.attach("n1", A)
