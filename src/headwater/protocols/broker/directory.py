@@ -19,6 +19,8 @@ from headwater.model import Filter, NodeId, PeerError, Region, Source
 from headwater.protocols.broker.side import Pair, Side
 
 MOST_SOURCES: Final = 1_000_000
+MOST_REMEMBERED: Final = 10_000
+"""Filters of which it is remembered where their sources are; then all of it is worked out anew."""
 
 
 class Directory:
@@ -96,6 +98,8 @@ class Directory:
         question = (attribute, region, keys, but)
         found = self._where.get(question)
         if found is None:
+            if len(self._where) >= MOST_REMEMBERED:
+                self._where.clear()
             found = self._where[question] = frozenset(
                 name
                 for name, side in self._sides.items()

@@ -7,7 +7,10 @@ Rule 2  A reading never goes back where it came from (but from the centre, which
         Readings of a source that has left go nowhere: nobody there knows it any more.
 Rule 3  New readings can only make members of readings less than the longest δt away: only those are looked at. A new operator looks at all.
 
-Memory  the store, and a bit for each reading and each result set.
+Rule 4  A reading from further ahead of now than readings are valid is no reading: it would stay for ever. It is counted and dropped, as one is
+        that comes when it is no longer valid.
+
+Memory  the store, and a byte for each reading held and each result set.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from headwater.model import (
     content_ids,
 )
 from headwater.protocols.broker.directory import Directory
-from headwater.protocols.broker.messages import Asked, Events, events
+from headwater.protocols.broker.messages import MOST_ROWS, Asked, Events, events
 from headwater.protocols.broker.outbox import Outbox
 from headwater.protocols.broker.propagation import Manner
 from headwater.protocols.broker.side import Pair, Side
@@ -69,8 +72,9 @@ class Flow:
     def add(self, told: Events, sender: NodeId, now: Instant) -> bool:
         """Take readings in; whether there are any to be matched."""
         self._expire(now)
-        readings = self._in_time(self._understood(told, sender), now)
-        slots = self._store.add(readings)
+        told = self._in_time(self._understood(told, sender), now)
+        numbers = np.array([self._directory.number.get(pair, -1) for pair in told.sources], np.int32)
+        slots = self._store.add(told.readings._replace(source=numbers[told.readings.source]))
         if len(slots):
             if sender != self._name:
                 self._sides[sender].came(slots)
@@ -138,28 +142,29 @@ class Flow:
         members = matching.members(self._store.at(slots), each=side.each)
         self._hand_over(name, asked if side.each else [None], rows, slots, members)
 
-    def _understood(self, told: Events, sender: NodeId) -> Readings:
-        """The readings, their sources numbered as here; those of sources that are not on that side are reported."""
+    def _understood(self, told: Events, sender: NodeId) -> Events:
+        """Without readings of sources that are not on that side, which are reported."""
         side = self._sides[sender]
         # What comes back from the centre may have been measured anywhere.
         known: Mapping[Pair, object] = self._directory.number if side.manner is Manner.ALL else side.sources
-        numbers = [self._directory.number[pair] if pair in known else -1 for pair in told.sources]
-        readings = Readings(np.array(numbers, np.int32)[told.readings.source], *told.readings[1:])
-        if -1 not in numbers:
-            return readings
-        key, attribute = told.sources[numbers.index(-1)]
+        is_known = np.array([pair in known for pair in told.sources], np.bool_)
+        if is_known.all():
+            return told
+        key, attribute = told.sources[int(np.argmin(is_known))]
         error = PeerError(
             "unknown-source", f"readings of '{attribute}' of '{key}', which is not advertised there"
         )
         self._outbox.report(sender, error)
-        return readings.take(readings.source >= 0)
+        return _rows(told, is_known[told.readings.source])
 
-    def _in_time(self, readings: Readings, now: Instant) -> Readings:
-        late = readings.time < now - self._validity_us
-        if late.any():
-            self.counts["readings that came when they were no longer valid"] += int(late.sum())
-            return readings.take(~late)
-        return readings
+    def _in_time(self, told: Events, now: Instant) -> Events:
+        late = told.readings.time < now - self._validity_us
+        early = told.readings.time > now + self._validity_us
+        if not (late.any() or early.any()):
+            return told
+        self.counts["readings that came when they were no longer valid"] += int(late.sum())
+        self.counts["readings from the future"] += int(early.sum())
+        return _rows(told, ~(late | early))
 
     def _tests_for(self, name: NodeId) -> Callable[[Operator], list[Operator]]:
         """Users get what they asked for, other nodes what the policy lets pass."""
@@ -193,6 +198,11 @@ class Flow:
         self._send(name, slots[at], sets, which.astype(np.int32))
 
     def _send(self, name: NodeId, slots: Slots, sets: tuple[str, ...], of: NDArray[np.int32]) -> None:
+        for start in range(0, len(slots), MOST_ROWS):
+            piece = slice(start, start + MOST_ROWS)
+            self._send_piece(name, slots[piece], sets, of[piece])
+
+    def _send_piece(self, name: NodeId, slots: Slots, sets: tuple[str, ...], of: NDArray[np.int32]) -> None:
         readings = self._store.at(slots)
         used, codes = np.unique(readings.source, return_inverse=True)
         sources = [self._directory.sources[i] for i in used.tolist()]
@@ -204,11 +214,10 @@ class Flow:
         """Pass result sets on towards the users they are for."""
         for name, side in self._sides.items():
             if name != sender and side.manner is Manner.RELAY:
-                asked = np.array([operator in side.asked for operator in told.sets])[told.of]
-                if asked.any():
-                    readings = told.readings.take(asked)
-                    part = Events(told.sources, readings, *_used(told.sets, told.of[asked]))
-                    self._outbox.send(name, events(part), len(readings.time))
+                part = _rows(told, np.array([one in side.asked for one in told.sets])[told.of])
+                if len(part.of):
+                    part = Events(part.sources, part.readings, *_used(part.sets, part.of))
+                    self._outbox.send(name, events(part), len(part.of))
 
     def _deliver(self, asked: Sequence[Asked | None], slots: Slots, fresh: NDArray[np.bool_]) -> None:
         which, at = np.nonzero(fresh)
@@ -249,6 +258,11 @@ class Flow:
 
 def _itself(operator: Operator) -> list[Operator]:
     return [operator]
+
+
+def _rows(told: Events, chosen: NDArray[np.bool_]) -> Events:
+    """Some of the rows."""
+    return told._replace(readings=told.readings.take(chosen), of=told.of[chosen])
 
 
 def _used(sets: tuple[str, ...], of: NDArray[np.int32]) -> tuple[tuple[str, ...], NDArray[np.int32]]:

@@ -43,8 +43,17 @@ from headwater.model import (
 from headwater.protocols.cover import Outline, outline
 
 MOST_FILTERS: Final = 64
+MOST_FILTERS_WITH_DISTANCE: Final = 6
+"""As many as the language allows: whether readings lie near one another, each to each, is dear to decide exactly."""
+MOST_KEYS: Final = 10_000
+MOST_ROWS: Final = 5_000
+"""Readings, or sources, of one message between nodes: what is more goes in several. The longest names fit in a packet then."""
+FARTHEST: Final = 1e15
+"""Metres or degrees; beyond it areas leave the range of doubles."""
+LARGEST_OPERATOR: Final = 1_000_000
+"""Bytes of an operator."""
 MOST_CORNERS: Final = 10_000
-LONGEST_NAME: Final = 1_000
+LONGEST_NAME: Final = 255
 MOST_WHOLE: Final = 2**62
 
 _COLUMNS: Final = {"source": np.int32, "time": np.int64, "value": np.float64, "number": np.int64}
@@ -118,7 +127,7 @@ def read_sources(body: bytes) -> list[Source]:
     sources = []
     for row in _list(_tree(body), "sources"):
         key, attribute, x, y = _row(row, 4)
-        sources.append(Source(_text(key), _text(attribute), _number(x), _number(y)))
+        sources.append(Source(_text(key), _text(attribute), _coordinate(x), _coordinate(y)))
     return sources
 
 
@@ -129,6 +138,7 @@ def read_pairs(body: bytes) -> list[tuple[str, str]]:
 
 def read_asked(body: bytes) -> Asked:
     """The operator of `subscribe`, under the name its sender knows it by."""
+    _demand(len(body) <= LARGEST_OPERATOR, f"an operator of more than {LARGEST_OPERATOR} bytes")
     return Asked(_operator(_tree(body)), bytes(body))
 
 
@@ -151,6 +161,7 @@ def read_events(body: bytes) -> Events:
         )
         _demand(readings.time.min() >= BEGINNING and readings.time.max() <= END, "a time out of range")
         _demand(bool(np.isfinite(readings.value).all()), "a value that is no number")
+    _demand(len(pairs) <= max(count, MOST_ROWS), "more sources than readings")
     sets, of = _sets(tree, count)
     return Events(tuple(pairs), readings, sets, of)
 
@@ -195,7 +206,8 @@ def _operator_tree(operator: Operator) -> dict[str, Any]:
 
 def _operator(tree: dict[str, Any]) -> Operator:
     rows = _list(tree, "filters")
-    _demand(0 < len(rows) <= MOST_FILTERS, f"an operator has 1 to {MOST_FILTERS} filters")
+    most = MOST_FILTERS if tree.get("within_m") is None else MOST_FILTERS_WITH_DISTANCE
+    _demand(0 < len(rows) <= most, f"an operator has 1 to {most} filters")
     geographic, within_m = _truth(tree.get("geographic")), tree.get("within_m")
     within_us, since = _whole(tree.get("within_us")), _whole(tree.get("since"))
     _demand(0 <= within_us <= END and BEGINNING <= since <= END, "a time out of range")
@@ -211,7 +223,10 @@ def _operator(tree: dict[str, Any]) -> Operator:
 
 def _filter(row: object, geographic: bool) -> Filter:
     attribute, low, high, region, keys, needed, wanted, group = _row(row, 8)
-    _demand(keys is None or isinstance(keys, list), "keys that are no list")
+    _demand(
+        keys is None or (isinstance(keys, list) and len(keys) <= MOST_KEYS),
+        "keys that are no list, or too many",
+    )
     return Filter(
         attribute=_text(attribute),
         low=-math.inf if low is None else _number(low),
@@ -245,15 +260,15 @@ def _region(shape: object, geographic: bool) -> Region:
     assert isinstance(shape, list)
     match _text(shape[0]), len(shape):
         case "box", 5:
-            west, south, east, north = map(_number, shape[1:])
+            west, south, east, north = map(_coordinate, shape[1:])
             return Box(west, south, east, north, geographic=geographic)
         case "circle", 4:
-            x, y, radius_m = map(_number, shape[1:])
+            x, y, radius_m = map(_coordinate, shape[1:])
             _demand(radius_m >= 0.0, "a circle without a radius")
             return Circle(x, y, radius_m, geographic=geographic)
         case "polygon", _:
             corners = [_row(corner, 2) for corner in shape[1:]]
-            return Polygon(tuple((_number(x), _number(y)) for x, y in corners), geographic=geographic)
+            return Polygon(tuple((_coordinate(x), _coordinate(y)) for x, y in corners), geographic=geographic)
     raise nonsense("a region without a shape")
 
 
@@ -295,6 +310,12 @@ def _number(value: object) -> float:
     if not isinstance(value, float) or not math.isfinite(value):
         raise nonsense("a number that is none")
     return value
+
+
+def _coordinate(value: object) -> float:
+    number = _number(value)
+    _demand(abs(number) <= FARTHEST, "a place that is nowhere")
+    return number
 
 
 def _whole(value: object) -> int:

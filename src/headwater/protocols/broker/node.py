@@ -168,27 +168,35 @@ class Broker:
                     moved += [] if before is None else [before]
             except PeerError as error:
                 self._outbox.report(sender, error)
-        self._pass_on(fresh, moved, sender, messages.advertise(fresh))
+        self._pass_on(fresh, moved, sender, messages.advertise)
 
     def _retract(self, body: bytes, sender: NodeId, now: Instant) -> None:
         pairs = messages.read_pairs(body)
         if any(pair in self.sides[sender].sources for pair in pairs):
             self._flow.match()  # likewise
         gone = [source for pair in pairs if (source := self._directory.remove(pair, sender)) is not None]
-        self._pass_on(gone, [], sender, messages.retract([(s.key, s.attribute) for s in gone]))
+        self._pass_on(gone, [], sender, _retraction)
         for source in gone:
             heir = self._directory.heir((source.key, source.attribute))
-            if heir is not None and self._directory.add(heir[1], heir[0]):
-                self._pass_on([heir[1]], [], heir[0], messages.advertise([heir[1]]))
+            if heir is not None:
+                self._advertise(messages.advertise([heir[1]]).body, heir[0], now)
 
     def _pass_on(
-        self, sources: Sequence[Source], moved: Sequence[Source], sender: NodeId, message: Message
+        self,
+        sources: Sequence[Source],
+        moved: Sequence[Source],
+        sender: NodeId,
+        news: Callable[[Sequence[Source]], Message],
     ) -> None:
-        if sources:
+        if not sources:
+            return
+        for start in range(0, len(sources), messages.MOST_ROWS):
+            piece = sources[start : start + messages.MOST_ROWS]
+            message = news(piece)
             for side in self.sides:
                 if side not in (sender, self.name):
-                    self._outbox.send(side, message, len(sources))
-            self._placement.sources_changed([*sources, *moved], sender)
+                    self._outbox.send(side, message, len(piece))
+        self._placement.sources_changed([*sources, *moved], sender)
 
     def _subscribe(self, body: bytes, sender: NodeId, now: Instant) -> None:
         asked = messages.read_asked(body)
@@ -202,9 +210,16 @@ class Broker:
             self._flow.catch_up(exposed, sender, now)
 
     def _events(self, body: bytes, sender: NodeId, now: Instant) -> None:
-        if not self._flow.add(messages.read_events(body), sender, now):
+        told = messages.read_events(body)
+        if sender != self.name and len(told.readings.time) > messages.MOST_ROWS:
+            raise messages.nonsense(f"more than {messages.MOST_ROWS} readings at once")
+        if not self._flow.add(told, sender, now):
             return
         if self._gather_us == 0:
             self._flow.match()
         elif self._wake_at is None:
             self._wake_at = now + self._gather_us
+
+
+def _retraction(sources: Sequence[Source]) -> Message:
+    return messages.retract([(source.key, source.attribute) for source in sources])

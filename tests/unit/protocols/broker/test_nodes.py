@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from headwater.apps.overlay.approaches import cover_of, policies
 from headwater.apps.overlay.watching import Watched
 from headwater.kernels.correlate import MemberMatcher
-from headwater.model import SECOND, Filter, Link, Network, Operator, Report, Source
-from headwater.protocols.broker import Asked, Broker, BrokerSettings, directory, placement, store, subscribe
+from headwater.model import SECOND, Box, Filter, Link, Network, Operator, Readings, Report, Source
+from headwater.protocols.broker import (
+    Asked,
+    Broker,
+    BrokerSettings,
+    Events,
+    directory,
+    events,
+    flow,
+    messages,
+    placement,
+    store,
+    subscribe,
+)
 from headwater.protocols.cover import Exact
 from tests.unit.protocols.broker.bus import Bus
 
@@ -302,3 +317,70 @@ def test_the_room_of_readings_that_have_expired_is_clean_when_it_is_used_again()
         bus.publish("n1", A, (bus.now, 1.0, n))
         bus.settle()
     assert [number for *_, number in bus.delivered] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("approach", ["exact", "naive", "centralized"])
+def test_more_readings_and_sources_than_fit_a_message_go_in_several(
+    approach: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow, "MOST_ROWS", 3)
+    monkeypatch.setattr(messages, "MOST_ROWS", 3)
+    bus, _ = bus_of(approach)
+    sources = [Source(f"k{n}", "a") for n in range(5)]
+    bus.attach("n1", *sources)
+    bus.settle()
+    for n, source in enumerate(sources):
+        bus.publish("n1", source, (0, 1.0, 0), (1, float(n), 1))
+    bus.settle()
+    bus.ask("n3", about("s", Filter("a", 0.0, 9.0)))
+    bus.settle()
+    assert sorted(bus.delivered) == [("s", f"k{n}", "a", number) for n in range(5) for number in range(2)]
+    assert not bus.reported
+    advertised = [message for one, _, message in bus.crossed if (one, message.kind) == ("n1", "advertise")]
+    assert [len(messages.read_sources(message.body)) for message in advertised] == [3, 2]
+    rows = [len(messages.read_events(m.body).of) for *_, m in bus.crossed if m.kind == "events"]
+    assert max(rows) == 3
+
+
+def test_a_peer_that_sends_too_much_at_once_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    monkeypatch.setattr(messages, "MOST_ROWS", 1)
+    columns = Readings(np.zeros(2, np.int32), np.arange(2), np.zeros(2), np.arange(2))
+    effects = bus.nodes["n2"].receive(events(Events((("ka", "a"),), columns)), "n1", 0)
+    assert [report.error.message for report in effects] == ["more than 1 readings at once"]
+    monkeypatch.setattr(messages, "LARGEST_OPERATOR", 10)
+    effects = bus.nodes["n2"].receive(subscribe(Asked.of(about("s", Filter("a")))), "n1", 0)
+    assert [report.error.message for report in effects] == ["an operator of more than 10 bytes"]
+
+
+def test_near_one_another_is_asked_of_no_more_readings_than_the_language_allows() -> None:
+    bus, _ = bus_of()
+    many = Operator("s", tuple(Filter("a", float(n)) for n in range(7)), SECOND, within_m=5.0)
+    effects = bus.nodes["n2"].receive(subscribe(Asked.of(many)), "n1", 0)
+    assert [report.error.message for report in effects] == ["an operator has 1 to 6 filters"]
+    assert not bus.nodes["n2"].receive(subscribe(Asked.of(replace(many, within_m=None))), "n1", 0)
+
+
+def test_a_reading_from_the_future_is_dropped_and_counted() -> None:
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    bus.ask("n1", about("s", Filter("a", 0.0, 5.0)))
+    bus.publish("n1", A, (60 * SECOND, 1.0, 0), (60 * SECOND + 1, 1.0, 1))
+    assert bus.delivered == [("s", "ka", "a", 0)]
+    assert bus.nodes["n1"].counts["readings from the future"] == 1
+
+
+def test_where_the_sources_of_a_filter_are_is_not_remembered_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(directory, "MOST_REMEMBERED", 4)
+    bus, _ = bus_of()
+    bus.attach("n1", A)
+    bus.settle()
+    for n in range(9):
+        bus.cancel("n1", bus.ask("n1", about("s", Filter("a", region=Box(-1.0, -1.0, float(n), 1.0)))))
+    bus.settle()
+    assert len(bus.nodes["n1"]._directory._where) <= 4
