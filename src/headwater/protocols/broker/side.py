@@ -12,7 +12,7 @@ told       which readings went there, or came from there: bool[row, slot]; one r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from headwater.protocols.broker.filtering import Shelf
 from headwater.protocols.broker.messages import Asked, read_asked
 from headwater.protocols.broker.propagation import Manner
 from headwater.protocols.broker.store import Slots
+from headwater.protocols.saving import join_bytes, split_bytes
 
 Pair = tuple[str, str]
 
@@ -112,7 +113,7 @@ class Side:
         shelves = {name: [one.body for one in getattr(self, name)] for name in _SHELVES}
         return {
             "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources.values()],
-            **{name: _packed(bodies) for name, bodies in shelves.items()},
+            **{name: join_bytes(bodies) for name, bodies in shelves.items()},
             "reasons": {name: sorted(parents) for name, parents in self.reasons.items()},
             "rows": dict(self._row),
             "spare": list(self._spare),
@@ -124,7 +125,7 @@ class Side:
         for key, attribute, x, y in saved["sources"]:
             self.sources[key, attribute] = Source(key, attribute, x, y)
         for name in _SHELVES:
-            for body in _unpacked(saved[name]):
+            for body in split_bytes(saved[name]):
                 getattr(self, name).add(read_asked(body))
         self.reasons = {name: set(parents) for name, parents in saved["reasons"].items()}
         self._row, self._told = dict(saved["rows"]), np.array(saved["told"])
@@ -141,17 +142,3 @@ class Side:
 
 
 _SHELVES = ("asked", "covered", "sent", "held")
-
-
-def _packed(bodies: Iterable[bytes]) -> dict[str, Any]:
-    bodies = list(bodies)
-    return {
-        "bytes": np.frombuffer(b"".join(bodies), np.uint8),
-        "lengths": np.array([len(body) for body in bodies], np.int64),
-    }
-
-
-def _unpacked(saved: dict[str, Any]) -> list[bytes]:
-    ends = np.cumsum(saved["lengths"]).tolist()
-    whole = saved["bytes"].tobytes()
-    return [whole[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=False)]

@@ -14,8 +14,8 @@ from typing import Any
 
 from headwater.model import Instant, Message
 from headwater.protocols.delivery.frames import Frame, unpack
-from headwater.protocols.delivery.saving import join_bytes, split_bytes
 from headwater.protocols.delivery.settings import DeliverySettings
+from headwater.protocols.saving import join_bytes, split_bytes
 
 
 class Receiving:
