@@ -30,7 +30,7 @@ from headwater.model.operators import UNGROUPED
 Where = Sequence[frozenset[NodeId]]
 
 ALONE_US: Final = 1
-"""The δt of an operator with one filter, where it means nothing."""
+"""The δt of an operator whose readings need no company, where it means nothing."""
 
 
 class Splitting(Protocol):
@@ -116,25 +116,22 @@ def project(operator: Operator, side: NodeId, where: Where) -> Operator | None:
 
 def canonical(operator: Operator) -> Operator:
     """The same operator, written in the one way all nodes write it."""
-    filters = sorted(operator.filters, key=_sort_key)
     kept: list[Filter] = []
-    for f in filters:
+    for f in sorted(operator.filters, key=_sort_key):
         if f.needed or f not in kept:  # a second filter that adds nothing to the event and asks for the same
             kept.append(f)
+    if len(kept) == 1:
+        kept = [replace(kept[0], needed=True, wanted=True)]
+    if len(kept) == 1 or not any(f.needed for f in kept):
+        apart = tuple(replace(f, group=UNGROUPED) for f in kept)
+        return replace(operator, filters=apart, within_us=ALONE_US, within_m=None)
     groups = [f.group for f in kept]
     numbers: dict[int, int] = {}
     for i, f in enumerate(kept):
         alone = f.group == UNGROUPED or groups.count(f.group) == 1
         group = UNGROUPED if alone else numbers.setdefault(f.group, len(numbers))
         kept[i] = replace(f, group=group) if group != f.group else f
-    if len(kept) > 1:
-        return replace(operator, filters=tuple(kept))
-    return replace(
-        operator,
-        filters=(replace(kept[0], needed=True, wanted=True),),
-        within_us=ALONE_US,
-        within_m=None,
-    )
+    return replace(operator, filters=tuple(kept))
 
 
 def _sort_key(f: Filter) -> tuple[object, ...]:
