@@ -13,7 +13,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.apps.overlay.approaches import APPROACHES
+from headwater.apps.overlay.approaches import APPROACHES, PROBABLE
 from headwater.apps.overlay.drawing import Reply, Scene, draw_scene
 from headwater.apps.overlay.replay import dropped_in, judged
 from headwater.model import encode
@@ -24,8 +24,8 @@ from tests.laws.broker_worlds import expected, played
 from tests.unit.protocols.broker.bus import Bus
 
 SEEDS = st.integers(0, 2**32)
-SURE = tuple(name for name in APPROACHES if name != "filter-split-forward")
-ONCE_PER_LINK = ("multi-join", "filter-split-forward", "exact")
+SURE = tuple(name for name in APPROACHES if name not in PROBABLE)
+ONCE_PER_LINK = ("multi-join", *PROBABLE, "exact")
 
 
 def check(scene: Scene, bus: Bus) -> None:
@@ -50,7 +50,7 @@ def test_users_get_the_readings_of_correlate(seed: int) -> None:
 @settings(max_examples=50)
 @given(seed=SEEDS)
 def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_was_wrong(seed: int) -> None:
-    scene = draw_scene(seed, ["filter-split-forward"], leaving=False)
+    scene = draw_scene(seed, PROBABLE, leaving=False)
     bus, watched = played(scene, order=seed)
     assert watched is not None
     if watched.wrong == 0:
