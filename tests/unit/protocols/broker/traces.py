@@ -16,7 +16,8 @@ user n3
 
 Below each step stands what changed. `n4 asked by n5` what a neighbour (or a user: the node itself) asked, `covered` if others from there cover it;
 `n4 asks n1` what it asked in turn, `n4 holds back for n1` what is covered by that. In braces: `a?` is not needed, `(a)` not wanted. Then
-readings that crossed links, in order; what users got; what they were told.
+readings that crossed links, in order; all the readings that a node now has, by time, where they are others than before
+(`n4 has sa a 60 of 0, sb b 33 of 1`); what users got; what they were told.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.apps.overlay.approaches import APPROACHES, cover_of, policies
+from headwater.apps.overlay.approaches import cover_of, policies
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import BEGINNING, SECOND, Box, Filter, Link, Network, NodeId, Operator, Source
 from headwater.protocols.broker import (
@@ -98,7 +99,7 @@ class Play:
 
     def step(self, line: str) -> list[str]:
         """Do it, and tell what changed."""
-        bus, before = self.bus, _stored(self.bus)
+        bus, before, had = self.bus, _stored(self.bus), self._had()
         what, _, rest = line.partition(" ")
         getattr(self, f"_{what}")(rest)
         bus.settle()
@@ -107,6 +108,11 @@ class Play:
         news += [f"+ {fact}" for fact in after if fact not in before]
         crossed = bus.readings_crossed()
         news += [f"{one} > {other}: {self.values[*pair, n]}" for one, other, pair, n in crossed]
+        news += [
+            f"{node} has {', '.join(has) or 'nothing'}"
+            for node, has in self._had().items()
+            if has != had[node]
+        ]
         news += [
             f"{query} gets {self.values[key, attribute, n]}" for query, key, attribute, n in bus.delivered
         ]
@@ -153,12 +159,18 @@ class Play:
     def _wait(self, seconds: str) -> None:
         self.bus.now += round(float(seconds) * SECOND)
 
+    def _had(self) -> dict[NodeId, list[str]]:
+        """The readings of every node, by time."""
+        return {
+            name: [self.values[which] for which in _readings(node)] for name, node in self.bus.nodes.items()
+        }
+
     def _source(self, pair: tuple[str, str]) -> Source:
         return Source(*pair, *self.places[pair])
 
 
 def _broker(network: Network, approach: list[str], node: NodeId) -> Broker:
-    if approach[0] in APPROACHES and len(approach) == 1:
+    if len(approach) == 1:
         towards = network.towards(network.centre()).get(node)
         pieces = policies(approach[0], cover_of(approach[0]), towards_centre=towards, seed=0)
     else:
@@ -200,6 +212,14 @@ def _stored(bus: Bus) -> list[str]:
             facts += [f"{name} asks {whom}: {_told(one)}" for one in known.sent]
             facts += [f"{name} holds back for {whom}: {_told(one)}" for one in known.held]
     return facts
+
+
+def _readings(node: Broker) -> list[tuple[str, str, int]]:
+    """Key, attribute and number of what a node holds, by time, as it would be saved."""
+    saved = node.save()
+    store, sources = saved["flow"]["store"], saved["directory"]["sources"]
+    source, _, _, number = store["columns"]
+    return [(*sources[source[slot]][:2], int(number[slot])) for slot in store["order"].tolist()]
 
 
 def _told(asked: Asked) -> str:
