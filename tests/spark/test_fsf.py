@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from headwater.apps.cli import main
 from headwater.apps.reproduce import fsf
-from headwater.apps.reproduce.fsf_cases import COLUMNS, Case, Measured
+from headwater.apps.reproduce.fsf_cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
 from headwater.apps.reproduce.fsf_scenes import PAPER, make_scene
 from headwater.apps.reproduce.fsf_spark import run_on_spark
 
@@ -56,13 +56,14 @@ def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatc
     with (tmp_path / "fsf.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == COLUMNS
-    # Six approaches in a setting, three of them with faults; four in a variant, two in a network that grows.
-    assert len(rows) == 6 + 3 + 4 + 2
+    # Six approaches in a setting, two more to compare covers, three with faults; six in a variant, two in a network that grows.
+    assert len(rows) == 6 + 2 + 3 + 6 + 2
+    assert {row["approach"] for row in rows if row["part"] == "covers"} == {ON_RECEIPT, SOUND}
     assert all(row["recall"] == "1.0" and row["wrong"] == "0" and int(row["expected"]) > 0 for row in rows)
     assert (
         "holds: recall of the exact set cover is exactly 1\n    in 4 of 4 runs, 1 of them with faults" in out
     )
-    assert "starting Spark for 15 simulations" in err and "15 of 15 simulations done" in err
+    assert "starting Spark for 19 simulations" in err and "19 of 19 simulations done" in err
     assert (tmp_path / "fsf-figure-12.png").stat().st_size > 10_000
     assert "<h2>Claim by claim</h2>" in (tmp_path / "fsf.html").read_text()
     assert (tmp_path / "fsf.parquet").exists()

@@ -4,8 +4,9 @@ The paper (section VI) replays weather stations in trees of 60 to 200 nodes with
 readings sent over links. Here six approaches run in the same four settings in the simulator, one simulation a task of a Spark job:
 the paper's five, and ours with an exact set cover.
 
-Parts of the table: `settings` are the paper's; `faults` the same with links and nodes that fail; `variants` of the medium setting have
-regions that differ and overlap, or other selectivities; `growth` goes to ten times the paper's size.
+Parts of the table: `settings` are the paper's; `covers` have other set covers where the paper's decides; `faults` links and nodes that
+fail; `variants` of the medium setting have regions that differ and overlap, or other selectivities; `growth` goes to ten times the
+paper's size.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headwater.apps.overlay.approaches import APPROACHES, DELTA
-from headwater.apps.reproduce.fsf_cases import COLUMNS, Case, Measured
-from headwater.apps.reproduce.fsf_claims import ON_RECEIPT, claims
+from headwater.apps.overlay.approaches import APPROACHES, DELTA, PROBABLE
+from headwater.apps.reproduce.fsf_cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
+from headwater.apps.reproduce.fsf_claims import claims
 from headwater.apps.reproduce.fsf_figures import panels
 from headwater.apps.reproduce.fsf_scenes import (
     MEDIUM,
@@ -126,7 +127,7 @@ def conclude(measured: Sequence[Measured], failures: Sequence[str], *, about: Se
     lost = [
         f"{m.scene}, {m.subscriptions} subscriptions, {m.approach}: recall is {m.recall}"
         for m in measured
-        if m.recall < 1.0 and m.approach != "filter-split-forward"
+        if m.recall < 1.0 and m.approach not in PROBABLE
     ]
     return Outcome(
         COLUMNS,
@@ -143,7 +144,8 @@ def _cases(scale: Scale) -> Iterator[Case]:
         for count in scale.counts(setting):
             for approach in APPROACHES:
                 yield Case("settings", setting.name, approach, count)
-        yield Case("covers", setting.name, ON_RECEIPT, scale.middle)
+        for approach in (ON_RECEIPT, SOUND):
+            yield Case("covers", setting.name, approach, scale.middle)
         for approach in FAULTY:
             yield Case("faults", setting.name, approach, scale.middle, faults=True)
     for setting in (OVERLAPPING, *SELECTIVE):
@@ -186,4 +188,6 @@ def _about(scale: Scale, scenes: Mapping[str, Scene], data: Path | None) -> list
         f"Sizes: {sizes}.",
         "Loads: an operator or a reading counts once for each link that it crosses, what delivery sends again left out. Faults: 5 % of frames lost, "
         "2 % doubled, 1 % damaged, 5 % overtaken, links cut and nodes down for a minute, from the first reading to the last.",
+        "Recall: what a user is to get comes from the kernel that nodes match with, run once over all readings without a network. Tests hold that "
+        "kernel, and brokers in small networks, to the definition of CORRELATE, which is written apart from it.",
     ]

@@ -7,6 +7,13 @@ from typing import Final
 
 from headwater.apps.reproduce.outcome import Cell
 
+SETS: Final = ("filter-split-forward", "exact")
+PAIRWISE: Final = ("operator-placement", "multi-join")
+ON_RECEIPT: Final = "exact-on-receipt"
+"""The exact cover where the probable one decides, so that nothing but wrong decisions lies between the two."""
+SOUND: Final = "filter-split-forward-sound"
+"""The probable cover with as many trials as its error takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

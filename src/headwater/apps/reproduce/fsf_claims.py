@@ -11,14 +11,12 @@ from itertools import pairwise
 from typing import Final
 
 from headwater.apps.bench.figures import spoken
-from headwater.apps.reproduce.fsf_cases import Measured
+from headwater.apps.overlay.approaches import PROBABLE
+from headwater.apps.reproduce.fsf_cases import PAIRWISE, SETS, Measured
+from headwater.apps.reproduce.fsf_covers import above_probable, cover_time, error_of_paper, error_of_sound
 from headwater.apps.reproduce.fsf_scenes import MEDIUM, PAPER
 from headwater.apps.reproduce.outcome import Claim
 
-SETS: Final = ("filter-split-forward", "exact")
-PAIRWISE: Final = ("operator-placement", "multi-join")
-ON_RECEIPT: Final = "exact-on-receipt"
-"""The exact cover where the probable one decides, so that nothing but wrong decisions lies between the two."""
 DISTRIBUTED: Final = ("naive", *PAIRWISE, *SETS)
 
 SUBSCRIPTION_MARGINS: Final[Mapping[str, tuple[float, str]]] = {
@@ -27,6 +25,8 @@ SUBSCRIPTION_MARGINS: Final[Mapping[str, tuple[float, str]]] = {
     "large network": (0.045, "as in the medium setting"),
     "many sources": (0.0, "less than in the settings before"),
 }
+LEAST_OF_EXACT: Final = 0.045
+"""What is wanted of the exact cover where the paper gives no number: the least margin that it gives anywhere."""
 EVENT_MARGINS: Final[Mapping[str, tuple[float, str]]] = {
     "small": (0.10, "10 to 30 %"),
     "medium": (0.48, "48 to 55.9 %"),
@@ -56,9 +56,10 @@ def claims(measured: Sequence[Measured], *, delta: float) -> list[Claim]:
         _recall_of_probable(by_setting),
         _recall_of_exact(measured),
         _nothing_wrong(measured),
-        _above_probable(measured),
-        _error_of_probable(measured, delta),
-        _cover_time(measured),
+        above_probable(measured),
+        error_of_paper(measured, delta),
+        *error_of_sound(measured, delta),
+        cover_time(measured),
         *_margins_elsewhere(variants),
         *_growth(measured),
     ]
@@ -66,6 +67,8 @@ def claims(measured: Sequence[Measured], *, delta: float) -> list[Claim]:
 
 def _subscription_margin(name: str, cases: Cases, ours: str) -> Claim:
     least, published = SUBSCRIPTION_MARGINS[name]
+    if ours == "exact" and least < LEAST_OF_EXACT:
+        least, published = LEAST_OF_EXACT, f"{published}, without a number; judged by {LEAST_OF_EXACT:.1%}"
     shares = [
         1 - of[ours].subscription_load / min(of[p].subscription_load for p in PAIRWISE)
         for of in cases.values()
@@ -178,65 +181,13 @@ def _recall_of_exact(measured: Sequence[Measured]) -> Claim:
 
 
 def _nothing_wrong(measured: Sequence[Measured]) -> Claim:
-    others = [m for m in measured if m.approach not in SETS]
+    others = [m for m in measured if m.approach not in (*PROBABLE, "exact")]
     return Claim(
         "nothing wrong is delivered, and what decides for certain loses nothing",
         all(m.wrong == m.twice == 0 for m in measured) and all(m.recall == 1.0 for m in others),
-        f"{sum(m.wrong for m in measured)} wrong and {sum(m.twice for m in measured)} twice in {len(measured)} runs; least recall of centralized, naive, operator placement and "
-        f"multi-join {min((m.recall for m in others), default=1.0):.4f}",
+        f"{sum(m.wrong for m in measured)} wrong and {sum(m.twice for m in measured)} twice in {len(measured)} runs; least recall of "
+        f"all but exact (see above) and the probable covers {min((m.recall for m in others), default=1.0):.4f}",
         "100 % by design",
-    )
-
-
-def _above_probable(measured: Sequence[Measured]) -> Claim:
-    """At the sender the exact cover also saves the last hop of what is covered; on receipt it decides where the probable one does."""
-    load: dict[tuple[str, str, int], Measured] = {
-        (m.approach, m.scene, m.subscriptions): m for m in measured if m.part in ("settings", "covers")
-    }
-    words, unexplained = [], 0
-    for alike in (m for m in measured if m.part == "covers"):
-        where = (alike.scene, alike.subscriptions)
-        probable, exact = load["filter-split-forward", *where], load["exact", *where]
-        more = alike.subscription_load - probable.subscription_load
-        unexplained += more != 0 and probable.cover_wrong == 0
-        words.append(
-            f"{alike.scene} ({alike.subscriptions}): exact {exact.subscription_load:,}, exact on receipt {alike.subscription_load:,}, "
-            f"probable {probable.subscription_load:,}, which held {probable.cover_wrong} back wrongly"
-        )
-    return Claim(
-        "the subscription load of the exact cover is above that of the probable one only by what that one dropped wrongly",
-        unexplained == 0,
-        "; ".join(words),
-    )
-
-
-def _error_of_probable(measured: Sequence[Measured], delta: float) -> Claim:
-    runs = [m for m in measured if m.approach == "filter-split-forward"]
-    asked, wrong = sum(m.truly_open for m in runs), sum(m.cover_wrong for m in runs)
-    return Claim(
-        "the probable cover errs no more often than it was asked to",
-        wrong <= delta * asked,
-        f"{wrong:,} of {asked:,} operators that were not covered were taken for covered, {wrong / max(asked, 1):.2e}, where δ = {delta:g}; "
-        f"{sum(m.covered for m in runs):,} of {sum(m.cover_decisions for m in runs):,} decisions were yes; its number of trials comes from an "
-        "estimate of the gap that is no lower bound",
-        "an error of δ at most",
-    )
-
-
-def _cover_time(measured: Sequence[Measured]) -> Claim:
-    words = []
-    slowest = 0.0
-    for approach in (*PAIRWISE, *SETS):
-        runs = [m for m in measured if m.approach == approach and m.cover_decisions]
-        if runs:
-            worst = max(runs, key=lambda m: m.cover_us_p99)
-            usual = sorted(m.cover_us_median for m in runs)[len(runs) // 2]
-            words.append(
-                f"{approach} {usual:.0f} µs, p99 up to {worst.cover_us_p99:.0f} µs ({worst.subscriptions:,} subscriptions)"
-            )
-            slowest = max(slowest, worst.cover_us_median)
-    return Claim(
-        "a cover decision takes less than a millisecond, in the median", slowest < 1_000, "; ".join(words)
     )
 
 
