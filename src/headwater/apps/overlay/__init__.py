@@ -2,6 +2,8 @@
 
 ```
 approaches   the combinations of policies that have a name
+nodes        brokers made for an approach, and made again
+patience     how long a reading may be on its way
 simulation   one run: a network, subscriptions, a record; what came of it
 outcome      loads, answers and where operators stand
 watching     a stopwatch and a judge for cover decisions

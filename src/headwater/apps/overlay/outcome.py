@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwater.apps.overlay.watching import Watched
-from headwater.model import HeadwaterError, NodeId, Operator
+from headwater.model import NodeId, Operator, Report, Tell
 from headwater.protocols.broker import Broker
 
 Pairs = NDArray[np.int64]
@@ -21,7 +22,9 @@ class Outcome:
     """Loads count operators and readings sent over links, in sum and by link (sender, recipient).
 
     `delivered`, `expected`, `missed`, `wrong` and `twice` count pairs of a subscription and a reading. `operators` are those that
-    stand at a node, with the side that asked. `cover_wrong` of the `covered` decisions that an operator is covered were not right.
+    stand at a node, with the side that asked. `told` are the words to users, `reported` what nodes blame one another or their own sensors
+    and users for, `counts` what nodes found worth counting (readings that came too late), in sum. `cover_wrong` of the `covered`
+    decisions that an operator is covered were not right.
     """
 
     subscription_load: int
@@ -36,7 +39,9 @@ class Outcome:
     link_subscriptions: LinkLoad
     link_events: LinkLoad
     operators: dict[NodeId, list[tuple[NodeId, Operator]]]
-    told: tuple[HeadwaterError, ...]
+    told: tuple[Tell, ...]
+    reported: tuple[Report, ...]
+    counts: Mapping[str, int]
     cover_us: NDArray[np.float64]
     covered: int
     cover_wrong: int
@@ -53,7 +58,8 @@ def outcome_of(
     *,
     delivered: Pairs,
     expected: Pairs,
-    told: Sequence[HeadwaterError],
+    told: Iterable[Tell],
+    reported: Iterable[Report],
     watched: Watched | None,
     elapsed_s: float,
 ) -> Outcome:
@@ -77,6 +83,8 @@ def outcome_of(
             for name, broker in brokers.items()
         },
         told=tuple(told),
+        reported=tuple(reported),
+        counts=sum((broker.counts for broker in brokers.values()), Counter[str]()),
         cover_us=np.array(watched.elapsed_us if watched else []),
         covered=watched.covered if watched else 0,
         cover_wrong=watched.wrong if watched else 0,

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from headwater.apps.overlay.approaches import APPROACHES, cover_of, policies
+from headwater.apps.overlay.approaches import APPROACHES
 from headwater.apps.overlay.drawing import Reply, Scene, draw_scene
+from headwater.apps.overlay.nodes import Maker, maker_of
 from headwater.apps.overlay.watching import Watched
 from headwater.drivers.simulator import (
     Faults,
@@ -31,10 +32,8 @@ from headwater.drivers.simulator import (
     reliable_world,
     settles,
 )
-from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, NodeId
 from headwater.protocols.broker import Broker, BrokerSettings
-from headwater.protocols.cover import Exact
 from headwater.protocols.delivery import USUAL, DeliverySettings, Reliable
 
 MOST_STEPS: Final = 100_000
@@ -42,8 +41,6 @@ VALIDITY_US: Final = 3600 * SECOND
 TIGHT: Final = DeliverySettings(window_frames=3, window_bytes=1_000, frame_bytes=400, ack_frames=2)
 DAMAGE: Final = frozenset(["bad-frame", "wrong-peer"])
 """What a node reports when a link has changed a bit."""
-
-_TRUTH: Final = Exact(budget=10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +64,11 @@ class Replayed:
         return self.settled and told_right and (not self.judgement.missed or self.wrong_covers > 0)
 
 
-def broker_maker(scene: Scene, *, seed: int = 0) -> tuple[Callable[[NodeId], Broker], Watched | None]:
+def broker_maker(scene: Scene) -> tuple[Maker, Watched | None]:
     """How the nodes of a scene are made, and who watches their cover decisions."""
-    network, cover = scene.network, cover_of(scene.approach)
-    watched = None if cover is None else Watched(cover, _TRUTH)
-    beside, towards = network.neighbours(), network.towards(network.centre())
     settings = BrokerSettings(validity_us=VALIDITY_US, gather_us=scene.gather_us)
-
-    def make(node: NodeId) -> Broker:
-        approach = policies(scene.approach, watched, towards_centre=towards.get(node), seed=seed)
-        return Broker(node, beside[node], approach=approach, matcher=MemberMatcher(), settings=settings)
-
-    return make, watched
+    make = maker_of(scene.network, scene.approach, settings, judge_all=True)
+    return make, make.watched
 
 
 def replay(seed: int, *, approaches: Sequence[str] = APPROACHES, faults: Faults | None = None) -> Replayed:
@@ -106,7 +96,7 @@ def replay(seed: int, *, approaches: Sequence[str] = APPROACHES, faults: Faults 
 
 def world_of(
     scene: Scene,
-    make: Callable[[NodeId], Broker],
+    make: Maker,
     *,
     seed: int,
     faults: Faults,
@@ -114,15 +104,14 @@ def world_of(
     trace: Trace | None = None,
 ) -> World:
     """The world of a scene, about to begin."""
-
-    def revive(saved: dict[str, Any]) -> Broker:
-        core = make(saved["name"])
-        core.restore(saved)
-        return core
-
-    cores = {node: make(node) for node in scene.network.nodes}
     world = reliable_world(
-        scene.network, cores, seed=seed, faults=faults, load_core=revive, settings=settings, trace=trace
+        scene.network,
+        make.all(),
+        seed=seed,
+        faults=faults,
+        load_core=make.revive,
+        settings=settings,
+        trace=trace,
     )
     for step in scene.steps:
         world.at(step.time, step.node, step.message)

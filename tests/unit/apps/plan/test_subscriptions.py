@@ -116,7 +116,7 @@ def test_what_nobody_measures_is_told_to_its_user(tmp_path, clauses, why):
     assert len(told) == 1, (
         "the network itself tells the user of what the report calls dropped, and of nothing else"
     )
-    assert "u/q" in told[0].message
+    assert told[0].subscription == "u/q"
 
 
 # --- readings ---------------------------------------------------------------------------------------------------------
