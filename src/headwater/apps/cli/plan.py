@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan and tell; wrong answers, which there must not be, are a failure."""
+    """Plan and tell; answers that are wrong or missing, which there must not be, are a failure."""
     from rich.console import Console
 
     from headwater.apps.plan.report import print_report
@@ -108,12 +108,33 @@ def _write(planned: Planned, folder: Path) -> list[Path]:
 
 
 def _judged(planned: Planned) -> int:
+    from headwater.query.words import counted
+
+    failures = []
     if planned.wrong:
-        print(
-            f"check failed: {planned.wrong:,} readings were delivered twice or without being asked for",
-            file=sys.stderr,
+        failures.append(f"{planned.wrong:,} readings were delivered twice or without being asked for")
+    if planned.refused:
+        failures.append(f"nodes refused {counted(len(planned.refused), 'message')} (see above)")
+    if planned.missed and (planned.counts or not planned.may_lose):
+        failures.append(f"{planned.missed:,} of {planned.expected:,} readings did not reach their users")
+    for failure in failures:
+        print(f"check failed: {failure}", file=sys.stderr)
+    if planned.missed:
+        print(_advice(planned), file=sys.stderr)
+    return REFUSED if failures else DONE
+
+
+def _advice(planned: Planned) -> str:
+    """Why readings are missing, and what to do."""
+    if planned.counts:
+        return (
+            "  links are too slow for the day, or nodes have too much to hold (counted above): "
+            "give links more bandwidth or less latency, or plan fewer readings"
         )
-    return REFUSED if planned.wrong else DONE
+    if planned.may_lose:
+        name = planned.ours.approach
+        return f"'{name}' may take a subscription for covered that is not: {planned.missed:,} readings are lost; 'exact' loses none"
+    return "  were subscriptions dropped (see above)? if none was, this is a mistake of the approach: please report it"
 
 
 def _day(question: Question, paths: list[str], seed: int, say: Say) -> Day:

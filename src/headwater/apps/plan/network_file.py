@@ -31,8 +31,11 @@ MOST_NODES: Final = 10_000
 MOST_SOURCES: Final = 100_000
 MOST_USERS: Final = 10_000
 
-LONGEST_LATENCY_MS: Final = 86_400_000.0
-LEAST_KBIT_S, MOST_KBIT_S = 0.001, 1e9
+LONGEST_LATENCY_MS: Final = 60_000.0
+LEAST_KBIT_S, MOST_KBIT_S = 1.0, 1e9
+FARTHEST: Final = 1e15
+"""Metres or degrees; nodes know no places beyond."""
+TOO_SLOW: Final = "nodes send a frame again that is not acknowledged after ten seconds: slower links would carry little else"
 BYTES_PER_KBIT: Final = 125.0
 
 _FIELDS: Final = ("nodes", "links", "sensors", "users")
@@ -195,10 +198,14 @@ class _Reader:
     def _speed(self, parts: Mapping[str, Value]) -> tuple[int, float]:
         latency_us, bytes_per_s = LATENCY_US, BYTES_PER_S
         if (given := parts.get("latency_ms")) is not None:
-            latency = self.refusals.number(given, "the latency", least=0.0, most=LONGEST_LATENCY_MS)
+            latency = self.refusals.number(
+                given, "the latency", least=0.0, most=LONGEST_LATENCY_MS, why=TOO_SLOW
+            )
             latency_us = round((latency or 0.0) * 1000)
         if (given := parts.get("bandwidth_kbit_s")) is not None:
-            speed = self.refusals.number(given, "the bandwidth", least=LEAST_KBIT_S, most=MOST_KBIT_S)
+            speed = self.refusals.number(
+                given, "the bandwidth", least=LEAST_KBIT_S, most=MOST_KBIT_S, why=TOO_SLOW
+            )
             bytes_per_s = BYTES_PER_KBIT * (speed or 1.0)
         return latency_us, bytes_per_s
 
@@ -268,7 +275,8 @@ class _Reader:
     def _key(self, value: Value) -> str | None:
         """Keys of streams are texts or whole numbers."""
         if isinstance(value.content, int) and not isinstance(value.content, bool):
-            return str(value.content)
+            key = str(value.content)
+            return key if self.refusals.short(key, value, "the key of a sensor") else None
         return self.refusals.name(value, "the key of a sensor")
 
     def _attributes(
@@ -300,7 +308,9 @@ class _Reader:
             what = f"a place has two numbers, and this one has {len(numbers)}"
             self.refuse("wrong-field", what, value, "write [x, y], or [longitude, latitude]")
             return None
-        found = [self.refusals.number(number, "a coordinate") for number in numbers]
+        found = [
+            self.refusals.number(number, "a coordinate", least=-FARTHEST, most=FARTHEST) for number in numbers
+        ]
         return (
             (found[0], found[1])
             if len(found) == 2 and found[0] is not None and found[1] is not None

@@ -17,7 +17,7 @@ MOST_TOLD: Final = 40
 """Errors of one file that are told; the others are counted."""
 
 LONGEST_NAME: Final = 200
-"""Characters of the name of a node, sensor, user or attribute."""
+"""Bytes of the name of a node, sensor, user or attribute, as UTF-8: frames between nodes have room for 255."""
 
 
 class PlanRefused(HeadwaterError):  # noqa: N818 - said as a person would
@@ -88,21 +88,22 @@ class Refusals:
                 value,
                 "give it a name that can be read",
             )
-        elif len(value.content) > LONGEST_NAME:
-            self.refuse(
-                "wrong-field",
-                f"{what} is longer than {LONGEST_NAME} characters",
-                value,
-                "give it a shorter name",
-            )
-        else:
+        elif self.short(value.content, value, what):
             return value.content
         return None
 
+    def short(self, name: str, at: Value, what: str, most: int = LONGEST_NAME) -> bool:
+        """Whether a name fits into the messages of nodes."""
+        size = len(name.encode())
+        if size > most:
+            why = f"{what} is longer than {most} bytes: it has {size:,} in UTF-8"
+            self.refuse("wrong-field", why, at, "give it a shorter name")
+        return size <= most
+
     def number(
-        self, value: Value, what: str, *, least: float = -math.inf, most: float = math.inf
+        self, value: Value, what: str, *, least: float = -math.inf, most: float = math.inf, why: str = ""
     ) -> float | None:
-        """A finite number within bounds."""
+        """A finite number within bounds; `why` there are such bounds."""
         if isinstance(value.content, bool) or not isinstance(value.content, int | float):
             self._wrong_kind(value, what, "a number")
             return None
@@ -112,7 +113,8 @@ class Refusals:
             number = math.inf
         if not math.isfinite(number) or not least <= number <= most:
             bounds = f"from {least:,g} to {most:,g}" if math.isfinite(most) else "that is finite"
-            self.refuse("wrong-field", f"{what} is {_shown(value.content)}", value, f"give a number {bounds}")
+            advice = [f"give a number {bounds}", *([why] if why else [])]
+            self.refuse("wrong-field", f"{what} is {_shown(value.content)}", value, *advice)
             return None
         return number
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headwater.apps.plan.day import Day
 from headwater.apps.plan.subscriptions import Question
 from headwater.apps.plan.words import operator_in_words
-from headwater.model import NodeId, Operator, format_instant
+from headwater.model import HeadwaterError, NodeId, Operator, format_instant
 from headwater.query.words import counted, size_in_words
 
 if TYPE_CHECKING:
@@ -59,7 +59,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """All that is told. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none."""
+    """All that is told. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none.
+
+    `may_lose`: the approach drops operators by chance, and readings with them. `told`: what the network says to users, by
+    subscription. `refused`: what nodes would not take. `counts`: readings that nodes had to drop, by the reason.
+    """
 
     question: Question
     day: Day
@@ -70,6 +74,11 @@ class Planned:
     expected: int
     missed: int
     wrong: int
+    may_lose: bool = False
+    centre_missed: int = 0
+    told: Sequence[tuple[str, HeadwaterError]] = ()
+    refused: Sequence[HeadwaterError] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def links(self) -> list[Pair]:
@@ -134,23 +143,40 @@ def _about(planned: Planned) -> list[str]:
     if question.taken_as_readings:
         names = ", ".join(f"'{name}'" for name in question.taken_as_readings)
         lines.append(f"note      planned as EMIT READINGS, of which their answers are made: {names}")
+    dropped = set()
     for subscription, why in question.unanswerable():
+        dropped.add((subscription.name, "no-sources"))
         lines.append(f"dropped   '{subscription.query}' of {subscription.user}, who is told: {why}")
-    return lines
+    lines += _shortened(
+        [
+            f"told      {name.partition('/')[0]}, of '{name.partition('/')[2]}': {error.message}"
+            for name, error in planned.told
+            if (name, error.code) not in dropped
+        ]
+    )
+    return lines + _shortened([f"refused   {error.message}" for error in planned.refused])
 
 
 def _closing(planned: Planned) -> list[str]:
     ours, centre = planned.ours, planned.centre
     events, central = sum(ours.events.values()), sum(centre.events.values())
-    missed, came = planned.missed, planned.expected - planned.missed
-    return [
+    lines = [
         _total("operators", sum(ours.subscriptions.values()), sum(centre.subscriptions.values())),
         _total("readings", events, central) + f": {_percent(_saved(events, central))} saved",
         f"bytes     {size_in_words(ours.subscription_bytes + ours.event_bytes)} over links, "
         f"{size_in_words(centre.subscription_bytes + centre.event_bytes)} to the centre",
-        f"answers   {came:,} of {planned.expected:,} readings reached their users"
-        + (f": {missed:,} are missing" if missed else ""),
+        f"answers   {_came(planned.expected, planned.missed)}",
     ]
+    if planned.centre_missed:
+        lines.append(
+            f"centre    when everything goes there, {_came(planned.expected, planned.centre_missed)}"
+        )
+    return lines + [f"counted   {count:,} {what}" for what, count in planned.counts.items()]
+
+
+def _came(expected: int, missed: int) -> str:
+    came = f"{expected - missed:,} of {expected:,} readings reached their users"
+    return came + (f": {missed:,} {'is' if missed == 1 else 'are'} missing" if missed else "")
 
 
 def _total(what: str, ours: int, centre: int) -> str:
@@ -170,6 +196,11 @@ def _spoken(row: tuple[str, int, int, int, int, float]) -> Cells:
     ours, centre = row[2], row[4]
     told = "" if ours == centre == 0 else "more" if centre == 0 else _percent(saved)
     return (link, *(f"{number:,}" for number in numbers), told)
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_ROWS
+    return [*lines[:MOST_ROWS], f"          and {more:,} more"] if more > 0 else lines
 
 
 def _table(console: Console, title: str, columns: Cells, rows: Sequence[Cells], *, words: int) -> None:

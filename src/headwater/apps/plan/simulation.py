@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from headwater.apps.overlay import Outcome, Standing, simulate
+from headwater.apps.overlay.approaches import cover_of
 from headwater.apps.plan.day import Day, Say
 from headwater.apps.plan.report import Carried, Placed, Planned
 from headwater.apps.plan.subscriptions import Question
 from headwater.model import NodeId, Operator
+from headwater.protocols.cover import Probable
 
 CENTRALIZED = "centralized"
 
@@ -31,6 +33,11 @@ def make_plan(question: Question, day: Day, approach: str, *, seed: int, say: Sa
         expected=ours.expected,
         missed=ours.missed,
         wrong=ours.wrong + ours.twice,
+        may_lose=isinstance(cover_of(approach), Probable),
+        centre_missed=centre.missed,
+        told=tuple((tell.subscription, tell.error) for tell in ours.told),
+        refused=tuple(report.error for report in ours.reported),
+        counts=ours.counts,
     )
 
 

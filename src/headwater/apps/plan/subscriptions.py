@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from headwater.apps.plan.json_places import Value
 from headwater.apps.plan.network_file import NetworkFile, read_network
@@ -24,6 +25,9 @@ from headwater.model import (
     StreamSchema,
 )
 from headwater.query.checks.complaints import nearest, suggest
+
+LONGEST_TOGETHER: Final = 255
+"""Bytes of `user/query`, by which nodes know a subscription."""
 
 _WORLD = (180.0, 90.0)
 
@@ -104,6 +108,10 @@ def _queries_are_known(file: NetworkFile, asked: Asked) -> None:
     for user in file.users:
         for query, at in user.queries.items():
             named.add(query)
+            together = f"{user.name}/{query}"
+            file.refusals.short(
+                together, at, "the name of the user and of the query together", LONGEST_TOGETHER
+            )
             if query not in asked.operators:
                 advice = suggest(query, asked.operators, "queries")
                 refuse("unknown-query", f"there is no query named '{query}'", at, *advice)

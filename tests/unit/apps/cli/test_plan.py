@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from headwater.apps.cli import main
+from headwater.apps.cli import main, plan
+from headwater.apps.overlay import patience
+from headwater.apps.plan.day import generated_day
+from headwater.apps.plan.report import Carried, Planned
+from headwater.apps.plan.subscriptions import read_question
+from headwater.model import PeerError
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
@@ -93,6 +98,71 @@ def test_other_approaches_bring_the_same_answers(here, capsys, approach):
     out = squeezed(capsys.readouterr().out)
     assert f"queries 2 subscriptions, approach '{approach}'" in out
     assert "answers 3 of 3 readings reached their users" in out
+
+
+SLOW = {
+    "links": [
+        {"between": ["pass", "hut"], "latency_ms": 60_000, "bandwidth_kbit_s": 1},
+        {"between": ["hut", "village"], "latency_ms": 60_000, "bandwidth_kbit_s": 1},
+    ]
+}
+
+
+def test_the_slowest_links_bring_the_same_answers(here, capsys):
+    Path("net.json").write_text(json.dumps(NETWORK | SLOW))
+    assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 0
+    out = squeezed(capsys.readouterr().out)
+    assert "answers 3 of 3 readings reached their users" in out
+    assert not any(line.startswith(("told", "refused", "counted", "centre")) for line in out)
+
+
+@pytest.mark.parametrize("approach", ["exact", "filter-split-forward"])
+def test_answers_that_slow_links_lose_are_a_failure(here, capsys, monkeypatch, approach):
+    """Nodes that are not patient enough for a minute on each link."""
+    monkeypatch.setattr(patience, "LEAST_US", 0)
+    monkeypatch.setattr(patience, "SEVERAL", 0)
+    Path("net.json").write_text(json.dumps(NETWORK | SLOW))
+    given = ["--input", "weather=day.csv", "--approach", approach]
+    assert main(["plan", "alerts.hw", "--network", "net.json", *given]) == 1
+    out, err = capsys.readouterr()
+    assert "check failed: 3 of 3 readings did not reach their users\n  links are too slow for the day" in err
+    assert "answers   0 of 3 readings reached their users: 3 are missing" in out
+    assert "readings that came when they were no longer valid" in out
+
+
+@pytest.mark.parametrize(
+    ("missed", "may_lose", "refused", "code", "words"),
+    [
+        (0, False, (), 0, ""),
+        (2, True, (), 0, "'exact' may take a subscription for covered that is not: 2 readings are lost"),
+        (
+            2,
+            False,
+            (),
+            1,
+            "check failed: 2 of 9 readings did not reach their users\n  were subscriptions dropped",
+        ),
+        (0, False, (PeerError("bad-message", "no"),), 1, "check failed: nodes refused 1 message (see above)"),
+    ],
+)
+def test_what_a_plan_is_judged_by(here, capsys, missed, may_lose, refused, code, words):
+    question = read_question(QUERIES, "alerts.hw", "net.json")
+    carried = Carried("exact", {}, {}, 0, 0)
+    planned = Planned(
+        question, generated_day((), []), carried, carried, "hut", [], 9, missed, 0, may_lose, refused=refused
+    )
+    assert plan._judged(planned) == code
+    assert capsys.readouterr().err.startswith(words)
+
+
+def test_long_names_are_refused_by_their_bytes(here, capsys):
+    text = json.dumps(NETWORK).replace("village", "é" * 150)
+    Path("net.json").write_text(text)
+    assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 1
+    err = capsys.readouterr().err
+    assert "error[wrong-field]: the name of a node is longer than 200 bytes: it has 300 in UTF-8" in err
+    Path("net.json").write_text(json.dumps(NETWORK).replace("village", "é" * 100))
+    assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 0
 
 
 def test_errors_of_the_network_are_told_with_their_places(here, capsys):

@@ -17,7 +17,7 @@ from headwater.apps.plan.layout import lay_out
 from headwater.apps.plan.picture import draw
 from headwater.apps.plan.report import Carried, Placed, Planned, link_rows, print_report, write_tables
 from headwater.apps.plan.subscriptions import read_question
-from headwater.model import Link, Network
+from headwater.model import HeadwaterError, LimitReached, Link, Network, PeerError
 
 QUERIES = """CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE, wind DOUBLE, snow DOUBLE);
 CREATE QUERY frost AS SELECT * FROM weather CORRELATE (temperature < 0, wind > 3 WITHIN 1 MINUTE);
@@ -72,6 +72,28 @@ def test_the_report_says_what_stands_where_and_what_links_carry(planned):
 def test_what_is_missing_is_said(planned):
     missing = replace(planned, missed=3)
     assert printed(missing).splitlines()[-1].endswith("17 of 20 readings reached their users: 3 are missing")
+
+
+def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
+    no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' asks for")
+    full = LimitReached("operators of a node", 9, "'[c]' takes no more")
+    told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
+    late = {"readings that came too late": 1234}
+    said = replace(planned, told=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
+    lines = printed(replace(said, missed=1, centre_missed=5)).splitlines()
+    assert [line for line in lines if "snow" in line] == [
+        "dropped   'deep' of ranger$, who is told: no sensor measures 'snow'"
+    ]
+    assert "told      ranger$, of 'frost': '[c]' takes no more" in lines
+    assert "refused   [bold] nonsense" in lines
+    assert lines[-3:] == [
+        "answers   19 of 20 readings reached their users: 1 is missing",
+        "centre    when everything goes there, 15 of 20 readings reached their users: 5 are missing",
+        "counted   1,234 readings that came too late",
+    ]
+    monkeypatch.setattr(report, "MOST_ROWS", 1)
+    many = printed(replace(said, told=[("ranger$/frost", full)] * 5))
+    assert many.count("takes no more") == 1 and "and 4 more" in many
 
 
 def test_long_tables_are_cut_on_paper_and_whole_in_the_files(planned, monkeypatch, tmp_path):

@@ -58,6 +58,16 @@ def test_an_unknown_query_is_refused_and_the_nearest_offered(tmp_path):
     assert "users[0].queries[1]" in (error.where() or "")
 
 
+def test_the_names_of_a_user_and_a_query_fit_into_a_message_together(tmp_path):
+    name = "q" * 60
+    text = QUERIES.replace("frost", name)
+    assert ask(tmp_path, text, users=[{"name": "ü" * 97, "node": "b", "queries": [name]}]).subscriptions
+    error = refused(tmp_path, text, users=[{"name": "ü" * 98, "node": "b", "queries": [name]}])
+    assert error.code == "wrong-field"
+    assert "together is longer than 255 bytes: it has 257" in error.message
+    assert "users[0].queries[0]" in (error.where() or "")
+
+
 def test_a_query_of_nobody_is_refused(tmp_path):
     error = refused(tmp_path, users=[{"name": "u", "node": "b", "queries": []}])
     assert (error.code, error.message) == ("query-of-nobody", "no user has the query 'frost'")
