@@ -45,7 +45,7 @@ def test_slow_links_lose_no_answer_and_carry_as_much_as_fast_ones(approach, late
     fast = simulate(network(), approach, STANDING, recorded())
     slow = simulate(network(latency_us, bytes_per_s), approach, STANDING, recorded())
     assert (slow.expected, slow.missed, slow.wrong, slow.twice) == (240, 0, 0, 0)
-    assert (slow.told, slow.reported, dict(slow.counts)) == ((), (), {})
+    assert (slow.told, slow.reported, dict(slow.counts), slow.settled) == ((), (), {}, True)
     assert (slow.subscription_load, slow.event_load) == (fast.subscription_load, fast.event_load)
 
 
@@ -72,6 +72,15 @@ def test_readings_that_come_too_late_are_missing_and_counted():
     )
     assert came.missed > 0
     assert came.counts["readings that came when they were no longer valid"] > 0
+
+
+def test_a_run_ends_though_links_never_come_to_rest():
+    """A batch takes longer than delivery waits before it sends it again: each time more is under way."""
+    came = simulate(
+        network(0, 125.0), "exact", STANDING, recorded(rounds=10_000, every_us=8 * SECOND), seed=1
+    )
+    assert not came.settled
+    assert came.missed > 0
 
 
 def test_users_are_told_by_the_name_of_their_subscription():

@@ -115,20 +115,21 @@ def _judged(planned: Planned) -> int:
         failures.append(f"{planned.wrong:,} readings were delivered twice or without being asked for")
     if planned.refused:
         failures.append(f"nodes refused {counted(len(planned.refused), 'message')} (see above)")
-    if planned.missed and (planned.counts or not planned.may_lose):
+    slow = planned.counts or not planned.settled
+    if planned.missed and (slow or not planned.may_lose):
         failures.append(f"{planned.missed:,} of {planned.expected:,} readings did not reach their users")
     for failure in failures:
         print(f"check failed: {failure}", file=sys.stderr)
     if planned.missed:
-        print(_advice(planned), file=sys.stderr)
+        print(_advice(planned, slow=bool(slow)), file=sys.stderr)
     return REFUSED if failures else DONE
 
 
-def _advice(planned: Planned) -> str:
+def _advice(planned: Planned, *, slow: bool) -> str:
     """Why readings are missing, and what to do."""
-    if planned.counts:
+    if slow:
         return (
-            "  links are too slow for the day, or nodes have too much to hold (counted above): "
+            "  links are too slow for the day, or nodes have too much to hold (see above): "
             "give links more bandwidth or less latency, or plan fewer readings"
         )
     if planned.may_lose:

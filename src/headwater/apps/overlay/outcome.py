@@ -24,7 +24,7 @@ class Outcome:
     `delivered`, `expected`, `missed`, `wrong` and `twice` count pairs of a subscription and a reading. `operators` are those that
     stand at a node, with the side that asked. `told` are the words to users, `reported` what nodes blame one another or their own sensors
     and users for, `counts` what nodes found worth counting (readings that came too late), in sum. `cover_wrong` of the `covered`
-    decisions that an operator is covered were not right.
+    decisions that an operator is covered were not right. `settled`: nothing was under way any more at the end.
     """
 
     subscription_load: int
@@ -45,6 +45,7 @@ class Outcome:
     cover_us: NDArray[np.float64]
     covered: int
     cover_wrong: int
+    settled: bool
     elapsed_s: float
 
     @property
@@ -61,6 +62,7 @@ def outcome_of(
     told: Iterable[Tell],
     reported: Iterable[Report],
     watched: Watched | None,
+    settled: bool,
     elapsed_s: float,
 ) -> Outcome:
     """What brokers sent and users got, judged."""
@@ -88,6 +90,7 @@ def outcome_of(
         cover_us=np.array(watched.elapsed_us if watched else []),
         covered=watched.covered if watched else 0,
         cover_wrong=watched.wrong if watched else 0,
+        settled=settled,
         elapsed_s=elapsed_s,
     )
 

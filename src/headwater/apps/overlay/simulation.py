@@ -10,7 +10,8 @@ Rule 1  The clock of the world is that of the record: what is measured until an 
 Rule 2  Setting up begins so long before the record (`set_up_us`) that it is over when the first reading is published, however slow
         the links. Links that are slower than that are refused.
 Rule 3  Nodes hold readings for as long as the slowest way through the network may take (`patience`). Readings that come later
-        all the same are counted: links carry less than is measured.
+        all the same are counted: links carry less than is measured. When the last reading is no longer valid the run is over, whether
+        the network is at rest (`settled`) or not: links on which frames are sent again sooner than they arrive may never be.
 Rule 4  Expected are the READINGS of CORRELATE over the whole record (the same kernel, without a network).
 Rule 5  Operators, readings and the bytes of messages are counted when a node first sends them; what delivery sends again is not.
 """
@@ -81,8 +82,8 @@ def simulate(
     make = maker_of(network, approach, held, seed=seed)
     world = reliable_world(network, make.all(), seed=seed, faults=faults, load_core=make.revive, trace=trace)
     _set_up(world, network, standing, recorded, settings)
-    _publish(world, network, recorded, settings)
-    world.run()
+    last = _publish(world, network, recorded, settings)
+    world.run(last + settings.validity_us + settings.gather_us)
     brokers = {name: cast(Reliable, node).core for name, node in world.nodes.items()}
     return outcome_of(
         cast(Mapping[NodeId, Broker], brokers),
@@ -91,6 +92,7 @@ def simulate(
         told=[effect for _, _, effect in world.told],
         reported=[effect for _, _, effect in world.reported],
         watched=make.watched,
+        settled=world.quiet,
         elapsed_s=time.perf_counter() - began,
     )
 
@@ -156,8 +158,10 @@ def _settle(world: World, said_at: Instant, start: Instant) -> None:
         pause *= 2
 
 
-def _publish(world: World, network: Network, recorded: Recorded, settings: OverlaySettings) -> None:
+def _publish(world: World, network: Network, recorded: Recorded, settings: OverlaySettings) -> Instant:
+    """Note down what sensors will say; when the last of it is said."""
     assert settings.publish_us is not None
+    last = world.now
     home = {(s.key, s.attribute): node for node, sources in network.sources.items() for s in sources}
     for source, readings in _by_source(recorded):
         pair = (source.key, source.attribute)
@@ -167,6 +171,8 @@ def _publish(world: World, network: Network, recorded: Recorded, settings: Overl
                 at = (int(batch[rows[0]]) + 1) * settings.publish_us
                 told = readings.take(rows)._replace(source=np.zeros(len(rows), np.int32))
                 world.at(at, home[pair], events(Events((pair,), told)))
+                last = max(last, at)
+    return last
 
 
 def _by_source(recorded: Recorded) -> Iterator[tuple[Source, Readings]]:

@@ -63,6 +63,7 @@ class Planned:
 
     `may_lose`: the approach drops operators by chance, and readings with them. `told`: what the network says to users, by
     subscription. `refused`: what nodes would not take. `counts`: readings that nodes had to drop, by the reason.
+    `settled`: nothing was under way any more at the end.
     """
 
     question: Question
@@ -79,6 +80,7 @@ class Planned:
     told: Sequence[tuple[str, HeadwaterError]] = ()
     refused: Sequence[HeadwaterError] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    settled: bool = True
 
     @property
     def links(self) -> list[Pair]:
@@ -171,6 +173,8 @@ def _closing(planned: Planned) -> list[str]:
         lines.append(
             f"centre    when everything goes there, {_came(planned.expected, planned.centre_missed)}"
         )
+    if not planned.settled:
+        lines.append("links     were still busy when the last reading was no longer valid")
     return lines + [f"counted   {count:,} {what}" for what, count in planned.counts.items()]
 
 

@@ -38,6 +38,7 @@ def make_plan(question: Question, day: Day, approach: str, *, seed: int, say: Sa
         told=tuple((tell.subscription, tell.error) for tell in ours.told),
         refused=tuple(report.error for report in ours.reported),
         counts=ours.counts,
+        settled=ours.settled,
     )
 
 

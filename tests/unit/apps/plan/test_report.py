@@ -80,15 +80,16 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
     late = {"readings that came too late": 1234}
     said = replace(planned, told=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
-    lines = printed(replace(said, missed=1, centre_missed=5)).splitlines()
+    lines = printed(replace(said, missed=1, centre_missed=5, settled=False)).splitlines()
     assert [line for line in lines if "snow" in line] == [
         "dropped   'deep' of ranger$, who is told: no sensor measures 'snow'"
     ]
     assert "told      ranger$, of 'frost': '[c]' takes no more" in lines
     assert "refused   [bold] nonsense" in lines
-    assert lines[-3:] == [
+    assert lines[-4:] == [
         "answers   19 of 20 readings reached their users: 1 is missing",
         "centre    when everything goes there, 15 of 20 readings reached their users: 5 are missing",
+        "links     were still busy when the last reading was no longer valid",
         "counted   1,234 readings that came too late",
     ]
     monkeypatch.setattr(report, "MOST_ROWS", 1)
