@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.drivers.simulator import NO_FAULTS, Crash, Faults, Partition, Trace, World, load, settles
-from headwater.model import SECOND, Message
+from headwater.model import SECOND, Link, Message, Network
 from headwater.protocols.delivery import DeliverySettings, Reliable
 from tests.simulation.worlds import (
     MOST_STEPS,
@@ -134,3 +134,15 @@ def test_saving_and_loading_all_nodes_after_every_step_changes_nothing() -> None
             world.nodes[name] = Reliable.load(node.save(), Flood.load)  # type: ignore[attr-defined]
     settled(world, words)
     assert bytes(plain) == bytes(reloaded)
+
+
+def test_a_link_that_takes_minutes_for_a_frame_is_not_filled_with_copies() -> None:
+    network = Network(("a", "b"), (Link("a", "b", latency_us=SECOND, bytes_per_s=125.0),))
+    world = flood_world(network, seed=1)
+    words = [f"{number:04d}" + 4_000 * "x" for number in range(40)]  # half a minute each
+    for number, word in enumerate(words):
+        world.at(number * 60 * SECOND, "a", Message("say", word.encode()))
+    assert settles(world, most_steps=10_000)
+    assert delivered_right(world, words).right
+    carried = world.carried["a", "b"].bytes
+    assert carried < 1.5 * sum(map(len, words))

@@ -10,6 +10,8 @@ Rule 5  The pause is the smoothed round trip plus four times its mean deviation 
         were sent once (Karn 1987), plus the time the neighbour may hold its acknowledgement back, plus the time the oldest
         frame takes on a slow link. A pause that has grown stays so until a frame that was sent once is acknowledged (at most
         MOST_GROWN times what was measured): otherwise a link slower than expected would have every frame sent twice for ever.
+        Both bounds give way to twice the time that the last acknowledged frame took: on a link where a frame takes minutes,
+        shorter pauses would fill it with copies.
 
 Memory  `window_frames` and `window_bytes` on their way, `waiting_bytes` waiting. Beyond that the neighbour is given up.
 """
@@ -61,7 +63,7 @@ class Sending:
     """The half of a link that sends: packets in, frames out, acknowledgements in."""
 
     __slots__ = (
-        "_burst", "_flying", "_flying_bytes", "_pause_us", "_repair_to", "_repairs", "_round_trip_us", "_settings",
+        "_burst", "_flying", "_flying_bytes", "_least_patience_us", "_pause_us", "_repair_to", "_repairs", "_round_trip_us", "_settings",
         "_spread_us", "_timeout_us", "_waiting", "_waiting_bytes", "last", "resend_at", "state",
     )  # fmt: skip
 
@@ -77,6 +79,7 @@ class Sending:
         self._flying_bytes = 0
         self._timeout_us = settings.first_resend_us
         self._pause_us = settings.first_resend_us
+        self._least_patience_us = 0  # twice the time that the last acknowledged frame took
         self._round_trip_us = self._spread_us = 0
         self._repairs = self._repair_to = 0
         self._burst = 0
@@ -115,8 +118,9 @@ class Sending:
         while flying and flying[0].number <= ack:
             newest = flying.popleft()
             self._flying_bytes -= len(newest.payload)
+        self._least_patience_us = 2 * (now - newest.sent_at)
         if newest.again:
-            self._pause_us = min(self._pause_us, MOST_GROWN * self._timeout_us)
+            self._pause_us = min(self._pause_us, max(MOST_GROWN * self._timeout_us, self._least_patience_us))
         else:
             self._measure(now - newest.sent_at)
             self._pause_us = self._timeout_us
@@ -133,7 +137,7 @@ class Sending:
         self._repairs += 1
         self._repair_to = self.last
         self._burst = 1
-        self._pause_us = min(2 * self._pause_us, self._settings.most_resend_us)
+        self._pause_us = min(2 * self._pause_us, self._most_us())
         self._start_timer(now)
         return self._again()
 
@@ -148,7 +152,13 @@ class Sending:
             "flights": [
                 [frame.number, frame.sent_at, int(frame.again), frame.repair] for frame in self._flying
             ],
-            "pauses": [self._timeout_us, self._pause_us, self._round_trip_us, self._spread_us],
+            "pauses": [
+                self._timeout_us,
+                self._pause_us,
+                self._round_trip_us,
+                self._spread_us,
+                self._least_patience_us,
+            ],
             "repair": [self._repairs, self._repair_to, self._burst],
         }
 
@@ -164,7 +174,8 @@ class Sending:
             frame.again, frame.repair = bool(flight[2]), flight[3]
             half._flying.append(frame)
             half._flying_bytes += len(payload)
-        half._timeout_us, half._pause_us, half._round_trip_us, half._spread_us = tree["pauses"]
+        half._timeout_us, half._pause_us, half._round_trip_us, half._spread_us = tree["pauses"][:4]
+        half._least_patience_us = tree["pauses"][4]
         half._repairs, half._repair_to, half._burst = tree["repair"]
         return half
 
@@ -214,7 +225,10 @@ class Sending:
             self._spread_us += (abs(round_trip_us - self._round_trip_us) - self._spread_us) // 4
             self._round_trip_us += (round_trip_us - self._round_trip_us) // 8
         pause = self._round_trip_us + 4 * self._spread_us + self._settings.ack_delay_us
-        self._timeout_us = min(max(pause, self._settings.least_resend_us), self._settings.most_resend_us)
+        self._timeout_us = min(max(pause, self._settings.least_resend_us), self._most_us())
+
+    def _most_us(self) -> int:
+        return max(self._settings.most_resend_us, self._least_patience_us)
 
     def _give_up(self) -> None:
         self._move(OVERFLOWED)

@@ -30,7 +30,7 @@ class DeliverySettings:
     least_bytes_per_s: int = 100_000
     """A frame is given the time it takes on a link of this speed, on top of the pause. Slower links are found by measuring."""
     most_resend_us: int = 10 * SECOND
-    """The pause doubles each time, up to this."""
+    """The pause doubles each time, up to this, or up to twice the time that a frame last took."""
 
 
 USUAL = DeliverySettings()
