@@ -35,7 +35,7 @@ LONGEST_LATENCY_MS: Final = 60_000.0
 LEAST_KBIT_S, MOST_KBIT_S = 1.0, 1e9
 FARTHEST: Final = 1e15
 """Metres or degrees; nodes know no places beyond."""
-TOO_SLOW: Final = "nodes send a frame again that is not acknowledged after ten seconds: slower links would carry little else"
+TOO_SLOW: Final = "nodes send a frame again that is not acknowledged within seconds: slower links would carry little but copies"
 BYTES_PER_KBIT: Final = 125.0
 
 _FIELDS: Final = ("nodes", "links", "sensors", "users")
