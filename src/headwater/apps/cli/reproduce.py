@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=SCALES,
         default="small",
-        help="small: a minute or two; paper: the sizes that were published (default: small)",
+        help="small: a few minutes at most; paper: the sizes that were published (default: small)",
     )
     parser.add_argument(
         "--output",

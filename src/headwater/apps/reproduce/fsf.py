@@ -74,7 +74,7 @@ SCALES: Final[Mapping[str, Scale]] = {
     "small": Scale(
         (40, 120),
         (40, 120),
-        4.0,
+        6.0,
         (Growth(60, 3, 40, ("exact",)), Growth(200, 10, 120, ("exact", "multi-join"))),
         2.0,
     ),
