@@ -11,7 +11,8 @@
 
 Two more, to compare covers and nothing else, are filter-split-forward with another set cover: `exact-on-receipt` with the exact one,
 `filter-split-forward-sound` with the probable one that draws as many points as its error takes. (`filter-split-forward` draws as
-many as the paper says, which is too few.)
+many as the paper says, which is too few.) `multi-join-everywhere` tests its pairs again at every node on the way to the user, where
+`multi-join` lets pass what passed its fork, as the paper has it: how much of its event load that is.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PROBABLE: Final = ("filter-split-forward", "filter-split-forward-sound")
 def cover_of(approach: str) -> Cover | None:
     """How an approach decides that an operator is covered."""
     match approach:
-        case "operator-placement" | "multi-join":
+        case "operator-placement" | "multi-join" | "multi-join-everywhere":
             return Pairwise()
         case "filter-split-forward":
             return Probable(delta=DELTA, estimate="paper")
@@ -71,6 +72,8 @@ def policies(approach: str, cover: Cover | None, *, towards_centre: NodeId | Non
             return Approach(on_receipt, ByNeighbour(), PerSubscription())
         case "multi-join":
             return Approach(on_receipt, BinaryJoins(), PerNeighbour())
+        case "multi-join-everywhere":
+            return Approach(on_receipt, BinaryJoins(everywhere=True), PerNeighbour())
         case "filter-split-forward" | "filter-split-forward-sound" | "exact-on-receipt":
             return Approach(on_receipt, ByNeighbour(), PerNeighbour())
         case "exact":

@@ -184,7 +184,8 @@ def _about(scale: Scale, scenes: Mapping[str, Scene], data: Path | None) -> list
         f"{load.unit:g} times half the distance of the quartiles; 3 to 5 attributes in the small setting, 5 in the others; δt is "
         f"{load.within_us // SECOND} s; drawn again until {load.least:.0%} to {load.most:.0%} of the station's readings of the attributes asked for "
         "are in a complex event. The paper publishes neither δt nor selectivities but says that they are medium; the margins in event load depend "
-        "on them (see the variants).",
+        "on them (see the variants). This share, and that multi-join tests its pairs at the fork alone, were settled with event loads in view: the "
+        "margins are no independent confirmation of the published ones.",
         f"Sizes: {sizes}.",
         "Loads: an operator or a reading counts once for each link that it crosses, what delivery sends again left out. Faults: 5 % of frames lost, "
         "2 % doubled, 1 % damaged, 5 % overtaken, links cut and nodes down for a minute, from the first reading to the last.",

@@ -6,7 +6,9 @@ less of what they are about; and networks that grow to ten times the paper's.
 What the paper does not say is chosen here: a station measures every ten minutes within a minute and a half, δt is five minutes, each
 node is home to a user as likely as any other, and a subscription matches between `Load.least` and `Load.most` of the readings of its
 station: 10 to 40 %, as a reading of "medium selectivity". Margins in event load hang on that last choice: the less a subscription
-matches, the more multi-join lets pass in vain, and the more it costs to send everything to the centre. The variants show other choices.
+matches, the more multi-join lets pass in vain. It was the first choice, was changed to 5 to 20 % after an estimate of event loads, and
+changed back when both had been simulated, so margins in event load are no independent confirmation of the paper's. The variants show
+other choices.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ class ByNeighbour:
 
 @dataclass(frozen=True, slots=True)
 class BinaryJoins:
-    """Whole up to the first fork; from there on pairs."""
+    """Whole up to the first fork; from there on pairs. `everywhere`: nodes on the way to the user test the pairs again."""
+
+    everywhere: bool = False
 
     def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
         """The operator, or what each of its pairs asks there."""
@@ -80,7 +82,7 @@ class BinaryJoins:
     def tests(self, operator: Operator, here: NodeId, where: Where) -> list[Operator]:
         """The pairs where sources part, or all are here; each filter alone on the way from there."""
         beyond = set().union(*where)
-        if len(beyond) == 1 and here not in beyond:
+        if len(beyond) == 1 and here not in beyond and not self.everywhere:
             return [canonical(replace(operator, filters=(f,))) for f in operator.filters if f.wanted]
         return _ring(operator) if _is_join(operator) else [operator]
 
