@@ -9,14 +9,14 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 DAY = "2026-01-01"
 
-_SECTION = re.compile(r"== (queries|rows|points|answers|late|bad|errors|command|says)\b ?(.*)")
+_SECTION = re.compile(r"== (queries|rows|points|restart|answers|late|bad|errors|command|says)\b ?(.*)")
 _SHORT_TIME = re.compile(r"(\d\d:\d\d:\d\d)(\.\d+)?")
 _ERROR = re.compile(r"(?:(\d+):(\d+)|nowhere) ([a-z-]+): (.+)")
 
@@ -68,13 +68,20 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """What a run is started with: the text, all files of points, and the files of rows that come before it stops."""
+
+    text: str
+    files: tuple[InputFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One golden file."""
 
     path: Path
     about: str
-    text: str
-    files: tuple[InputFile, ...]
+    starts: tuple[Start, ...]
     followed: Expected
     bounded: Expected
     bad: tuple[Line, ...]
@@ -89,9 +96,25 @@ class Case:
         return str(self.path.relative_to(FOLDER).with_suffix(""))
 
     @property
+    def text(self) -> str:
+        """The text of the first start."""
+        return self.starts[0].text
+
+    @property
+    def files(self) -> tuple[InputFile, ...]:
+        """The files of the first start."""
+        return self.starts[0].files
+
+    @property
+    def is_restarted(self) -> bool:
+        """Whether the run stops and goes on, with other queries or points."""
+        return len(self.starts) > 1
+
+    @property
     def streams(self) -> tuple[str, ...]:
         """The streams that have rows, in the order in which they are given."""
-        return tuple(dict.fromkeys(file.stream for file in self.files if not file.points))
+        files = (file for start in self.starts for file in start.files)
+        return tuple(dict.fromkeys(file.stream for file in files if not file.points))
 
 
 class NotGolden(Exception):  # noqa: N818
@@ -117,6 +140,7 @@ def read_case(path: Path, text: str | None = None) -> Case:
 class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.starts: list[Start] = []
         self.text: str | None = None
         self.files: list[InputFile] = []
         self.tables: dict[tuple[str, str, str], Table] = {}
@@ -129,17 +153,24 @@ class _Reader:
     def take(self, line: int, kind: str, words: str, body: str) -> None:
         where = f"{self.path}:{line}"
         if kind == "queries":
+            if self.text is not None:
+                raise NotGolden(f"{where}: a second text, with no restart before it")
             self.text = body.rstrip() + "\n"
         elif kind in ("rows", "points"):
-            rest, _, form = words.partition(" as ")
-            suffix, _, encoding = form.partition(" in ")
-            stream, _, source = rest.partition(" from ")
-            number = 1 + sum(file.stream == stream and file.input == source for file in self.files)
-            text = body.lstrip("\n") if suffix else _full_times(body)
-            file = InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8")
-            self.files.append(replace(file, points=kind == "points"))
+            self.files.append(self._file(words, body, points=kind == "points"))
+        elif kind == "restart":
+            if words or body.strip():
+                raise NotGolden(f"{where}: a restart says nothing itself: what is new has sections behind it")
+            if self.tables or self.bad:
+                raise NotGolden(
+                    f"{where}: answers, late and bad rows are those of all starts: they come last"
+                )
+            self.starts.append(self._start())
+            self.text, self.files = None, []
         elif kind in ("answers", "late"):
             name, _, run = words.partition(" when ")
+            if run and self.starts:
+                raise NotGolden(f"{where}: a run that is restarted is followed: '{name}' without 'when'")
             runs = {"": ("followed", "bounded"), "followed": ("followed",), "bounded": ("bounded",)}.get(run)
             if not name or runs is None or (kind == "late" and run):
                 raise NotGolden(
@@ -158,9 +189,33 @@ class _Reader:
         else:
             self.errors = tuple(_error(text, where) for text in body.splitlines() if text.strip())
 
+    def _file(self, words: str, body: str, *, points: bool) -> InputFile:
+        """Files of rows are counted through all starts; points are given anew, and counted anew."""
+        rest, _, form = words.partition(" as ")
+        suffix, _, encoding = form.partition(" in ")
+        stream, _, source = rest.partition(" from ")
+        earlier = [] if points else [file for start in self.starts for file in start.files]
+        number = 1 + sum(file.stream == stream and file.input == source for file in [*earlier, *self.files])
+        text = body.lstrip("\n") if suffix else _full_times(body)
+        return InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8", points)
+
+    def _start(self) -> Start:
+        """What was read since the last restart; what is not said anew is as it was."""
+        if not self.starts:
+            if self.text is None:
+                raise NotGolden(f"{self.path}: has no queries")
+            return Start(self.text, tuple(self.files))
+        if self.text is None and not self.files:
+            raise NotGolden(f"{self.path}: a restart with nothing behind it")
+        before = self.starts[-1]
+        anew = {file.stream for file in self.files if file.points}
+        kept = (file for file in before.files if file.points and file.stream not in anew)
+        return Start(before.text if self.text is None else self.text, (*kept, *self.files))
+
     def made(self, about: str) -> Case:
-        if self.text is None:
-            raise NotGolden(f"{self.path}: has no queries")
+        if self.starts and (self.errors or self.command):
+            raise NotGolden(f"{self.path}: only a run that is followed can be restarted")
+        starts = (*self.starts, self._start())
         if self.errors and (self.tables or self.files):
             raise NotGolden(f"{self.path}: a text that is refused has no answers")
 
@@ -174,8 +229,7 @@ class _Reader:
         return Case(
             self.path,
             about,
-            self.text,
-            tuple(self.files),
+            starts,
             expected("followed"),
             expected("bounded"),
             self.bad,

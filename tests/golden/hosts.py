@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -26,7 +27,7 @@ from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
 from headwater.query.tree import CreateQuery, Script, Statement
 from headwater.query.tree.nearest import EachTarget, Nearest
-from tests.golden.case import Case
+from tests.golden.case import Case, InputFile
 
 ZONES = 4
 
@@ -52,18 +53,19 @@ class Told:
 
 
 class Together:
-    """Many cases as one text and one set of inputs."""
+    """Many cases as one text and one set of inputs, in one of their starts; a case that has no more goes on as it was."""
 
-    def __init__(self, cases: Sequence[Case], folder: Path) -> None:
+    def __init__(self, cases: Sequence[Case], folder: Path, start: int = 0) -> None:
         self.cases = cases
         self.paths: dict[str, list[str]] = {}
         self.points = GivenPoints()
+        self.streams: set[str] = set()
         statements: list[Statement] = []
         for number, case in enumerate(cases):
-            script, errors = parse(case.text)
+            script, errors = parse(case.starts[: start + 1][-1].text)
             assert not errors, f"{case.name}: {errors[0]}"
             statements += prefixed(script, f"c{number}_")
-            for stream, paths in write_inputs(case, folder / f"c{number}").items():
+            for stream, paths in write_inputs(case, folder / f"c{number}", start).items():
                 self.paths[f"c{number}_{stream}"] = paths
         self.text = show(Script(tuple(statements)))
 
@@ -72,12 +74,13 @@ class Together:
         plan, self.points = with_points(
             compile_text(self.text, zones=zones, file="all golden files"), self.paths
         )
+        self.streams = {stream.name for stream in plan.streams}
         return plan
 
     @property
     def stream_paths(self) -> dict[str, list[str]]:
-        """The inputs of streams."""
-        return {name: paths for name, paths in self.paths.items() if name not in self.points.rows}
+        """The inputs of the plan's streams."""
+        return {name: paths for name, paths in self.paths.items() if name in self.streams}
 
     def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Told]:
         """(kind, name, body) of a whole run, by case; and the bad rows among the points."""
@@ -109,7 +112,7 @@ def follow_on_local(case: Case, folder: Path) -> Told:
     plan, points = with_points(compile_text(case.text), write_inputs(case, folder))
     arrivals = [
         (name, str(path))
-        for name, file, path in zip(names, case.files, write_files(case, folder), strict=True)
+        for name, file, path in zip(names, case.files, write_files(case.files, folder), strict=True)
         if not file.points
     ]
     return _gathered([LocalTold(bad=points.bad), *follow_local(plan, arrivals, inputs=inputs)])
@@ -134,7 +137,7 @@ def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[
     together = Together(cases, folder)
     plan = together.plan()
     table = pa.Table.from_batches(run_batch(spark, plan, together.stream_paths))
-    return together.shared_out(_lines(table))
+    return together.shared_out(lines_in(table))
 
 
 def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
@@ -148,7 +151,7 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     lines: list[tuple[str, str, str]] = []
 
     def each(zones: Sequence[ZoneTold], _: int) -> None:
-        lines.extend(_lines(table_of(zones)))
+        lines.extend(lines_in(table_of(zones)))
 
     with hold(folder / "checkpoint", plan) as held:
         query = run_follow(
@@ -201,26 +204,36 @@ def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, G
     return plan.with_points(given.rows), given
 
 
-def write_inputs(case: Case, folder: Path) -> dict[str, list[str]]:
-    """The files of a case, one folder an input: the folders of every stream's inputs."""
+def write_inputs(case: Case, folder: Path, start: int = 0) -> dict[str, list[str]]:
+    """The files of one start of a case, one folder an input: the folders of every input, empty or not yet written to as well."""
     paths: dict[str, list[str]] = {}
-    for file, path in zip(case.files, write_files(case, folder), strict=True):
-        listed = paths.setdefault(file.stream, [])
-        if str(path.parent) not in listed:
-            listed.append(str(path.parent))
+    for file in (file for each in case.starts for file in each.files):
+        place = input_folder(file, folder)
+        place.mkdir(parents=True, exist_ok=True)
+        if str(place) not in paths.setdefault(file.stream, []):
+            paths[file.stream].append(str(place))
+    for each in case.starts[start : start + 1]:
+        write_files(each.files, folder)
     return paths
 
 
-def write_files(case: Case, folder: Path) -> list[Path]:
-    """The files of a case, one a second older than the next, so that a folder gives them in their order."""
+def write_files(files: Sequence[InputFile], folder: Path) -> list[Path]:
+    """Files, one a second older than the next, so that a folder gives them in their order; points replace what was there."""
+    for place in {input_folder(file, folder) for file in files if file.points}:
+        shutil.rmtree(place, ignore_errors=True)
     paths = []
-    for order, file in enumerate(case.files):
-        path = folder / f"{file.stream}-{file.input or 'only'}" / file.name
+    for order, file in enumerate(files):
+        path = input_folder(file, folder) / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file.text, encoding=file.encoding)
         os.utime(path, (1_700_000_000 + order, 1_700_000_000 + order))
         paths.append(path)
     return paths
+
+
+def input_folder(file: InputFile, folder: Path) -> Path:
+    """Where the files of an input are."""
+    return folder / f"{file.stream}-{file.input or 'only'}"
 
 
 def _gathered(run: Iterable[LocalTold]) -> Told:
@@ -241,5 +254,6 @@ def _objects(rows: Rows) -> list[Row]:
     return [json.loads(line) for line in json_lines(rows).to_pylist()]
 
 
-def _lines(table: pa.Table) -> list[tuple[str, str, str]]:
+def lines_in(table: pa.Table) -> list[tuple[str, str, str]]:
+    """(kind, name, body) of a table that a host tells."""
     return list(zip(*(table[name].to_pylist() for name in ("kind", "name", "body")), strict=True))

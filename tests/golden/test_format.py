@@ -9,6 +9,7 @@ from tests.golden.case import (
     ExpectedError,
     InputFile,
     NotGolden,
+    Start,
     lines_of,
     plain,
     read_case,
@@ -129,6 +130,29 @@ def test_what_is_there_twice():
             "No.\n== queries\nx\n== rows s\na\n== errors\n1:1 syntax: x\n",
             "a text that is refused has no answers",
         ),
+        ("No.\n== queries\nx\n== queries\ny\n", "a second text, with no restart before it"),
+        ("No.\n== restart\n== queries\nx\n", "has no queries"),
+        ("No.\n== queries\nx\n== restart\n", "a restart with nothing behind it"),
+        ("No.\n== queries\nx\n== restart\n\n== restart\n== rows s\na\n", "a restart with nothing behind it"),
+        ("No.\n== queries\nx\n== restart q\n== rows s\na\n", "a restart says nothing itself"),
+        ("No.\n== queries\nx\n== restart\ny\n== rows s\na\n", "a restart says nothing itself"),
+        ("No.\n== queries\nx\n== answers q\na\n== restart\n== rows s\na\n", "of all starts: they come last"),
+        (
+            "No.\n== queries\nx\n== bad\nstream\ns\n== restart\n== rows s\na\n",
+            "of all starts: they come last",
+        ),
+        (
+            "No.\n== queries\nx\n== restart\n== rows s\na\n== answers q when bounded\na\n",
+            "a run that is restarted is followed",
+        ),
+        (
+            "No.\n== queries\nx\n== restart\n== queries\ny\n== errors\n1:1 syntax: x\n",
+            "only a run that is followed can be restarted",
+        ),
+        (
+            "No.\n== queries\nx\n== restart\n== queries\ny\n== command\nheadwater run\n",
+            "only a run that is followed can be restarted",
+        ),
     ],
 )
 def test_slips_are_told(text: str, why: str):
@@ -144,3 +168,33 @@ def test_points_are_files_that_are_no_rows():
         InputFile("marks", "", 2, '{"name": "b", "v": 2}', "jsonl", points=True),
     )
     assert case.streams == ("s",)
+
+
+def test_behind_a_restart_stands_what_is_new():
+    text = (
+        "What it shows.\n"
+        "== queries\nx\n== points here\nname\na\n== points there\nname\nb\n== points there\nname\nc\n== rows s\nv\n1\n"
+        "== restart\n== points there\nname\nd\n== rows s\nv\n2\n"
+        "== restart\n== queries\ny\n== rows s\nv\n3\n"
+        "== answers q\nv\n1\n"
+    )
+    case = read_case(PATH, text)
+    here = InputFile("here", "", 1, "name\na\n", points=True)
+    there = InputFile("there", "", 1, "name\nd\n", points=True)
+    assert case.is_restarted
+    assert case.starts == (
+        Start(
+            "x\n",
+            (
+                here,
+                InputFile("there", "", 1, "name\nb\n", points=True),
+                InputFile("there", "", 2, "name\nc\n", points=True),
+                InputFile("s", "", 1, "v\n1\n"),
+            ),
+        ),
+        Start("x\n", (here, there, InputFile("s", "", 2, "v\n2\n"))),
+        Start("y\n", (here, there, InputFile("s", "", 3, "v\n3\n"))),
+    )
+    assert (case.text, case.files, case.streams) == ("x\n", case.starts[0].files, ("s",))
+    assert lines_of(case.followed.answers["q"]) == ["v=1"]
+    assert not read_case(PATH, TEXT).is_restarted

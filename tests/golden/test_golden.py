@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,32 @@ from headwater.query.parse import parse
 from headwater.query.plan import compile_text
 from headwater.query.tree import CreateQuery, MatchRecognize
 from tests.docs.pages import assert_alike
-from tests.golden import hosts
+from tests.golden import hosts, restarts
 from tests.golden.case import Case, Expected, all_cases, lines_of, repeated, table_of
 
 CASES = all_cases()
 ANSWERED = [case for case in CASES if not case.errors and not case.command]
 REFUSED = [case for case in CASES if case.errors]
-CONDITIONS = [case for case in ANSWERED if case.name.startswith("select/") or "WHERE" in case.text]
 COMMANDS = [case for case in CASES if case.command]
+CONDITIONS = [case for case in ANSWERED if case.name.startswith("select/") or "WHERE" in case.text]
+RESTARTED = [case for case in ANSWERED if case.is_restarted]
 
-each_answered = pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case.name)
+
+def each_of(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    """A test for each of some cases."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def each_bounded(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    """The same on a bounded host, which says of some cases why they are none for it."""
+    cannot = pytest.mark.skip(reason=restarts.BOUNDED)
+    marked = [pytest.param(case, marks=[cannot] * case.is_restarted, id=case.name) for case in cases]
+    return pytest.mark.parametrize("case", marked)
+
+
+def steady(cases: Sequence[Case]) -> list[Case]:
+    """Those that are never restarted."""
+    return [case for case in cases if not case.is_restarted]
 
 
 @pytest.fixture(scope="module")
@@ -34,45 +51,60 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def batch(folder: Path, spark) -> dict[str, hosts.Told]:
-    return hosts.run_on_spark_batch(ANSWERED, folder / "batch", spark)
+    return hosts.run_on_spark_batch(steady(ANSWERED), folder / "batch", spark)
 
 
 @pytest.fixture(scope="module")
 def streaming(folder: Path, spark) -> dict[str, hosts.Told]:
-    return hosts.run_on_spark_streaming(ANSWERED, folder / "streaming", spark)
+    return hosts.run_on_spark_streaming(steady(ANSWERED), folder / "streaming", spark)
+
+
+@pytest.fixture(scope="module")
+def restarted(folder: Path, spark) -> dict[str, hosts.Told]:
+    return restarts.restart_on_spark(RESTARTED, folder / "restarted", spark)
 
 
 @pytest.fixture(scope="module")
 def frames(folder: Path, spark) -> dict[str, hosts.Told]:
-    return hosts.run_on_dataframes(CONDITIONS, folder / "frames", spark)
+    return hosts.run_on_dataframes(steady(CONDITIONS), folder / "frames", spark)
 
 
 @pytest.fixture(scope="module")
 def together(folder: Path) -> dict[str, hosts.Told]:
-    return hosts.run_together_on_local(ANSWERED, folder / "together")
+    return hosts.run_together_on_local(steady(ANSWERED), folder / "together")
 
 
-@each_answered
+@each_bounded(ANSWERED)
 def test_answers_of_the_plain_loop(case: Case, tmp_path: Path) -> None:
     compare(case, hosts.run_on_local(case, tmp_path), case.bounded)
 
 
-@each_answered
+@each_of(steady(ANSWERED))
 def test_answers_of_the_plain_loop_that_follows_files(case: Case, tmp_path: Path) -> None:
     compare(case, hosts.follow_on_local(case, tmp_path), case.followed)
 
 
-@each_answered
+@each_of(RESTARTED)
+def test_answers_of_the_plain_loop_that_is_restarted(case: Case, tmp_path: Path) -> None:
+    compare(case, restarts.restart_on_local([case], tmp_path)[case.name], case.followed)
+
+
+@each_bounded(ANSWERED)
 def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, hosts.Told]) -> None:
     compare(case, batch[case.name], case.bounded)
 
 
-@each_answered
+@each_of(steady(ANSWERED))
 def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, hosts.Told]) -> None:
     compare(case, streaming[case.name], case.followed)
 
 
-@pytest.mark.parametrize("case", CONDITIONS, ids=lambda case: case.name)
+@each_of(RESTARTED)
+def test_answers_of_a_stream_on_spark_that_is_restarted(case: Case, restarted: dict[str, hosts.Told]) -> None:
+    compare(case, restarted[case.name], case.followed)
+
+
+@each_bounded(CONDITIONS)
 def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.Told]) -> None:
     compare(case, frames[case.name], case.bounded)
 
@@ -80,13 +112,21 @@ def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.Told]) -> N
 def test_identities_are_the_same_on_every_host(
     together: dict[str, hosts.Told], batch: dict[str, hosts.Told], streaming: dict[str, hosts.Told]
 ) -> None:
-    for case in ANSWERED:
+    for case in steady(ANSWERED):
         assert identities(batch[case.name]) == identities(together[case.name]), case.name
         if case.followed.answers == case.bounded.answers:
             assert identities(streaming[case.name]) == identities(together[case.name]), case.name
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_identities_are_the_same_on_every_host_that_is_restarted(
+    restarted: dict[str, hosts.Told], tmp_path: Path
+) -> None:
+    local = restarts.restart_on_local(RESTARTED, tmp_path)
+    for case in RESTARTED:
+        assert identities(restarted[case.name]) == identities(local[case.name]), case.name
+
+
+@each_of(REFUSED)
 def test_errors_with_their_places(case: Case) -> None:
     with pytest.raises(QueriesRefused) as refused:
         compile_text(case.text, file=case.name)
@@ -99,7 +139,7 @@ def test_errors_with_their_places(case: Case) -> None:
         assert wanted.message in message
 
 
-@pytest.mark.parametrize("case", COMMANDS, ids=lambda case: case.name)
+@each_of(COMMANDS)
 def test_what_a_command_says(case: Case, tmp_path: Path, capsys, monkeypatch) -> None:
     assert case.command is not None
     for file in case.files:
@@ -131,7 +171,8 @@ def compare(case: Case, told: hosts.Told, expected: Expected) -> None:
     for query in sorted(set(told.answers) | set(expected.answers)):
         table = expected.answers.get(query)
         assert table_of(told.answers.get(query, ()), table) == lines_of(table), f"answers of {query}"
-    dropped = {stream.name for stream in compile_text(case.text).streams if stream.drop_late}
+    plans = [compile_text(start.text) for start in case.starts]
+    dropped = {stream.name for plan in plans for stream in plan.streams if stream.drop_late}
     for stream in sorted((set(told.late) | set(expected.late)) - dropped):  # a host tells them, to be counted
         table = expected.late.get(stream)
         assert table_of(told.late.get(stream, ()), table) == lines_of(table), f"late rows of {stream}"
@@ -142,7 +183,7 @@ def compare(case: Case, told: hosts.Told, expected: Expected) -> None:
 
 def told_in_rows(case: Case, query: str) -> bool:
     """Whether a query tells its matches row by row: the rows of a match share its identity."""
-    for statement in parse(case.text)[0].statements:
+    for statement in (each for start in case.starts for each in parse(start.text)[0].statements):
         if statement.name == query and isinstance(statement, CreateQuery):
             operator = statement.select.operator
             return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)

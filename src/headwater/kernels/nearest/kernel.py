@@ -162,7 +162,7 @@ class NearestKernel:
         values = saved.values
         objects = ObjectStore(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
-        stored = join_rows([self._none, *objects.parts()])
+        stored = self._with_columns(join_rows([self._none, *objects.parts()]))
         fields = []
         for field in self.fields:
             known = [part for part in values["fields"] if field.knows(part)]
@@ -244,6 +244,15 @@ class NearestKernel:
     def _none(self) -> Rows:
         types = self.schema.types
         return no_rows({name: types[name] for name in self.columns})
+
+    def _with_columns(self, stored: Rows) -> Rows:
+        """With every column of now: what was stored before a query asked for it is NULL there."""
+        lacking = {
+            name: Column.nulls(kind, stored.count)
+            for name, kind in self._none.types.items()
+            if name not in stored
+        }
+        return Rows({**stored.columns, **lacking}, stored.count)
 
     def _of(self, stored: Rows, field: Field) -> Rows:
         """The stored rows that can be objects of a field: those of others may lack an attribute."""
