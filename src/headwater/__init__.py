@@ -29,9 +29,12 @@ _HOMES = {
     "nearest": "headwater.query.build_nearest",
     "pattern": "headwater.query.build_patterns",
     "points": "headwater.query.build_nearest",
+    "predict": "headwater.query.build_predict",
     "run": "headwater.hosts.spark.answers",
     "select": "headwater.query.build",
     "stream": "headwater.query.build",
+    "suppress": "headwater.query.build_predict",
+    "suppressing": "headwater.query.build_predict",
 }
 
 __all__ = [
@@ -47,9 +50,12 @@ __all__ = [
     "nearest",
     "pattern",
     "points",
+    "predict",
     "run",
     "select",
     "stream",
+    "suppress",
+    "suppressing",
 ]
 
 

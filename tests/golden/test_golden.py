@@ -14,7 +14,7 @@ from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import QueriesRefused
 from headwater.query.parse import parse
 from headwater.query.plan import compile_text
-from headwater.query.tree import CreateQuery, MatchRecognize
+from headwater.query.tree import CreateQuery, MatchRecognize, Predict
 from tests.docs.pages import assert_alike
 from tests.golden import hosts, restarts
 from tests.golden.case import Case, Expected, all_cases, lines_of, repeated, table_of
@@ -182,10 +182,12 @@ def compare(case: Case, told: hosts.Told, expected: Expected) -> None:
 
 
 def told_in_rows(case: Case, query: str) -> bool:
-    """Whether a query tells its matches row by row: the rows of a match share its identity."""
+    """Whether a query tells its matches in several rows, which share their identity."""
     for statement in (each for start in case.starts for each in parse(start.text)[0].statements):
         if statement.name == query and isinstance(statement, CreateQuery):
             operator = statement.select.operator
+            if isinstance(operator, Predict):
+                return bool(operator.tentative) or operator.every is not None
             return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)
     return False
 

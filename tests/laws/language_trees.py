@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, parse_instant
 from headwater.query.tree import (
     Between,
@@ -28,12 +30,14 @@ from headwater.query.tree import (
     Nearest,
     PlaceDefinition,
     PolygonArea,
+    Predict,
     Quantity,
     Scope,
     Script,
     Select,
     SensorsArea,
     Star,
+    Suppress,
     Timestamp,
     Unary,
     Unit,
@@ -56,6 +60,7 @@ from headwater.query.tree.patterns import (
     Subset,
     Variable,
 )
+from headwater.query.tree.predict import Alias, Dimension
 
 # Words of the language are names too, plain or in double quotes.
 KEYWORDS = (
@@ -65,7 +70,8 @@ KEYWORDS = (
     "first", "LAST", "prev", "next", "match", "pattern", "mode", "events", "permute", "Until", "running", "final", "define",
     "match_recognize", "skip", "to", "one", "with", "empty", "order", "by", "not", "every", "partial", "subset", "desc",
     "points", "nearest", "each", "highest", "LOWEST", "weighted", "over", "ties", "using", "exact", "probable", "algorithm",
-    "enters", "changes", "ra",
+    "enters", "changes", "ra", "suppress", "tolerance", "Heartbeat", "constant", "slope", "least", "squares", "double", "kalman",
+    "predict", "pairs", "may", "MUST", "probability", "tentative", "validated", "ahead", "buffer", "give", "up", "random",
 )  # fmt: skip
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -227,7 +233,44 @@ neighbourhoods = st.builds(
     st.sampled_from(((None, None), (Emission.ENTERS, None), (Emission.CHANGES, None)))
     | st.tuples(st.just(Emission.EVERY), quantities),
 )
-operators = correlations | recognitions | neighbourhoods
+
+
+def _suppress(dimensions, tolerance, heartbeat, used) -> Suppress:
+    return Suppress(dimensions, tolerance, heartbeat, *used)
+
+
+suppressions = st.builds(
+    _suppress,
+    st.lists(st.builds(Dimension, names), min_size=1, max_size=3).map(tuple),
+    numbers | quantities,
+    quantities,
+    st.sampled_from(((None, ()), (Predictor.CONSTANT, ()), (Predictor.SLOPE, ())))
+    | st.tuples(st.just(Predictor.LEAST_SQUARES), st.tuples(whole))
+    | st.tuples(
+        st.sampled_from((Predictor.DOUBLE_EXPONENTIAL, Predictor.KALMAN)), st.tuples(numbers, numbers)
+    ),
+)
+
+
+def _predict(aliases, condition, within, sure, tentative, ahead, every, buffer, given_up) -> Predict:
+    return Predict(aliases, condition, within, *sure, tentative, ahead, every, buffer, *given_up)
+
+
+predictions = st.builds(
+    _predict,
+    st.lists(st.builds(Alias, names), max_size=3).map(tuple),
+    expressions,
+    st.none() | quantities,
+    st.sampled_from(((None, None), (Certainty.MAY, None), (Certainty.MUST, None)))
+    | st.tuples(st.just(Certainty.PROBABILITY), numbers),
+    st.none() | st.booleans(),
+    st.none() | quantities,
+    st.none() | quantities,
+    st.none() | whole,
+    st.sampled_from(((None, None), (GiveUp.LEAST, None), (GiveUp.NEWEST, None), (GiveUp.OLDEST, None)))
+    | st.tuples(st.just(GiveUp.RANDOM), whole),
+)
+operators = correlations | recognitions | neighbourhoods | suppressions | predictions
 
 types = st.sampled_from([kind for kind in ColumnType if kind is not ColumnType.ID])
 columns = st.builds(ColumnDefinition, names, types, st.booleans(), st.booleans())
@@ -243,6 +286,14 @@ streams = st.builds(
 ) | st.builds(CreateStream, names, st.lists(columns, min_size=1, max_size=2).map(tuple))
 points = st.builds(CreatePoints, names, st.lists(columns, min_size=1, max_size=4).map(tuple))
 items = st.lists(st.builds(Item, expressions, st.none() | names), min_size=1, max_size=3).map(tuple)
-selects = st.builds(Select, st.none() | items, names, st.none() | expressions, st.none() | operators)
+sources = names, st.none() | expressions
+selects = st.builds(Select, st.none() | items, *sources, st.none() | operators) | st.builds(
+    Select,
+    st.none() | items,
+    *sources,
+    operators,
+    st.lists(operators, max_size=2).map(tuple),
+    st.lists(names, max_size=2).map(tuple),
+)
 queries = st.builds(CreateQuery, names, selects)
 scripts = st.lists(streams | points | queries, max_size=3).map(tuple).map(Script)

@@ -14,7 +14,15 @@ from headwater.query.printer import show
 from headwater.query.tree import CreateQuery, Expression, Name, Script, Select
 from headwater.query.walk import parts_of, with_parts
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
-from tests.laws.language_trees import KEYWORDS, expressions, neighbourhoods, patterns, scripts
+from tests.laws.language_trees import (
+    KEYWORDS,
+    expressions,
+    neighbourhoods,
+    patterns,
+    predictions,
+    scripts,
+    suppressions,
+)
 from tests.laws.oracles.expressions import shown, value_of
 
 often = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -27,7 +35,8 @@ SCRAPS = (
     "PATTERN (A B+ C)", "PATTERN (", "DEFINE A AS", "MEASURES LAST(A.x) AS y", "A~+", "{2,3}", "{3,2}", "{-", "-}", "~>", "~~>", "|",
     "UNTIL (", "PERMUTE (", "NOT B", "()", "^", "$", "?", "!", "COUNT(A.*)", "RUNNING", "ALL ROWS PER MATCH", "SELECT * FROM w NEAREST (",
     "10 TO (1, -2)", "TO EACH OF", "BY (a, b)", "BY PLACE", "OVER 1 HOUR", "OVER 9 ROWS", "USING PROBABLE 0.1", "WITH TIES",
-    "WEIGHTED (1, 2)", "CREATE POINTS p (id INT KEY)", *KEYWORDS,
+    "WEIGHTED (1, 2)", "CREATE POINTS p (id INT KEY)", "SELECT * FROM w, v SUPPRESS (", "TOLERANCE 2 METERS", "HEARTBEAT 1 MINUTE",
+    "USING KALMAN 1, 2", "PREDICT (PAIRS a, b WHERE", "ABS(a.x - b.x) <= 3", "PROBABILITY >= 0.5", "BUFFER 9", "GIVE UP RANDOM 7", *KEYWORDS,
 )  # fmt: skip
 
 
@@ -51,6 +60,16 @@ def test_the_text_of_a_pattern_says_the_pattern(pattern):
 @often
 @given(neighbourhoods)
 def test_the_text_of_a_nearest_says_the_nearest(operator):
+    script = Script((CreateQuery("q", Select(None, "s", operator=operator)),))
+    read, errors = parse(show(script))
+    assert errors == []
+    assert repr(read) == repr(script)
+    assert show(read) == show(script)
+
+
+@often
+@given(suppressions | predictions)
+def test_the_text_of_a_suppress_or_predict_says_it(operator):
     script = Script((CreateQuery("q", Select(None, "s", operator=operator)),))
     read, errors = parse(show(script))
     assert errors == []

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Final
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.kernels.predict.question import Difference, Distance, Value
+from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, PointsSchema, Region, StreamSchema
 from headwater.query.tree import CreatePoints, CreateQuery, CreateStream, Expression
 from headwater.query.tree.patterns import Pattern
@@ -59,6 +62,21 @@ MOST_WINDOW_ROWS: Final = 1_000_000_000
 
 MOST_TICKS: Final = 1_000_000
 """Ticks of EMIT EVERY in one window: when the input ends, one object alone is told at all of them."""
+
+MOST_DIMENSIONS: Final = 16
+"""Dimensions of one SUPPRESS, or of one source of a PREDICT."""
+
+MOST_SAMPLES: Final = 10_000
+"""Samples that LEAST SQUARES looks back at."""
+
+MOST_ALIASES: Final = 8
+"""Aliases of one PREDICT."""
+
+MOST_PIECES: Final = 64
+"""Choices of pieces in one PREDICT: a difference of at least 5 is one above 5, or one below −5."""
+
+MOST_STORED: Final = 1_000_000_000
+"""Updates in the buffer of one PREDICT."""
 
 Columns = tuple[tuple[str, ColumnType], ...]
 SelectList = tuple[tuple[str, Expression, ColumnType], ...]
@@ -138,6 +156,52 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppression:
+    """A SUPPRESS operator with every choice made; `parameters` are (n,), (α, β), (q, r) or none, as the predictor has them."""
+
+    dimensions: tuple[str, ...]
+    tolerance: float
+    heartbeat_us: int
+    predictor: Predictor
+    parameters: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A PREDICT operator with every choice made.
+
+    A condition on single updates has one alias, whose name is empty. `sources` says for every alias which of several sources
+    it takes its updates from, from 0 on; None: there is only one. `dimensions` are the columns of every source that are looked
+    at, in the order in which `conditions` count them; there is one entry for each source. `within_us` is 0 without pairs.
+    `polygon`: the SELECT list names it.
+    """
+
+    aliases: tuple[str, ...]
+    sources: tuple[int | None, ...]
+    dimensions: tuple[tuple[str, ...], ...]
+    conditions: tuple[Value | Difference | Distance, ...]
+    within_us: int
+    certainty: Certainty
+    p: float
+    tentative: bool
+    ahead_us: int | None
+    every_us: int | None
+    buffer: int | None
+    give_up: GiveUp
+    seed: int
+    polygon: bool
+
+    @property
+    def pairs(self) -> bool:
+        """Whether updates are joined."""
+        return len(self.aliases) > 1
+
+    def dimensions_of(self, alias: int) -> tuple[str, ...]:
+        """The dimensions of an alias's source."""
+        return self.dimensions[self.sources[alias] or 0]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedQuery:
     """A query that can be answered.
 
@@ -149,6 +213,8 @@ class CheckedQuery:
     correlation: Correlation | None
     recognition: Recognition | None
     neighbourhood: Neighbourhood | None
+    suppression: Suppression | None
+    prediction: Prediction | None
     answers: Columns
     selected: SelectList
     schema: StreamSchema
@@ -160,8 +226,13 @@ class CheckedQuery:
 
     @property
     def reads(self) -> str:
-        """The stream or query it reads."""
+        """The stream or query it reads; of several, the first."""
         return self.tree.select.source
+
+    @property
+    def further_reads(self) -> tuple[str, ...]:
+        """The streams and queries it reads besides."""
+        return self.tree.select.further_sources
 
     @property
     def where(self) -> Expression | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.nearest.words import Emission
-from headwater.model import PointsSchema, QueriesRefused, QueryError, StreamSchema
+from headwater.model import PointsSchema, QueriesRefused, QueryError, Span, StreamSchema
 from headwater.query.catalogue import (
     RESERVED,
     Catalogue,
@@ -23,26 +23,35 @@ from headwater.query.catalogue import (
     Columns,
     Correlation,
     Neighbourhood,
+    Prediction,
     Recognition,
     SelectList,
+    Suppression,
 )
 from headwater.query.checks.answers import (
+    POLYGON,
     answers_as_stream,
     correlation_columns,
     further_columns,
     neighbour_columns,
+    prediction_columns,
     recognition_columns,
     row_columns,
+    suppression_columns,
     told_of_neighbours,
     used_of,
 )
+from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.correlations import check_correlation
 from headwater.query.checks.nearest import check_neighbourhood
 from headwater.query.checks.patterns import check_recognition
 from headwater.query.checks.points import check_points
+from headwater.query.checks.predict import check_prediction, why_no_polygon
 from headwater.query.checks.selects import check_select_list, check_where
 from headwater.query.checks.streams import check_stream
+from headwater.query.checks.suppress import check_suppression
+from headwater.query.expand import expand
 from headwater.query.parse import parse
 from headwater.query.tree import (
     CreatePoints,
@@ -50,10 +59,13 @@ from headwater.query.tree import (
     CreateStream,
     MatchRecognize,
     Nearest,
+    Predict,
     Script,
     Statement,
+    Suppress,
 )
 from headwater.query.tree.nearest import EachTarget
+from headwater.query.walk import columns_of
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 
@@ -66,6 +78,8 @@ class _Asked(NamedTuple):
     correlation: Correlation | None = None
     recognition: Recognition | None = None
     neighbourhood: Neighbourhood | None = None
+    suppression: Suppression | None = None
+    prediction: Prediction | None = None
 
 
 def check(
@@ -81,7 +95,9 @@ def check(
         script, syntax = parse(text)
     complaints = Complaints()
     complaints.errors += syntax
-    catalogue = _Checker(script, complaints, unread=_names_in(text) if syntax else None).run()
+    script, broken = _without_chains(script, complaints)
+    unread = _names_in(text) if syntax else None
+    catalogue = _Checker(script, complaints, unread, broken).run()
     if complaints.errors:
         raise QueriesRefused(complaints.in_order(), text, file)
     return catalogue
@@ -91,12 +107,14 @@ def check(
 class _Checker:
     """One pass over a script; what is not in `schemas` is unknown or broken.
 
-    `unread` are names that statements may have created which could not be read; None: all could be read.
+    `unread` are names that statements may have created which could not be read; None: all could be read. `broken` are the
+    queries of which nothing behind FROM can be checked, by `id`.
     """
 
     script: Script
     complaints: Complaints
     unread: frozenset[str] | None
+    broken: frozenset[int]
     streams: dict[str, CheckedStream] = field(default_factory=dict)
     queries: dict[str, CheckedQuery] = field(default_factory=dict)
     points: dict[str, CheckedPoints] = field(default_factory=dict)
@@ -149,25 +167,32 @@ class _Checker:
                 self._query(statement)
 
     def _in_reading_order(self, created: Mapping[str, CreateQuery]) -> list[CreateQuery]:
-        """Each query after the one it reads; those that read one another in a circle are refused and left out."""
+        """Each query after those it reads; those that read one another in a circle are refused and left out."""
         placed: dict[str, CreateQuery] = {}
+        left: set[str] = set()
         refused: set[str] = set()
-        for name in created:
-            path: list[str] = []
-            while name in created and name not in placed and name not in refused and name not in path:
-                path.append(name)
-                name = created[name].select.source
-            if name in path:
-                circle = path[path.index(name) :]
-                self._refuse_circle(circle, created)
-                refused.update(circle)
-            for step in reversed(path):
-                if step not in refused:
-                    placed[step] = created[step]
+        for start in created:
+            path = {} if start in left else {start: iter(_sources(created[start]))}
+            while path:
+                name = next(reversed(path))
+                source = next(path[name], None)
+                if source is None:
+                    del path[name]
+                    left.add(name)
+                    if name not in refused:
+                        placed[name] = created[name]
+                elif source in path:
+                    names = list(path)
+                    circle = names[names.index(source) :]
+                    self._refuse_circle(circle, created)
+                    refused.update(circle)
+                elif source in created and source not in left:
+                    path[source] = iter(_sources(created[source]))
         return list(placed.values())
 
     def _refuse_circle(self, circle: Sequence[str], created: Mapping[str, CreateQuery]) -> None:
-        steps = " reads ".join(f"'{name}'" for name in [*circle, circle[0]])
+        written = [name for name in circle if not created[name].hidden]
+        steps = " reads ".join(f"'{name}'" for name in [*written, written[0]])
         self.complaints.refuse(
             "cyclic-query",
             f"queries cannot read one another in a circle: {steps}",
@@ -178,7 +203,9 @@ class _Checker:
     def _query(self, tree: CreateQuery) -> CheckedQuery | None:
         select = tree.select
         schema = self.schemas.get(select.source)
-        self._source_exists(tree)
+        self._sources_exist(tree)
+        if id(tree) in self.broken:
+            return None
         before = len(self.complaints.errors)
         if schema:
             check_where(select.where, schema.types, self.complaints)
@@ -191,6 +218,8 @@ class _Checker:
         answers, selected, columns = shown
         if asked.neighbourhood:
             asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, answers))
+        if asked.prediction and POLYGON[0] in answers:
+            asked = asked._replace(prediction=replace(asked.prediction, polygon=True))
         derived = answers_as_stream(tree.name, schema, columns, self._names_of_key(schema, asked))
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
@@ -202,12 +231,18 @@ class _Checker:
         operator = tree.select.operator
         if isinstance(operator, MatchRecognize):
             return _Asked(recognition=check_recognition(operator, schema, self.complaints))
+        if isinstance(operator, Predict):
+            schemas = [self.schemas.get(source) for source in _sources(tree)]
+            return _Asked(prediction=check_prediction(operator, schemas, self.complaints))
         stream = self.streams.get(tree.select.source)
         place_known = not (stream and stream.tree.place and not stream.schema.place)
         if isinstance(operator, Nearest):
             points = self._points_of(operator)
             near = check_neighbourhood(operator, schema, points, self.complaints, place_known=place_known)
             return _Asked(neighbourhood=near)
+        if isinstance(operator, Suppress):
+            suppressed = check_suppression(operator, schema, self.complaints, place_known=place_known)
+            return _Asked(suppression=suppressed)
         if operator:
             found = check_correlation(operator, schema, self.complaints, place_known=place_known)
             return _Asked(correlation=found)
@@ -228,6 +263,12 @@ class _Checker:
         elif near := asked.neighbourhood:
             answers, starred = neighbour_columns(schema, near, self._schema_of_points(near.points))
             further = further_columns(schema, answers)
+        elif asked.suppression:
+            answers, starred = suppression_columns(schema, asked.suppression)
+        elif asked.prediction:
+            answers, starred = prediction_columns(schema, asked.prediction)
+            further = POLYGON
+            self._polygon_exists(tree, asked.prediction)
         else:
             answers, starred = row_columns(schema)
         selected = check_select_list(tree.select.items, (*answers, *further), starred, self.complaints)
@@ -239,11 +280,26 @@ class _Checker:
             self.starred[key] = shown
         return shown
 
+    def _polygon_exists(self, tree: CreateQuery, asked: Prediction) -> None:
+        """A SELECT list names the polygon of an answer only where there is one."""
+        (polygon, _) = POLYGON[0]
+        for item in tree.select.items or ():
+            named = [name for name in columns_of(item.expression) if name.name == polygon]
+            if named and (why := why_no_polygon(asked)):
+                self.complaints.refuse(
+                    "no-polygon",
+                    f"there is no polygon to tell: {why}",
+                    named[0].span or item.span,
+                    "leave it out; begins and ends say when the answer is true",
+                )
+
     def _names_of_key(self, schema: StreamSchema, asked: _Asked) -> list[str | None]:
         """The columns of an answer that are a key for those who read it, if they are selected."""
         if near := asked.neighbourhood:
             told = dict(told_of_neighbours(schema, near, self._schema_of_points(near.points)))
             return ["key" if "key" in told else None, None if schema.key in told else schema.key]
+        if asked.prediction and not asked.prediction.pairs:
+            return ["key", schema.key]
         readings = asked.correlation is not None and asked.correlation.emit is Emit.READINGS
         return [schema.key, "key"] if readings else [schema.key]
 
@@ -275,9 +331,13 @@ class _Checker:
             )
         return self._schema_of_points(name)
 
-    def _source_exists(self, tree: CreateQuery) -> None:
-        source = tree.select.source
-        span = tree.select.source_span or tree.span
+    def _sources_exist(self, tree: CreateQuery) -> None:
+        select = tree.select
+        spans = (select.source_span or tree.span, *select.further_spans)
+        for place, source in enumerate(_sources(tree)):
+            self._source_exists(tree, source, spans[place] if place < len(spans) else tree.span)
+
+    def _source_exists(self, tree: CreateQuery, source: str, span: Span | None) -> None:
         if isinstance(self.named.get(source), CreatePoints):
             self.complaints.refuse(
                 "wrong-source",
@@ -287,12 +347,17 @@ class _Checker:
             )
         if source in self.named or (self.unread and source in self.unread):
             return
-        streams = [name for name, created in self.named.items() if not isinstance(created, CreatePoints)]
+        own = {tree.name, tree.name.rpartition("/")[0] if tree.hidden else tree.name}
+        streams = (
+            name
+            for name, created in self.named.items()
+            if not isinstance(created, CreatePoints) and not _is_hidden(created) and name not in own
+        )
         self.complaints.refuse(
             "unknown-stream",
             f"there is no stream named '{source}'",
             span,
-            *suggest(source, (name for name in streams if name != tree.name), "streams"),
+            *suggest(source, streams, "streams"),
         )
 
     def _columns_differ(self, tree: CreateQuery, answers: Columns) -> None:
@@ -314,6 +379,36 @@ class _Checker:
                     "name the clauses with AS",
                 )
             seen.add(name)
+
+
+def _without_chains(script: Script, complaints: Complaints) -> tuple[Script, frozenset[int]]:
+    """The script with chains of operators written out, and the queries of which nothing behind FROM can be checked, by `id`."""
+    if not any(_reads_further(statement) for statement in script.statements):
+        return script, frozenset()
+    statements: list[Statement] = []
+    broken: set[int] = set()
+    for statement in script.statements:
+        whole = check_chain(statement, complaints) if isinstance(statement, CreateQuery) else statement
+        if whole is None:
+            broken.add(id(statement))
+            statements.append(statement)
+        else:
+            statements += expand(Script((whole,))).statements
+    return Script(tuple(statements)), frozenset(broken)
+
+
+def _reads_further(statement: Statement) -> bool:
+    if not isinstance(statement, CreateQuery):
+        return False
+    return bool(statement.select.chain or statement.select.further_sources)
+
+
+def _sources(tree: CreateQuery) -> tuple[str, ...]:
+    return (tree.select.source, *tree.select.further_sources)
+
+
+def _is_hidden(created: Statement) -> bool:
+    return isinstance(created, CreateQuery) and created.hidden
 
 
 def _same_columns(schema: StreamSchema, asked: _Asked) -> object | None:

@@ -40,6 +40,13 @@ from headwater.query.patterns.words import (
     zones_in_words,
 )
 from headwater.query.plan import Plan, compile_text
+from headwater.query.predict_words import (
+    prediction_in_words,
+    state_of_prediction,
+    state_of_suppression,
+    suppression_in_words,
+    zones_of_shared_in_words,
+)
 from headwater.query.printer import show
 from headwater.query.tree import Expression, MatchRecognize
 from headwater.query.useful import NOTHING
@@ -76,7 +83,7 @@ def explain(plan: Plan | str) -> str:
     """The plan of every query of a text, to be read by people; raises QueriesRefused."""
     if isinstance(plan, str):
         plan = compile_text(plan)
-    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.queries), "query")
+    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.told), "query")
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
     asked = {query.neighbourhood.points for query in plan.queries if query.neighbourhood}
@@ -209,6 +216,10 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
     elif query.neighbourhood:
         told = [*asked_in_words(query.neighbourhood), *found_in_words(query.neighbourhood)]
         entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
+    elif query.suppression or query.prediction:
+        told = suppression_in_words(query.suppression) if query.suppression else []
+        told += prediction_in_words(query.prediction) if query.prediction else []
+        entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
     columns = ", ".join(name for name, _ in query.schema.columns[1:])
@@ -240,10 +251,14 @@ def _pattern(query: QueryPlan, written: MatchRecognize) -> list[Entry]:
 def _zone(plan: Plan, query: QueryPlan) -> Entry:
     if query.scatter == query.name and plan.zones > 1:
         return "zones", _wrapped(zones_of_points_in_words(query, plan.zones, plan.zone_of(query.name)))
+    if query.shared and plan.zones > 1:
+        return "zones", _wrapped(zones_of_shared_in_words(query, plan.zones))
     if not query.spread:
         return "zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {_why_there(plan, query)}"
     if query.recognition:
         return "zones", zones_in_words(plan.zones, query.spread)
+    if (query.suppression or query.prediction) and query.reads in {stream.name for stream in plan.streams}:
+        return "zones", f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
     if query.neighbourhood:
         return (
             "zones",
@@ -276,6 +291,10 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         return state_in_words(query.recognition, source, kept)
     if query.neighbourhood:
         return state_of_nearest(query.neighbourhood, plan.stream(query.reads))
+    if query.suppression:
+        return state_of_suppression(query.suppression)
+    if query.prediction:
+        return state_of_prediction(query.prediction)
     asked = query.subscription
     if asked is None:
         return "none"
@@ -386,13 +405,15 @@ def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
 
 
 def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
-    whole = [query for query in queries if not query.spread and query.parts == 1]
+    whole = [query for query in queries if not query.spread and query.parts == 1 and not query.shared]
     counts = Counter(plan.zone_of(query.name) for query in whole)
     told = [f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())]
     if scattered := sum(1 for query in queries if query.parts > 1):
         told.insert(0, f"{counted(scattered, 'query')} in all zones, each point in one")
     if spread := sum(1 for query in queries if query.spread):
         told.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
+    if shared := sum(1 for query in queries if query.shared):
+        told.insert(0, f"{counted(shared, 'query')} in all zones, each pair in one")
     return _wrapped(listed(told, 32))
 
 

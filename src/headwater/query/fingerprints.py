@@ -19,7 +19,8 @@ def fingerprints(catalogue: Catalogue) -> dict[str, str]:
     for name, stream in catalogue.streams.items():
         found[name] = _digest(show(replace(stream.tree, late=None, drop_late=False, idle=None)))
     for name, query in catalogue.queries.items():
-        found[name] = _digest(found[query.reads] + _kind_of_points(catalogue, query) + show(query.tree))
+        read = "".join(found[source] for source in (query.reads, *query.further_reads))
+        found[name] = _digest(read + _kind_of_points(catalogue, query) + show(query.tree))
     return {name: found[name] for name in catalogue.queries}
 
 

@@ -16,10 +16,11 @@ from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Neighbourhood, Recognition
+from headwater.query.catalogue import Neighbourhood, Prediction, Recognition, Suppression
 from headwater.query.expressions import condition
 from headwater.query.neighbours import make_query, share
 from headwater.query.patterns.passing import wanted_rows
+from headwater.query.predictions import make_predict_query, make_suppress_query
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 
@@ -28,13 +29,15 @@ Wanted = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """One query, ready to run; `kind` is "correlate", "pattern", "nearest" or "select".
+    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict" or "select".
 
     `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
     WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
     `points` of a NEAREST are None as long as they have not been given. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
+    `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
+    `hidden`: nobody asked for its answers but the query it is a link of.
     """
 
     name: str
@@ -53,6 +56,15 @@ class QueryPlan:
     scatter: str | None = None
     parts: int = 1
     audit: float = 0.0
+    suppression: Suppression | None = None
+    prediction: Prediction | None = None
+    shared: bool = False
+    hidden: bool = False
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is a PREDICT of pairs, or of more."""
+        return self.prediction is not None and len(self.prediction.aliases) > 1
 
     @property
     def wanted(self) -> Expression | None:
@@ -61,7 +73,8 @@ class QueryPlan:
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""
-        return bool(self.spread) or self.parts > 1 or zone_of(self.zone_key, zones) == zone
+        everywhere = self.spread or self.parts > 1 or self.shared
+        return bool(everywhere) or zone_of(self.zone_key, zones) == zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +96,9 @@ def make_group(
     queries: Sequence[QueryPlan],
     zone: int = 0,
     home: tuple[int, int] | None = None,
+    zones: int = 1,
 ) -> Group:
-    """The group of some queries of one kind that read `source`, in a zone.
+    """The group of some queries of one kind that read `source`, in one of `zones`.
 
     `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
     spread then look at the rows of their own partitions only.
@@ -116,6 +130,43 @@ def make_group(
 
         near = [_nearest(query, conditions, zone, home) for query in queries]
         kernel = NearestKernel(source, [query for query in near if len(query.points)], conditions.listed)
+    elif kind == "suppress":
+        from headwater.kernels.suppress import SuppressKernel
+
+        kernel = SuppressKernel(
+            source,
+            [
+                make_suppress_query(
+                    query.suppression,
+                    name=query.name,
+                    fingerprint=query.fingerprint,
+                    shape=query.shape,
+                    where=conditions.place(query.where, query.spread, home),
+                )
+                for query in queries
+                if query.suppression
+            ],
+            conditions.listed,
+        )
+    elif kind == "predict":
+        from headwater.kernels.predict import PredictKernel
+
+        kernel = PredictKernel(
+            source,
+            [
+                make_predict_query(
+                    query.prediction,
+                    name=query.name,
+                    fingerprint=query.fingerprint,
+                    shape=query.shape,
+                    where=conditions.place(query.where, query.spread, home),
+                    share=(zone, zones) if query.shared and query.joins and zones > 1 else None,
+                )
+                for query in queries
+                if query.prediction
+            ],
+            conditions.listed,
+        )
     else:
         selections = [
             Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))

@@ -18,25 +18,31 @@ from headwater.query.walk import columns_of
 
 
 class Demand(NamedTuple):
-    """What one query asks of its rows: its WHERE and, unless it is a plain SELECT, what its operator looks at."""
+    """What one query asks of its rows: its WHERE and, unless it is a plain SELECT, what its operator looks at.
+
+    `columns` are those that a SUPPRESS or a PREDICT looks at.
+    """
 
     where: Expression | None
     subscription: Subscription | None = None
     recognition: Recognition | None = None
     neighbourhood: Neighbourhood | None = None
+    columns: frozenset[str] | None = None
 
 
 def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, ...]:
     """The columns that travel, as declared."""
     needed = set[str]()
-    for where, subscription, recognition, neighbourhood in demands:
-        if schema.deduplicate or not (subscription or recognition or neighbourhood):
+    for where, subscription, recognition, neighbourhood, columns in demands:
+        if schema.deduplicate or not (subscription or recognition or neighbourhood or columns):
             # The identity of a plain SELECT's answer is the content of its row, so it must be the whole row.
             return tuple(schema.types)
         if where:
             needed.update(column.name for column in columns_of(where))
         if recognition:
             needed.update(needed_columns(recognition, schema))
+        if columns:
+            needed.update(columns)
         if neighbourhood:
             needed.update(neighbourhood.attributes, _carried(neighbourhood))
         if subscription:

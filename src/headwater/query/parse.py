@@ -20,6 +20,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
+from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
 from headwater.query.syntax.statement_rules import Rules
 from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
@@ -36,7 +37,7 @@ MOST_ERRORS: Final = 1000
 """Errors told about one text; behind so many, reading it stops."""
 
 _STARTS: Final = (
-    "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using",
+    "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using", "predictor_used",
 )  # fmt: skip
 _NAMES: Final = ("word", "plain_word")
 
@@ -99,6 +100,12 @@ def parse_skip(text: str) -> Skip:
 def parse_using(text: str) -> Using:
     """How candidates are kept, such as `USING PROBABLE 0.001`; raises QueryError."""
     return _parse_alone(text, "using")
+
+
+def parse_predictor(text: str) -> tuple[Predictor, tuple[float | int, ...]]:
+    """A predictor and its numbers, such as `USING LEAST SQUARES 5`; raises QueryError."""
+    used = _parse_alone(text, "predictor_used")
+    return used.predictor, used.parameters
 
 
 def is_plain_name(name: str) -> bool:

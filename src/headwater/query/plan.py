@@ -29,12 +29,14 @@ from headwater.query.checks.patterns import unbounded
 from headwater.query.fingerprints import fingerprints
 from headwater.query.groups import Group, QueryPlan, Wanted, make_group, make_routing
 from headwater.query.kept import Demand, kept_columns
+from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.neighbours import given_point, parts_for, points_of
+from headwater.query.predictions import columns_read
 from headwater.query.printer import show
 from headwater.query.shapes import Projection, project, shapes
 from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
-from headwater.query.zones import scattered, spread, zone_keys, zone_of
+from headwater.query.zones import scattered, shared, spread, zone_keys, zone_of
 
 __all__ = [
     "Group",
@@ -88,6 +90,7 @@ class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
     `points` are the declared sets: those that some query asks about must be given by `with_points` before rows come.
+    `merges` are streams and queries that some query reads together, under one name.
     """
 
     text: str
@@ -96,21 +99,37 @@ class Plan:
     projections: tuple[Projection, ...]
     zones: int = 1
     points: tuple[PointsSchema, ...] = ()
+    merges: tuple[Merge, ...] = ()
     _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def stream(self, name: str) -> StreamSchema:
-        """A declared stream, or a query seen as one."""
+        """A declared stream, or a query or several sources seen as one."""
         return self._once("schemas", self._schemas)[name]
+
+    @property
+    def told(self) -> tuple[QueryPlan, ...]:
+        """The queries whose answers somebody asked for: not the links of a chain."""
+        return tuple(query for query in self.queries if not query.hidden)
 
     def query(self, name: str) -> QueryPlan:
         """A query by its name."""
         return self._once("queries", lambda: {query.name: query for query in self.queries})[name]
 
-    def root_stream(self, name: str) -> str:
-        """The declared stream that a stream or query goes back to."""
-        while name not in self._declared():
-            name = self.query(name).reads
-        return name
+    def merge(self, name: str) -> Merge | None:
+        """What is read together under a name; None for a stream or a query."""
+        return self._once("merges", lambda: {together.name: together for together in self.merges}).get(name)
+
+    def sources(self, name: str) -> tuple[str, ...]:
+        """The streams and queries behind what a query reads: one, or those that are read together."""
+        together = self.merge(name)
+        return tuple(member.name for member in together.members) if together else (name,)
+
+    def root_streams(self, name: str) -> tuple[str, ...]:
+        """The declared streams that a stream, a query or a merge goes back to, each once."""
+        if name in self._declared():
+            return (name,)
+        above = self.sources(name) if self.merge(name) else (self.query(name).reads,)
+        return tuple(dict.fromkeys(root for source in above for root in self.root_streams(source)))
 
     def kept(self, stream: str) -> tuple[str, ...]:
         """The declared columns that travel: the others make no difference to any query."""
@@ -159,7 +178,7 @@ class Plan:
             )
             for query in self.queries
         )
-        return Plan(self.text, self.streams, queries, self.projections, self.zones, self.points)
+        return replace(self, queries=queries)
 
     def project(self, answers: Answers) -> Rows:
         """A kernel's answers as the user asked for them: query, event_time, match_id, then the SELECT list."""
@@ -170,7 +189,15 @@ class Plan:
 
     def _pack(self) -> bytes:
         written = io.BytesIO()
-        parts = (self.text, self.streams, self.queries, self.projections, self.zones, self.points)
+        parts = (
+            self.text,
+            self.streams,
+            self.queries,
+            self.projections,
+            self.zones,
+            self.points,
+            self.merges,
+        )
         _Packer(written, pickle.HIGHEST_PROTOCOL).dump(parts)
         return zlib.compress(written.getvalue(), 1)
 
@@ -180,17 +207,29 @@ class Plan:
         return self._made[key]
 
     def _schemas(self) -> dict[str, StreamSchema]:
-        return {s.name: s for s in (*self.streams, *(query.schema for query in self.queries))}
+        """Every schema by its name, each after those it is made of."""
+        found = {stream.name: stream for stream in self.streams}
+        for query in self.queries:
+            if together := self.merge(query.reads):
+                found.setdefault(together.name, together.schema)
+            found[query.name] = query.schema
+        return found
 
     def _declared(self) -> frozenset[str]:
         return self._once("declared", lambda: frozenset(stream.name for stream in self.streams))
 
     def _readers(self, source: str) -> list[QueryPlan]:
-        return [query for query in self.queries if query.reads == source]
+        return [query for query in self.queries if source in self.sources(query.reads)]
 
     def _demands(self, source: str) -> list[Demand]:
         return [
-            Demand(query.where, query.subscription, query.recognition, query.neighbourhood)
+            Demand(
+                query.where,
+                query.subscription,
+                query.recognition,
+                query.neighbourhood,
+                columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
+            )
             for query in self._readers(source)
         ]
 
@@ -202,7 +241,9 @@ class Plan:
         places = {name: place for place, name in enumerate(self._schemas())}
         ordered = sorted(members, key=lambda member: (places[member[0]], member[1]))
         return tuple(
-            make_group(self.stream(reads), kind, members[reads, kind], zone, self._home(reads, zone))
+            make_group(
+                self.stream(reads), kind, members[reads, kind], zone, self._home(reads, zone), self.zones
+            )
             for reads, kind in ordered
         )
 
@@ -216,13 +257,15 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
     """The plan of checked streams and queries."""
     assert zones >= 1
     prints, keys, spreading = fingerprints(catalogue), zone_keys(catalogue), spread(catalogue)
-    scattering = scattered(catalogue)
+    scattering, sharing = scattered(catalogue), shared(catalogue)
     numbers, projections = shapes(catalogue)
     queries = tuple(
         replace(
-            _query_plan(query, _print(query, prints[name], spreading), keys[name], numbers[name]),
+            _query_plan(query, _print(query, prints[name], spreading, sharing), keys[name], numbers[name]),
             spread=spreading.get(name, ()),
             scatter=scattering.get(name),
+            shared=name in sharing,
+            hidden=query.tree.hidden,
         )
         for name, query in catalogue.queries.items()
     )
@@ -233,13 +276,31 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
         projections,
         zones,
         tuple(points.schema for points in catalogue.points.values()),
+        _merges(catalogue, prints),
     )
 
 
-def _print(query: CheckedQuery, fingerprint: str, spreading: Mapping[str, tuple[str, ...]]) -> str:
+def _merges(catalogue: Catalogue, prints: Mapping[str, str]) -> tuple[Merge, ...]:
+    """What some query reads together, each once."""
+    schemas = {name: stream.schema for name, stream in catalogue.streams.items()}
+    schemas.update({name: query.schema for name, query in catalogue.queries.items()})
+    found: dict[tuple[str, ...], Merge] = {}
+    for query in catalogue.queries.values():
+        sources = (query.reads, *query.further_reads)
+        if len(sources) > 1 and sources not in found:
+            meaning = " ".join(prints.get(source, source) for source in sources)
+            found[sources] = replace(merge([schemas[source] for source in sources]), fingerprint=meaning)
+    return tuple(found.values())
+
+
+def _print(
+    query: CheckedQuery, fingerprint: str, spreading: Mapping[str, tuple[str, ...]], sharing: set[str]
+) -> str:
     """The fingerprint, other for a query whose partitions no longer live where their state was saved."""
+    if query.name in sharing:
+        return f"{fingerprint}-shared"
     pattern, near = query.recognition, query.neighbourhood
-    apart = (pattern and pattern.partition) or (near and near.per)
+    apart = (pattern and pattern.partition) or (near and near.per) or query.suppression or query.prediction
     gathered = apart and query.name not in spreading
     return f"{fingerprint}-whole" if gathered else fingerprint
 
@@ -261,13 +322,10 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
             asked.limit,
         )
     near = query.neighbourhood
-    kind = (
-        "correlate" if subscription else "pattern" if query.recognition else "nearest" if near else "select"
-    )
     return QueryPlan(
         query.name,
-        query.reads,
-        kind,
+        merged_name((query.reads, *query.further_reads)),
+        _kind(query),
         fingerprint,
         zone_key,
         shape,
@@ -277,7 +335,21 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
         query.schema,
         neighbourhood=near,
         points=given_point(near) if near else None,
+        suppression=query.suppression,
+        prediction=query.prediction,
     )
+
+
+def _kind(query: CheckedQuery) -> str:
+    """The kind of kernel that answers it."""
+    operators = {
+        "correlate": query.correlation,
+        "pattern": query.recognition,
+        "nearest": query.neighbourhood,
+        "suppress": query.suppression,
+        "predict": query.prediction,
+    }
+    return next((kind for kind, operator in operators.items() if operator), "select")
 
 
 class _Packer(pickle.Pickler):

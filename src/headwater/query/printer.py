@@ -14,6 +14,7 @@ from typing import Final
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
 from headwater.query.parse import is_plain_name
+from headwater.query.predict_text import predict_text, suppress_text
 from headwater.query.tree import (
     Between,
     Binary,
@@ -37,11 +38,13 @@ from headwater.query.tree import (
     Nearest,
     PlaceDefinition,
     PolygonArea,
+    Predict,
     Quantity,
     Script,
     Select,
     SensorsArea,
     Star,
+    Suppress,
     Timestamp,
     Unary,
 )
@@ -132,8 +135,9 @@ def _(node: CreateQuery) -> str:
 def _(node: Select) -> str:
     lines = [
         f"SELECT {'*' if node.items is None else _listed(node.items)}",
-        f"FROM {_name(node.source)}",
+        f"FROM {', '.join(map(_name, (node.source, *node.further_sources)))}",
         *([f"WHERE {show(node.where)}"] if node.where else []),
+        *map(show, node.chain),
         *([show(node.operator)] if node.operator else []),
     ]
     return "\n".join(lines)
@@ -368,6 +372,19 @@ def _(node: Using) -> str:
 
 def _numbers(numbers: Iterable[float | int]) -> str:
     return f"({', '.join(map(repr, numbers))})"
+
+
+# --- SUPPRESS and PREDICT ---------------------------------------------------------------------------------------------
+
+
+@show.register
+def _(node: Suppress) -> str:
+    return suppress_text(node, show, _name)
+
+
+@show.register
+def _(node: Predict) -> str:
+    return predict_text(node, show, _name)
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def useful_rows(schema: StreamSchema, demands: Iterable[Demand]) -> Expression |
     """The condition; None when every row is useful to some query."""
     plain: dict[str, Expression] = {}
     shared: dict[object, _Part] = {}
-    for where, subscription, recognition, _ in demands:
+    for where, subscription, recognition, _, _ in demands:
         if subscription is not None:
             areas = _boxes(subscription), subscription.sensors
             for clause in subscription.clauses:

@@ -19,6 +19,7 @@ from headwater.query.tree import (
     Item,
     MatchRecognize,
     Name,
+    Predict,
     Select,
     Unary,
 )
@@ -130,7 +131,10 @@ def _roots(node: object) -> list[Expression | Pattern]:
         case Select():
             items = [item.expression for item in node.items or ()]
             where = [node.where] if node.where else []
-            return [*items, *where, *_roots(node.operator)]
+            operators = (*node.chain, node.operator)
+            return [*items, *where, *(root for operator in operators for root in _roots(operator))]
+        case Predict():
+            return [node.condition]
         case Correlate():
             return [clause.condition for clause in node.clauses]
         case MatchRecognize():

@@ -7,10 +7,17 @@ over the zones. A query that reads a query has the key of that one: its answers 
 A pattern with PARTITION BY does not live in one zone: it is spread over all of them, each partition in one. Plain SELECTs
 that read it are spread with it; if anything else reads it, its answers must meet, and it lives in one zone like the others.
 A NEAREST with PER is spread in the same way. One with many points and no PER is scattered: each point lives in one zone.
+A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single values that reads it, or a stream.
+
+A PREDICT of pairs is shared: a pair is answered in the zone on whose tile its two lines first come within reach (see the
+kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
+SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
+read by other operators, it lives in one zone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from zlib import crc32
 
 from headwater.query.catalogue import Catalogue, CheckedQuery
@@ -22,7 +29,10 @@ def zone_keys(catalogue: Catalogue) -> dict[str, str]:
     """The zone key of every query."""
     keys: dict[str, str] = {}
     for name, query in catalogue.queries.items():
-        keys[name] = keys.get(query.reads) or _own_key(query)
+        read = [keys[source] for source in (query.reads, *query.further_reads) if source in keys]
+        keys[name] = read[0] if read else _own_key(query)
+        for other in read[1:]:  # queries that are read together live together, with all that read them
+            keys = {named: keys[name] if key == other else key for named, key in keys.items()}
     return keys
 
 
@@ -39,7 +49,67 @@ def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
             found[name] = query.recognition.partition
         elif query.neighbourhood and query.neighbourhood.per:
             found[name] = (query.neighbourhood.per,)
+        elif _is_by_sensor(query) and (key := catalogue.streams[query.reads].schema.key):
+            found[name] = (key,)
     return {name: columns for name, columns in found.items() if columns}
+
+
+def shared(catalogue: Catalogue) -> set[str]:
+    """The queries that live in every zone as copies, for a PREDICT of pairs; and such PREDICTs, each zone with its share."""
+    components: dict[str, list[CheckedQuery]] = {}
+    keys = zone_keys(catalogue)
+    for name, query in catalogue.queries.items():
+        components.setdefault(keys[name], []).append(query)
+    found: set[str] = set()
+    for members in components.values():
+        joining = {query.name for query in members if is_join(query)}
+        if joining and all(_fits(query, joining, catalogue) for query in members):
+            found.update(query.name for query in members)
+    return found
+
+
+def is_join(query: CheckedQuery) -> bool:
+    """Whether it is a PREDICT of pairs, or of more."""
+    return query.prediction is not None and len(query.prediction.aliases) > 1
+
+
+def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
+    """Whether a query may live in every zone beside a PREDICT of pairs."""
+    after_join = _reads_any(query, joining, catalogue)
+    if is_join(query):
+        return not after_join and query.prediction is not None and query.prediction.buffer is None
+    if query.suppression or query.prediction:
+        return not after_join
+    return _is_plain(query)
+
+
+def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:
+    """Whether a query reads one of some queries, at once or by way of others."""
+    sources = (query.reads, *query.further_reads)
+    return any(
+        source in wanted or _reads_any(catalogue.queries[source], wanted, catalogue)
+        for source in sources
+        if source in catalogue.queries
+    )
+
+
+def _is_by_sensor(query: CheckedQuery) -> bool:
+    """Whether it says something of each sensor by itself."""
+    asked = query.prediction
+    return query.suppression is not None or (
+        asked is not None and not is_join(query) and asked.buffer is None
+    )
+
+
+def _is_plain(query: CheckedQuery) -> bool:
+    operators = (
+        query.correlation,
+        query.recognition,
+        query.neighbourhood,
+        query.suppression,
+        query.prediction,
+    )
+    return not any(operators)
 
 
 def scattered(catalogue: Catalogue) -> dict[str, str]:
@@ -56,14 +126,17 @@ def scattered(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
-    """The queries that nothing but plain SELECTs read, and so on."""
+    """The queries that nothing but plain SELECTs read, and so on; a SUPPRESS may also be read by a PREDICT of its values."""
     readers: dict[str, list[CheckedQuery]] = {}
     for query in catalogue.queries.values():
-        readers.setdefault(query.reads, []).append(query)
+        for source in (query.reads, *query.further_reads):
+            readers.setdefault(source, []).append(query)
 
     def plain(name: str) -> bool:
+        suppressed = catalogue.queries[name].suppression is not None
         return all(
-            not (reader.correlation or reader.recognition or reader.neighbourhood) and plain(reader.name)
+            (_is_plain(reader) or (suppressed and reader.prediction is not None and _is_by_sensor(reader)))
+            and plain(reader.name)
             for reader in readers.get(name, ())
         )
 

@@ -55,6 +55,40 @@ def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({}, "a storm is coming to st-099: above 12 m/s from 03:11:06 on"),
+        (
+            {"begins": "2026-01-15T03:05:20.123000Z"},
+            "a storm at st-099: above 12 m/s until 03:25:20, as far as anyone can tell",
+        ),
+        (
+            {"begins": "2026-01-15T03:04:00Z", "ends": "2026-01-15T03:05:20.5Z"},
+            "a storm at st-099: above 12 m/s from 03:04:00 to 03:05:20",
+        ),
+        ({"withdrawn": True}, "no storm at st-099 after all"),
+    ],
+)
+def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_back(told, words) -> None:
+    answer = {
+        "query": "storm",
+        "event_time": "2026-01-15T03:05:20.5Z",
+        "station": "st-099",
+        "begins": "2026-01-15T03:11:06.25Z",
+        "ends": "2026-01-15T03:25:20Z",
+        "withdrawn": False,
+    }
+    assert in_words({**answer, **told}) == f"03:05:20  {words}"
+
+
+def test_most_storms_are_told_ahead_and_not_too_many(answers) -> None:
+    storms = [answer for answer in answers if answer["query"] == "storm"]
+    ahead = [answer for answer in storms if str(answer["event_time"]) < str(answer["begins"])]
+    assert 50 < len(storms) < 500
+    assert 2 * len(ahead) > len(storms)
+
+
 def test_gusts_can_be_told_from_what_the_stations_had_reported_before(answers) -> None:
     began = "2026-01-15T02:40:00"
     early = [answer for answer in answers if answer["query"] == "gust" and str(answer["event_time"]) < began]

@@ -93,7 +93,7 @@ class TestQueryPlans:
         text = "CREATE QUERY c AS SELECT a FROM b; CREATE QUERY b AS SELECT a FROM bare;" + BARE
         plan = compile_text(text)
         assert [query.name for query in plan.queries] == ["b", "c"]
-        assert [plan.root_stream(name) for name in ("bare", "b", "c")] == ["bare"] * 3
+        assert [plan.root_streams(name) for name in ("bare", "b", "c")] == [("bare",)] * 3
 
     def test_a_refused_text_gives_all_its_errors_with_its_file(self) -> None:
         with pytest.raises(QueriesRefused) as caught:

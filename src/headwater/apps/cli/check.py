@@ -20,7 +20,8 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_queries(arguments.file)
     script, syntax = parse(text)
     catalogue = check(script, text, arguments.file, syntax=syntax)
-    streams, queries = len(catalogue.streams), len(catalogue.queries)
+    streams = len(catalogue.streams)
+    queries = sum(not query.tree.hidden for query in catalogue.queries.values())
     print(
         f"{arguments.file}: {streams} stream{'s' * (streams != 1)}, "
         f"{queries} {'query' if queries == 1 else 'queries'}, no errors"

@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from headwater import __version__
 from headwater.hosts.cache import keep_compiled_code
@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "check": "find every error in a file of queries",
     "explain": "say how the queries of a file will be answered",
     "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
+    "suppress-report": "say for recorded readings what each predictor and tolerance of SUPPRESS saves, and what error remains",
     "plan": "say for a network of sensors which operator stands where, and what each link carries",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
@@ -44,7 +45,7 @@ def run_command(argv: Sequence[str] | None = None) -> int:
     # py4j logs a traceback of its own for Ctrl-C when nobody has said where logs go.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        code = import_module(f"headwater.apps.cli.{arguments.command}").run(arguments)
+        code = _module(arguments.command).run(arguments)
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
@@ -74,9 +75,14 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=_HelpFormatter,
         )
         if name == asked:
-            import_module(f"headwater.apps.cli.{name}").add_arguments(command)
+            _module(name).add_arguments(command)
             command.add_argument("--debug", action="store_true", help="show tracebacks, and what Spark logs")
     return parser
+
+
+def _module(command: str) -> Any:
+    """The module that a command is in: imported only when it is asked for."""
+    return import_module(f"headwater.apps.cli.{command.replace('-', '_')}")
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):

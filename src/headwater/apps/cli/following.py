@@ -50,7 +50,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
             find_files(path)
     asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = asked.plan, asked.streams
-    summary = Summary((query.name for query in plan.queries), asked.points, asked.audits)
+    summary = Summary((query.name for query in plan.told), asked.points, asked.audits)
     with hold(folder, plan) as checkpoint:
         writers = _writers(arguments, plan, checkpoint.run_id)
         _write_bad_points(arguments, asked, checkpoint.run_id)
@@ -84,6 +84,7 @@ def _run(
             checkpoint=checkpoint,
             files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
             once=arguments.once,
+            tick_us=arguments.tick,
         )
         _wait(query)
 

@@ -19,7 +19,7 @@ class Outputs:
         try:
             self.late = self._open(late, [LATE_TYPES]) if late else None
             self.bad = self._open(bad, [BAD_TYPES]) if bad else None
-            self.answers = self._open(answers, [answer_types(plan, query.name) for query in plan.queries])
+            self.answers = self._open(answers, [answer_types(plan, query.name) for query in plan.told])
         except BaseException:
             self.discard()
             raise

@@ -26,7 +26,7 @@ from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
 from headwater.hosts.points import asked_points
-from headwater.model import DataError
+from headwater.model import SECOND, DataError
 from headwater.query.plan import Plan, compile_text
 
 if TYPE_CHECKING:
@@ -93,6 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"with --follow: how many files of an input are taken at once (default: {FILES_PER_BATCH})",
     )
     parser.add_argument(
+        "--tick",
+        type=_tick,
+        metavar="SECONDS",
+        help="with --follow: while no files come, event time goes on with the clock, in steps of so many seconds",
+    )
+    parser.add_argument(
         "--audit",
         type=_share,
         metavar="SHARE",
@@ -146,7 +152,7 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
             advice += [f"known points: {', '.join(points)}"] if points else []
             advice += [f"did you mean '{near}'?" for near in near]
             raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
-    read = dict.fromkeys(plan.root_stream(query.reads) for query in plan.queries)
+    read = dict.fromkeys(root for query in plan.queries for root in plan.root_streams(query.reads))
     missing = {"stream": [name for name in read if name not in inputs]}
     missing["points"] = [schema.name for schema in asked_points(plan) if schema.name not in inputs]
     told = [
@@ -174,6 +180,8 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         raise UsageError("usage", "--checkpoint is for --follow: a bounded run remembers nothing")
     if (arguments.once or arguments.files_per_batch) and not arguments.follow:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
+    if arguments.tick and (arguments.once or not arguments.follow):
+        raise UsageError("usage", "--tick is for a --follow that goes on: it moves time while nothing comes")
     if arguments.follow and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
     refuse_overlaps(arguments)
@@ -186,6 +194,17 @@ def _files_per_batch(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a number from 1 on is wanted, not '{text}'")
     return int(text)
+
+
+def _tick(text: str) -> int:
+    """Seconds, as microseconds."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.001 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"a number of seconds from 0.001 to a day is wanted, not '{text}'")
+    return int(seconds * SECOND)
 
 
 def _share(text: str) -> float:
@@ -230,7 +249,7 @@ def _run_to_the_end(
 
     plan = asked.plan
     files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)
-    summary = Summary((query.name for query in plan.queries), asked.points, asked.audits)
+    summary = Summary((query.name for query in plan.told), asked.points, asked.audits)
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)

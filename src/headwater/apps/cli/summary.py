@@ -82,7 +82,7 @@ class Summary:
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        return [*told, *self._notes(), *self._losses()]
+        return [*told, *self._saved(), *self._notes(), *self._given_up(), *self._losses()]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -132,6 +132,16 @@ class Summary:
                 "{} without a value for an attribute of NEAREST: not objects",
                 _rows(self.counts["not_objects"]),
             ),
+            (
+                "skipped",
+                "{} without a value for a dimension of SUPPRESS: not samples",
+                _rows(total("not_samples:")),
+            ),
+            (
+                "skipped",
+                "{} that are no updates for PREDICT: a column is NULL, a tolerance below 0 or a heartbeat not above 0",
+                _rows(total("not_updates:")),
+            ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
             ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),
@@ -141,6 +151,34 @@ class Summary:
             for label, words, amount in notes
             if not amount.startswith("0 ")
         ]
+
+    def _saved(self) -> list[str]:
+        """What each SUPPRESS did not have to send."""
+        told = []
+        for name, samples in self._of_queries("samples:"):
+            sent = self.counts[f"updates:{name}"]
+            told.append(
+                f"sent      {name}: {sent:,} update{'s' * (sent != 1)} for {_rows(samples)}, {1 - sent / samples:.1%} not sent"
+            )
+        return told
+
+    def _given_up(self) -> list[str]:
+        """What full buffers of PREDICT lost."""
+        told = []
+        for name, updates in self._of_queries("updates_given_up:"):
+            seconds = self.counts[f"seconds_given_up:{name}"]
+            told.append(
+                f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up, "
+                f"other lines stand in for {seconds:,} s of their lives, the rest goes unanswered"
+            )
+        return told
+
+    def _of_queries(self, prefix: str) -> list[tuple[str, int]]:
+        """Counts that are not zero, by the query behind a prefix, as many as are named."""
+        counted = [
+            (name.removeprefix(prefix), n) for name, n in self.counts.items() if name.startswith(prefix)
+        ]
+        return [(name, n) for name, n in counted if n][:MOST_NAMED]
 
     def _losses(self) -> list[str]:
         """The measured loss of each PROBABLE query beside what it is allowed."""

@@ -45,6 +45,17 @@ def _record(a: Answer) -> str:
     return f"one of the three highest winds of half an hour: {a['wind']:.1f} m/s at {a['station']}"
 
 
+def _storm(a: Answer) -> str:
+    if a["withdrawn"]:
+        return f"no storm at {a['station']} after all"
+    now, begins, ends = (str(a[name])[:19] for name in ("event_time", "begins", "ends"))
+    if now < begins:
+        return f"a storm is coming to {a['station']}: above 12 m/s from {begins[11:]} on"
+    if now < ends:
+        return f"a storm at {a['station']}: above 12 m/s until {ends[11:]}, as far as anyone can tell"
+    return f"a storm at {a['station']}: above 12 m/s from {begins[11:]} to {ends[11:]}"
+
+
 _SENTENCES: Mapping[str, Callable[[Answer], str]] = {
     "frost": _frost,
     "front": _front,
@@ -53,4 +64,5 @@ _SENTENCES: Mapping[str, Callable[[Answer], str]] = {
     "deep_frost": _deep_frost,
     "gust": _gust,
     "record": _record,
+    "storm": _storm,
 }

@@ -17,6 +17,7 @@ __all__ = ["EXPERIMENTS", "SCALES", "TAKES_DATA"]
 EXPERIMENTS: Final = {
     "nearest-candidates": "NEAREST: candidates and cost against k, for RA, RAPF and PA",
     "fsf": "a network of sensors: subscription load, event load and recall of six approaches",
+    "prediction": "SUPPRESS and PREDICT: accuracy and reports of moving objects, with small buffers, and of recorded data",
 }
 TAKES_DATA: Final = frozenset({"fsf"})
 SCALES: Final = ("small", "paper")

@@ -120,7 +120,7 @@ class Answers:
     @property
     def queries(self) -> tuple[str, ...]:
         """The names of the queries."""
-        return tuple(query.name for query in self.plan.queries)
+        return tuple(query.name for query in self.plan.told)
 
     def __getitem__(self, query: str) -> DataFrame:
         """The answers of one query, with typed columns."""
@@ -271,7 +271,7 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
 def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
     streams = [stream.name for stream in plan.streams]
     points, asked = ([schema.name for schema in given] for given in (plan.points, asked_points(plan)))
-    read = {plan.root_stream(query.reads) for query in plan.queries}
+    read = {root for query in plan.queries for root in plan.root_streams(query.reads)}
     for name in inputs:
         if name not in (*streams, *points):
             advice = [f"known streams: {', '.join(streams)}"]

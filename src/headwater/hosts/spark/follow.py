@@ -38,11 +38,16 @@ def followed_files(
     log: Path,
     files_per_batch: int = 64,
     ends: bool = False,
+    tick_us: int | None = None,
 ) -> DataFrame:
-    """What followed files and folders give, packed (see `told`); `ends`: what is there now is all, and it flushes."""
+    """What followed files and folders give, packed (see `told`).
+
+    `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
+    """
     spark.dataSource.register(HeadwaterFiles)
     inputs = name_inputs(paths)
-    idles = [stream.idle_us for stream in plan.streams if stream.idle_us]
+    ticks = [max(1, stream.idle_us // 2) for stream in plan.streams if stream.idle_us]
+    ticks += [tick_us] if tick_us else []
     options = options_for(
         plan,
         inputs,
@@ -51,10 +56,10 @@ def followed_files(
         log=log,
         files_per_batch=files_per_batch,
         ends=ends,
-        tick_us=max(1, min(idles) // 2) if idles else 0,
+        tick_us=min(ticks, default=0),
     )
     packed = spark.readStream.format(HeadwaterFiles.name()).options(**options).load()
-    return operated(packed, plan, inputs_by_stream(inputs))
+    return operated(packed, plan, inputs_by_stream(inputs), tick_us=tick_us)
 
 
 def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
@@ -66,10 +71,12 @@ def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
     return timed(told.mapInArrow(as_table, TABLE))
 
 
-def operated(packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> DataFrame:
+def operated(
+    packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]], *, tick_us: int | None = None
+) -> DataFrame:
     """The stateful stage over packed rows: what every zone tells, packed."""
     zones = packed.groupBy("seat")
-    return zones.transformWithStateInPandas(Operate(plan, inputs), TOLD, "Append", "None")
+    return zones.transformWithStateInPandas(Operate(plan, inputs, tick_us=tick_us), TOLD, "Append", "None")
 
 
 def start(

@@ -43,8 +43,11 @@ _RUN: list[str] = [""]
 class Operate(StatefulProcessor):
     """Steps the program of the zone whose seat is the grouping key."""
 
-    def __init__(self, plan: Plan, inputs: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, plan: Plan, inputs: Mapping[str, Sequence[str]], *, tick_us: int | None = None
+    ) -> None:
         self.plan = plan
+        self.tick_us = tick_us
         self.inputs = {name: tuple(inputs[name]) for name in inputs}
 
     def init(self, handle: Any) -> None:
@@ -56,7 +59,7 @@ class Operate(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one zone."""
         zone, arrivals, bad, seen = _unpack(rows)
-        program = _program(self.plan, zone, self.inputs)
+        program = _program(self.plan, zone, self.inputs, self.tick_us)
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
         self._save(program, version, state, chunks)
@@ -105,11 +108,11 @@ class Operate(StatefulProcessor):
         self.cells.updateValue((name,), (data,))
 
 
-def _program(plan: Plan, zone: int, inputs: Mapping[str, tuple[str, ...]]) -> Program:
+def _program(plan: Plan, zone: int, inputs: Mapping[str, tuple[str, ...]], tick_us: int | None) -> Program:
     """The zone's program; a plan is one object in a process, so its kernels are built once."""
     made = _PROGRAMS.get(zone)
-    if made is None or made.plan is not plan or made.inputs != inputs:
-        made = _PROGRAMS[zone] = Program(plan, zone, inputs)
+    if made is None or made.plan is not plan or made.inputs != inputs or made.tick_us != tick_us:
+        made = _PROGRAMS[zone] = Program(plan, zone, inputs, tick_us=tick_us)
     return made
 
 

@@ -47,14 +47,21 @@ def run_follow(
     files_per_batch: int = 64,
     once: bool = False,
     ends: bool = False,
+    tick_us: int | None = None,
 ) -> StreamingQuery:
     """Follow files and folders; `each` gets what the zones told in every micro-batch, and its number.
 
     `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
-    ever be, so everything that waits is answered too.
+    ever be, so everything that waits is answered too. `tick_us`: how often event time goes on when no files come.
     """
     told = follow.followed_files(
-        spark, plan, paths, log=checkpoint.files, files_per_batch=files_per_batch, ends=ends
+        spark,
+        plan,
+        paths,
+        log=checkpoint.files,
+        files_per_batch=files_per_batch,
+        ends=ends,
+        tick_us=tick_us,
     )
     trigger = {"availableNow": True} if once or ends else {"processingTime": "0 seconds"}
 

@@ -42,12 +42,17 @@ NO_CLUSTERS: Final[Clusters] = np.empty((0, 4), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class InputClock:
-    """Where one input of a stream stands; `contrary` counts the other rows since the first held one."""
+    """Where one input of a stream stands; `contrary` counts the other rows since the first held one.
+
+    `arrival_time` is when rows last came, by the clock of the host; of an input that ticks, when it was last looked at, and
+    `ticked` how far its time has gone on since the last row.
+    """
 
     reached: Instant = BEGINNING
     held: Clusters = field(default_factory=lambda: NO_CLUSTERS)
     contrary: int = 0
     arrival_time: Instant = BEGINNING
+    ticked: int = 0
 
     def after(self, clusters: Clusters) -> InputClock:
         """The clock after one more piece with these times."""

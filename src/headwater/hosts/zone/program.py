@@ -15,7 +15,8 @@ import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
 from headwater.model import BEGINNING, Instant, Log, Rows, StreamSchema, join_rows, order_of
-from headwater.query.groups import Group
+from headwater.query.groups import Group, QueryPlan
+from headwater.query.merges import Merge
 from headwater.query.plan import Plan
 
 
@@ -40,45 +41,69 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ZoneState:
-    """The state of every queue and every group of kernels, by name; and of queries that others read, the answers that wait.
+    """The state of every queue and every group of kernels, by name; and what waits before it is read.
 
-    `groups` has both: under a group's name its kernel's state, under `waiting_for(query)` a log.
+    `groups` has both: under a group's name its kernel's state, under `waiting_for(source)` a log.
     """
 
     queues: Mapping[str, QueueState]
     groups: Mapping[str, Any]
 
 
-def waiting_for(query: str) -> str:
-    """The name under which the answers of a query wait for those that read it: no group is named so."""
-    return f"waiting:{query}"
+def waiting_for(source: str) -> str:
+    """The name under which the answers of a query, or rows that are read together, wait: no group is named so."""
+    return f"waiting:{source}"
 
 
 class Program:
-    """Runs the queries of a plan that live in one zone."""
+    """Runs the queries of a plan that live in one zone.
 
-    def __init__(self, plan: Plan, zone: int = 0, inputs: Mapping[str, Sequence[str]] | None = None) -> None:
+    `away` are shared queries that are at home in another zone, which tells what there is to count; `silent` are those whose
+    answers nobody tells here: links of a chain, and copies.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        zone: int = 0,
+        inputs: Mapping[str, Sequence[str]] | None = None,
+        *,
+        tick_us: int | None = None,
+    ) -> None:
         self.plan = plan
         self.zone = zone
+        self.tick_us = tick_us
         self.inputs = dict(inputs or {})
         self.groups: tuple[Group, ...] = plan.groups(zone)
         # Every stream has a queue in every zone, read there or not: a query added later finds the time already known.
         self.queues = {
-            stream.name: Queue(stream, plan.kept(stream.name), self.inputs.get(stream.name, (stream.name,)))
+            stream.name: Queue(
+                stream, plan.kept(stream.name), self.inputs.get(stream.name, (stream.name,)), tick_us=tick_us
+            )
             for stream in plan.streams
         }
-        self.chained = {query.reads for query in plan.queries} & {query.name for query in plan.queries}
+        read = {source for query in plan.queries for source in plan.sources(query.reads)}
+        self.chained = read & {query.name for query in plan.queries}
+        away = [query for query in plan.queries if query.shared and plan.zone_of(query.name) != zone]
+        self.away = {query.name for query in away}
+        copies = {query.name for query in away if not self._after_join(query)}
+        self.silent = copies | {query.name for query in plan.queries if query.hidden}
 
     def start(self) -> ZoneState:
         """Nothing seen yet."""
         groups: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
-        groups.update({waiting_for(name): Log() for name in self.handed_on})
+        groups.update({waiting_for(name): Log() for name in self.waits})
         return ZoneState({name: queue.start() for name, queue in self.queues.items()}, groups)
 
     @property
-    def handed_on(self) -> list[str]:
-        """The queries of this zone whose answers others read."""
-        return [name for group in self.groups for name in group.queries if name in self.chained]
+    def waits(self) -> dict[str, str]:
+        """What may have to wait in this zone, with its fingerprint: answers that others read, and rows read together."""
+        found: dict[str, str] = {}
+        for group in self.groups:
+            if together := self.plan.merge(group.reads):
+                found[together.name] = together.fingerprint
+            found.update({name: self.plan.query(name).fingerprint for name in self._answered_by(group)})
+        return found
 
     def step(self, state: ZoneState, arrivals: Arrivals) -> tuple[ZoneState, Output]:
         """Take what came and answer what can be answered."""
@@ -108,16 +133,21 @@ class Program:
         blocks: list[Rows] = []
         counts: Counter[str] = Counter()
         for group in self.groups:
-            rows, watermark = self._source(group.reads, sources)
+            if (together := self.plan.merge(group.reads)) and together.name not in sources:
+                waits = groups[waiting_for(together.name)]
+                sources[together.name], following[waiting_for(together.name)] = _merged(
+                    together, waits, sources
+                )
+            rows, watermark = sources[group.reads]
             step = group.kernel.step(groups[group.name], rows, watermark)
             following[group.name] = step.state
-            counts.update(step.counts)
+            counts.update({name: n for name, n in step.counts.items() if _counted_of(name) not in self.away})
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
-            blocks += projected
+            blocks += [told for block in projected if (told := self._told_here(group, block)).count]
             for name in self._answered_by(group):
                 given = self._as_stream(name, projected)
-                ready, following[waiting_for(name)] = self._hand_on(
-                    name, groups[waiting_for(name)], given, step.complete_until
+                ready, following[waiting_for(name)] = _hand_on(
+                    self.plan.stream(name), groups[waiting_for(name)], given, step.complete_until
                 )
                 sources[name] = ready, step.complete_until
         return following, tuple(blocks), counts
@@ -131,30 +161,27 @@ class Program:
 
     def since(self, state: ZoneState, group: Group) -> Instant:
         """From when on a query added now sees rows: just after the greatest time its stream has reached."""
-        stream = self.plan.root_stream(group.reads)
-        queue = state.queues.get(stream)
-        return BEGINNING if queue is None or queue.reached == BEGINNING else queue.reached + 1
+        queues = [state.queues.get(stream) for stream in self.plan.root_streams(group.reads)]
+        reached = max((queue.reached for queue in queues if queue is not None), default=BEGINNING)
+        return BEGINNING if reached == BEGINNING else reached + 1
 
-    def _source(self, name: str, sources: Mapping[str, tuple[Rows, Instant]]) -> tuple[Rows, Instant]:
-        if name in sources:
-            return sources[name]
-        # Another zone's query: its answers never come here, and the planner never asks for them.
-        raise AssertionError(f"nothing in this zone gives '{name}'")
+    def _after_join(self, query: QueryPlan) -> bool:
+        """Whether a query is a PREDICT of pairs or reads its answers, of which each zone has others."""
+        while not query.joins and query.reads in self.chained:
+            query = self.plan.query(query.reads)
+        return query.joins
+
+    def _told_here(self, group: Group, block: Rows) -> Rows:
+        """The answers of a group's queries that this zone tells."""
+        if self.silent.isdisjoint(group.queries):
+            return block
+        queries = block["query"]
+        assert queries.names is not None
+        told = np.array([name not in self.silent for name in queries.names.tolist()], np.bool_)
+        return block.take(told[queries.values]) if len(told) else block
 
     def _answered_by(self, group: Group) -> list[str]:
         return [name for name in group.queries if name in self.chained]
-
-    def _hand_on(self, name: str, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
-        """The answers of a query that can be read, in order, and those that wait: earlier ones may still come."""
-        time = given["event_time"].values
-        if not waits.chunks and (not given.count or int(time.max()) < complete):
-            return given, waits
-        stored = waits.rows()
-        rows = given if stored is None else join_rows([stored, given])
-        is_ready = rows["event_time"].values < complete
-        ready, rest = rows.take(is_ready), rows.take(~is_ready)
-        left = Log((), waits.next_number).append(rest, "event_time")
-        return ready.take(order_of(ready, self.plan.stream(name).order)), left
 
     def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
         """The answers of one query as rows of the stream that others read, in its order."""
@@ -172,6 +199,35 @@ class Program:
                 parts.append(block.take(own).select(columns))
         rows = join_rows(parts)
         return rows.take(order_of(rows, schema.order))
+
+
+def _hand_on(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
+    """The rows that can be read, in order, and those that wait: earlier ones may still come."""
+    time = given[schema.time].values
+    if not waits.chunks and (not given.count or int(time.max()) < complete):
+        return given, waits
+    stored = waits.rows()
+    rows = given if stored is None else join_rows([stored, given])
+    is_ready = rows[schema.time].values < complete
+    ready, rest = rows.take(is_ready), rows.take(~is_ready)
+    left = Log((), waits.next_number).append(rest, schema.time)
+    return ready.take(order_of(ready, schema.order)), left
+
+
+def _merged(
+    merge: Merge, waits: Log, sources: Mapping[str, tuple[Rows, Instant]]
+) -> tuple[tuple[Rows, Instant], Log]:
+    """Rows of several sources as one, in order, up to where all of them have come; and those that wait."""
+    given = [sources[member.name] for member in merge.members]
+    complete = min(watermark for _, watermark in given)
+    rows = merge.together([merge.rows(place, rows) for place, (rows, _) in enumerate(given)])
+    ready, left = _hand_on(merge.schema, waits, rows.take(order_of(rows, merge.schema.order)), complete)
+    return (ready, complete), left
+
+
+def _counted_of(name: str) -> str:
+    """The query of which something is counted; nothing where it is of all queries of a kernel."""
+    return name.partition(":")[2]
 
 
 def _filled(by_stream: Mapping[str, Rows]) -> dict[str, Rows]:

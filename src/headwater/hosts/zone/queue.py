@@ -7,6 +7,8 @@ Rule 2  A row is late iff its time is below (what the earlier units of its input
         lateness does not depend on the batches.
 Rule 3  An input silent for longer than IDLE does not hold the others back.
 Rule 4  The end of the input is a watermark beyond every row.
+Rule 5  If time is to tick, an input from which nothing came goes on at the pace of the clock, from the time it had reached; by
+        at most MOST_TICKS ticks at once, so that a run that was stopped for long goes on where it was. Then none is idle.
 Memory  The rows that wait: those of the last LATE, and those held because they are far ahead (see `clock`), of which at
         most MOST_HELD are kept; the furthest ahead above that are given up as bad rows, with a reason.
 """
@@ -34,6 +36,7 @@ from headwater.model import (
 )
 
 MOST_HELD: Final = 100_000
+MOST_TICKS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,18 @@ class Release:
 
 
 class Queue:
-    """Puts the rows of one stream in order."""
+    """Puts the rows of one stream in order; `tick_us`: how often its time goes on when no rows come, if it does."""
 
-    def __init__(self, schema: StreamSchema, columns: Sequence[str], inputs: Sequence[str]) -> None:
+    def __init__(
+        self,
+        schema: StreamSchema,
+        columns: Sequence[str],
+        inputs: Sequence[str],
+        *,
+        tick_us: int | None = None,
+    ) -> None:
         self.schema = schema
+        self.tick_us = tick_us
         self.inputs = tuple(inputs)
         self.order = [name for name in schema.order if name in columns]
         self.empty = Rows.empty({name: schema.types[name] for name in columns})
@@ -100,7 +111,7 @@ class Queue:
     def step(
         self, state: QueueState, units: Sequence[Unit], *, now: Instant | None = None, end: bool = False
     ) -> tuple[QueueState, Release]:
-        """Take what came; `now` is the arrival time, for IDLE; `end`: nothing more will come."""
+        """Take what came; `now` is the arrival time, for IDLE and ticks; `end`: nothing more will come."""
         clocks, fresh, late = self._admit(state, units, now)
         watermark = END if end else max(state.handed, self._watermark(clocks, now))
         time = self.schema.time
@@ -152,6 +163,7 @@ class Queue:
         fresh: list[Rows] = []
         late: list[Rows] = []
         border: dict[str, Instant] = {}
+        came: set[str] = set()
         unit_numbers: dict[str, int] = {}
         for unit in sorted(units, key=lambda u: (u.input, u.number, u.piece)):
             clock = clocks.get(unit.input, InputClock())
@@ -167,13 +179,15 @@ class Queue:
                     fresh.append(unit.rows)
             clock = clock.after(unit.clusters)
             if now is not None and len(unit.clusters):
-                clock = replace(clock, arrival_time=now)
+                clock = replace(clock, arrival_time=now, ticked=0)
+                came.add(unit.input)
             clocks[unit.input] = clock
         if now is not None:  # an input that never sent anything is silent from the first time we looked
             clocks = {
                 n: replace(c, arrival_time=now) if c.arrival_time == BEGINNING else c
                 for n, c in clocks.items()
             }
+            clocks = {n: c if n in came else self._tick(c, now) for n, c in clocks.items()}
         return clocks, fresh, late
 
     def _border(self, clock: InputClock, handed: Instant) -> Instant:
@@ -183,7 +197,7 @@ class Queue:
     def _watermark(self, clocks: Mapping[str, InputClock], now: Instant | None) -> Instant:
         idle_us = self.schema.idle_us
         awake = [
-            clock.reached
+            clock.reached + clock.ticked
             for clock in clocks.values()
             if idle_us is None or now is None or now - clock.arrival_time <= idle_us
         ]
@@ -192,6 +206,13 @@ class Queue:
             min(awake) if awake else max((clock.reached for clock in clocks.values()), default=BEGINNING)
         )
         return BEGINNING if reached == BEGINNING else reached - self.schema.late_us
+
+    def _tick(self, clock: InputClock, now: Instant) -> InputClock:
+        """Rule 5: the clock of an input from which no rows came."""
+        if self.tick_us is None or clock.reached == BEGINNING:
+            return clock
+        passed = min(max(0, now - clock.arrival_time), MOST_TICKS * self.tick_us)
+        return replace(clock, ticked=clock.ticked + passed, arrival_time=now)
 
     def _keep(self, rows: Rows, border: Instant, room: int) -> tuple[Rows, Rows]:
         """The rows that wait, and those given up: beyond `border` there is room for so many, the nearest."""

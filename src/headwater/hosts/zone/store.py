@@ -35,7 +35,8 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
         queues[name] = {
             "handed": queue.handed,
             "clocks": {
-                i: [c.reached, c.contrary, c.arrival_time, c.held.tolist()] for i, c in queue.clocks.items()
+                i: [c.reached, c.contrary, c.arrival_time, c.held.tolist(), c.ticked]
+                for i, c in queue.clocks.items()
             },
             "waiting": _outline(f"queue/{name}/waiting", queue.waiting, chunks),
         }
@@ -45,9 +46,9 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
         logs = {name: _outline(f"group/{group.name}/{name}", log, chunks) for name, log in saved.logs.items()}
         groups[group.name] = {"values": saved.values, "logs": logs}
     waits = {}
-    for name in program.handed_on:
+    for name, fingerprint in program.waits.items():
         outline = _outline(f"waiting/{name}", state.groups[waiting_for(name)], chunks)
-        waits[name] = {"fingerprint": program.plan.query(name).fingerprint, "log": outline}
+        waits[name] = {"fingerprint": fingerprint, "log": outline}
     head = {"zones": program.plan.zones, "queues": queues, "groups": groups, "waiting": waits}
     return SavedZone(encode(head), chunks)
 
@@ -62,8 +63,8 @@ def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> Zo
             continue
         saved = tree["queues"][name]
         clocks = {
-            i: InputClock(reached, np.array(held, np.int64).reshape(-1, 4), contrary, arrival)
-            for i, (reached, contrary, arrival, held) in saved["clocks"].items()
+            i: InputClock(reached, np.array(held, np.int64).reshape(-1, 4), contrary, arrival, *ticked)
+            for i, (reached, contrary, arrival, held, *ticked) in saved["clocks"].items()
         }
         waiting = _log(f"queue/{name}/waiting", saved["waiting"], chunk)
         queues[name] = queue.adopt(QueueState(clocks, saved["handed"], waiting))
@@ -80,9 +81,9 @@ def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> Zo
         }
         groups[group.name] = group.kernel.load(Saved(part["values"], logs), since)
     waits = tree.get("waiting", {})
-    for name in program.handed_on:
+    for name, fingerprint in program.waits.items():
         known = waits.get(name, {})
-        same = known.get("fingerprint") == program.plan.query(name).fingerprint
+        same = known.get("fingerprint") == fingerprint
         groups[waiting_for(name)] = _log(f"waiting/{name}", known["log"], chunk) if same else Log()
     return ZoneState(queues, groups)
 

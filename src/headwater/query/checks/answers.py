@@ -8,7 +8,16 @@ from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.kernels.nearest.words import Emission
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import ColumnType, PlaceColumns, PointsSchema, StreamSchema
-from headwater.query.catalogue import RESERVED, Columns, Neighbourhood, Recognition, SelectList
+from headwater.query.catalogue import (
+    RESERVED,
+    Columns,
+    Neighbourhood,
+    Prediction,
+    Recognition,
+    SelectList,
+    Suppression,
+)
+from headwater.query.checks.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
 from headwater.query.walk import columns_of
 
 
@@ -98,6 +107,39 @@ def used_of(further: Columns, selected: SelectList) -> Columns:
     types = dict(further)
     used = (column.name for _, expression, _ in selected for column in columns_of(expression))
     return tuple((name, types[name]) for name in dict.fromkeys(used) if name in types)
+
+
+def suppression_columns(schema: StreamSchema, asked: Suppression) -> tuple[Columns, Columns]:
+    """What a SUPPRESS kernel answers after the reserved columns, all of which `*` means: the columns of an update."""
+    columns = (
+        *([(schema.key, schema.types[schema.key])] if schema.key else []),
+        *((name, ColumnType.DOUBLE) for name in asked.dimensions),
+        *((slope_of(name), ColumnType.DOUBLE) for name in asked.dimensions),
+        (TOLERANCE, ColumnType.DOUBLE),
+        (HEARTBEAT, ColumnType.DOUBLE),
+        (REASON, ColumnType.STRING),
+    )
+    return columns, columns
+
+
+def prediction_columns(schema: StreamSchema, asked: Prediction) -> tuple[Columns, Columns]:
+    """What a PREDICT kernel answers after the reserved columns, all of which `*` means."""
+    key = [schema.types[schema.key]] if schema.key else []
+    columns: list[tuple[str, ColumnType]] = []
+    for alias in asked.aliases:
+        columns += [(f"{alias}_key" if asked.pairs else "key", kind) for kind in key]
+        columns.append((f"{alias}_time" if asked.pairs else "update_time", ColumnType.TIMESTAMP))
+    columns += [
+        ("begins", ColumnType.TIMESTAMP),
+        ("ends", ColumnType.TIMESTAMP),
+        ("probability", ColumnType.DOUBLE),
+        ("withdrawn", ColumnType.BOOLEAN),
+    ]
+    return tuple(columns), tuple(columns)
+
+
+POLYGON: Columns = (("polygon", ColumnType.STRING),)
+"""What a SELECT list over a PREDICT may name besides."""
 
 
 def answers_as_stream(

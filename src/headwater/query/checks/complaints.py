@@ -23,8 +23,11 @@ class Complaints:
         self.errors.append(QueryError(code, message, span=span, advice=advice))
 
     def in_order(self) -> list[QueryError]:
-        """The errors in the order of the text; those without a place come last."""
-        return sorted(self.errors, key=lambda error: _position(error.span))
+        """The errors in the order of the text, each once; those without a place come last."""
+        # An operator that stands before several sources is checked for each of them.
+        once = {(error.code, error.message, error.span): error for error in reversed(self.errors)}
+        different = reversed(once.values())
+        return sorted(different, key=lambda error: _position(error.span))
 
 
 def suggest(wrong: str, known: Iterable[str], what: str) -> list[str]:

@@ -27,7 +27,7 @@ from headwater.query.tree.nearest import (
 )
 
 
-class _Signed(NamedTuple):
+class Signed(NamedTuple):
     """A number that need not make sense yet: what counts must be whole, what is likely may have a point."""
 
     minus: Token | None
@@ -38,7 +38,7 @@ class _Signed(NamedTuple):
 class NearestRules(PatternRules):
     """The rules between `NEAREST (` and its end."""
 
-    def nearest(self, word: Token, k: _Signed, target: Target, *given: Option) -> Nearest:
+    def nearest(self, word: Token, k: Signed, target: Target, *given: Option) -> Nearest:
         """`NEAREST (k TO target options)`."""
         options = once(given)
         _check_by(word, target, given, options)
@@ -66,9 +66,9 @@ class NearestRules(PatternRules):
             places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in given},
         )
 
-    def signed_number(self, minus: Token | None, number: Token) -> _Signed:
+    def signed_number(self, minus: Token | None, number: Token) -> Signed:
         """A number with its sign."""
-        return _Signed(minus, number)
+        return Signed(minus, number)
 
     # --- what is near to what -------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class NearestRules(PatternRules):
         """`OVER 1 HOUR`."""
         return Option("OVER", over, stretch(word, over))
 
-    def over_rows(self, word: Token, rows: _Signed, end: Token) -> Option:
+    def over_rows(self, word: Token, rows: Signed, end: Token) -> Option:
         """`OVER n ROWS`."""
         return Option("OVER", _whole(rows, "OVER … ROWS"), stretch(word, end))
 
@@ -134,7 +134,7 @@ class NearestRules(PatternRules):
         """`USING EXACT [ALGORITHM name]`."""
         return Using(exact=True, algorithm=_algorithm(algorithm), span=stretch(word, algorithm or exact))
 
-    def probable_option(self, word: Token, _: Token, sigma: _Signed, algorithm: Token | None) -> Using:
+    def probable_option(self, word: Token, _: Token, sigma: Signed, algorithm: Token | None) -> Using:
         """`USING PROBABLE sigma [ALGORITHM name]`."""
         return Using(
             sigma=number_of(sigma.number, sigma.minus),
@@ -181,7 +181,7 @@ def _numbers(given: list[Literal]) -> tuple[Number, ...]:
     return tuple(literal.value for literal in given)  # type: ignore[misc]
 
 
-def _whole(given: _Signed, what: str) -> int:
+def _whole(given: Signed, what: str) -> int:
     return whole_number(given.number, what, given.minus)
 
 

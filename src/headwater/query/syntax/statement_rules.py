@@ -19,8 +19,8 @@ from headwater.query.syntax.leaves import (
     text_of,
     whole_number,
 )
-from headwater.query.syntax.nearest_rules import NearestRules
 from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.predict_rules import PredictRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import (
     Area,
@@ -57,7 +57,7 @@ TYPES: Final = {
 
 
 @v_args(inline=True)
-class Rules(NearestRules):
+class Rules(PredictRules):
     """All rules of the grammar."""
 
     # --- statements -----------------------------------------------------------------------------------------------
@@ -133,14 +133,27 @@ class Rules(NearestRules):
         self,
         select: Token,
         items: tuple[Item, ...] | None,
-        source: Token,
+        sources: tuple[Token, ...],
         where: Expression | None,
-        operator: Operator | None,
+        *operators: Operator,
     ) -> Select:
-        """`SELECT items FROM source [WHERE …] [operator]`."""
+        """`SELECT items FROM sources [WHERE …] [operators]`."""
+        source, *further = sources
         return Select(
-            items, name_of(source), where, operator, source_span=span_of(source), span=stretch(select, source)
+            items,
+            name_of(source),
+            where,
+            operators[-1] if operators else None,
+            operators[:-1],
+            tuple(map(name_of, further)),
+            source_span=span_of(source),
+            further_spans=tuple(map(span_of, further)),
+            span=stretch(select, source),
         )
+
+    def sources(self, *names: Token) -> tuple[Token, ...]:
+        """What a query reads."""
+        return names
 
     def all_items(self) -> None:
         """`*`."""

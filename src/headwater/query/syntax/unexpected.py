@@ -13,7 +13,7 @@ from headwater.query.checks.complaints import nearest
 from headwater.query.syntax.leaves import UNITS
 from headwater.query.syntax.tokens import span_of, stray
 
-MOST_EXPECTED: Final = 8
+MOST_EXPECTED: Final = 10
 """Things listed as expected; the others are left out."""
 
 _KINDS: Final = {
@@ -47,6 +47,9 @@ _NEAREST_OPTIONS: Final = (
     "behind TO come BY (…), WEIGHTED (…), OVER a time or n ROWS, PER column, WITH TIES, USING EXACT or PROBABLE, "
     "EMIT ENTERS, CHANGES or EVERY"
 )
+
+_SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING"}
+_PREDICT_GOES_ON: Final = {"MAY", "MUST", "TENTATIVE", "VALIDATED"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,8 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
             return [f"did you mean '{meant}'?"]
     if "NAME" not in expected and (hint := _nearest_advice(kind, found, words)):
         return [hint]
+    if "NAME" not in expected and (hint := _predict_advice(found, words)):
+        return [hint]
     if found.isidentifier() and expected == {"NUMBER", "MINUS"}:
         return ["write a number, such as 0.31 or -5: columns and expressions do not stand here"]
     if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
@@ -199,6 +204,27 @@ def _nearest_advice(kind: str, found: str, words: set[str | None]) -> str | None
     if found == ",":
         return "no comma stands between the options; PER, HIGHEST and LOWEST take one column"
     return _NEAREST_OPTIONS if found.isidentifier() else None
+
+
+def _predict_advice(found: str, words: set[str | None]) -> str | None:
+    """For what people write in SUPPRESS and PREDICT and the language does not say so."""
+    if words >= _SUPPRESS_GOES_ON:
+        return (
+            "behind the dimensions come TOLERANCE 0.5, HEARTBEAT 30 SECONDS, and USING CONSTANT, SLOPE, LEAST SQUARES 5, "
+            "DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1"
+        )
+    if words == {"CONSTANT", "SLOPE", "LEAST", "DOUBLE", "KALMAN"}:
+        return "write USING CONSTANT, SLOPE, LEAST SQUARES 5, DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1"
+    if words == {"LEAST", "NEWEST", "OLDEST", "RANDOM"}:
+        return "write GIVE UP LEAST, NEWEST, OLDEST, or RANDOM and a seed, as in GIVE UP RANDOM 7"
+    if words == {"WHERE", ","}:
+        return "write PAIRS a, b WHERE ABS(a.x - b.x) <= 5 WITHIN 3 SECONDS"
+    if words >= _PREDICT_GOES_ON and (found.isidentifier() or found == ","):
+        return (
+            "behind the condition come WITHIN, MAY, MUST or PROBABILITY >= 0.9, VALIDATED, TENTATIVE, AHEAD, EVERY, BUFFER and "
+            "GIVE UP, without commas"
+        )
+    return None
 
 
 def _shown(text: str) -> str:

@@ -2,7 +2,7 @@
 
 The parser makes it, the builders make the same, the printer turns it back into text, the checker gives it a meaning.
 Spans say where a node stood in the text; they never count when two trees are compared. The nodes of MATCH_RECOGNIZE are in
-`tree.patterns`, those of NEAREST in `tree.nearest`, to be used by those names.
+`tree.patterns`, those of NEAREST in `tree.nearest`, those of SUPPRESS and PREDICT in `tree.predict`, to be used by those names.
 """
 
 from headwater.query.tree.expressions import (
@@ -24,6 +24,7 @@ from headwater.query.tree.expressions import (
 )
 from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
+from headwater.query.tree.predict import Predict, Suppress
 from headwater.query.tree.statements import (
     Area,
     BoxArea,
@@ -69,6 +70,7 @@ __all__ = [
     "Operator",
     "PlaceDefinition",
     "PolygonArea",
+    "Predict",
     "Quantity",
     "Scope",
     "Script",
@@ -76,6 +78,7 @@ __all__ = [
     "SensorsArea",
     "Star",
     "Statement",
+    "Suppress",
     "Timestamp",
     "Unary",
     "Unit",

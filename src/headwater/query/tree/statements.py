@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Span
 from headwater.query.tree.expressions import Between, Binary, Expression, Quantity, nowhere
 from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
+from headwater.query.tree.predict import Predict, Suppress
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Correlate:
     span: Span | None = nowhere()
 
 
-Operator = Correlate | MatchRecognize | Nearest
+Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,22 +139,29 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`SELECT items FROM source [WHERE condition] [operator]`; items None is `*`."""
+    """`SELECT items FROM source, … [WHERE condition] [operator …]`; items None is `*`.
+
+    `operator` is the last one, which answers; `chain` are those before it, each of which the next one reads.
+    """
 
     items: tuple[Item, ...] | None
     source: str
     where: Expression | None = None
     operator: Operator | None = None
+    chain: tuple[Operator, ...] = ()
+    further_sources: tuple[str, ...] = ()
     source_span: Span | None = nowhere()
+    further_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False, kw_only=True)
     span: Span | None = nowhere()
 
 
 @dataclass(frozen=True, slots=True)
 class CreateQuery:
-    """`CREATE QUERY name AS select`."""
+    """`CREATE QUERY name AS select`; `hidden`: nobody wrote it, it is a step of a chain of operators."""
 
     name: str
     select: Select
+    hidden: bool = False
     span: Span | None = nowhere()
 
 

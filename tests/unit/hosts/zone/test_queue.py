@@ -207,3 +207,36 @@ def test_a_step_changes_neither_state_nor_rows() -> None:
     twice, second = queue.step(state, [unit(1, ("a", 60, 1))])
     assert first.rows.tolist() == second.rows.tolist()
     assert np.array_equal(again.waiting.outline()["chunks"], twice.waiting.outline()["chunks"])
+
+
+def test_time_that_ticks_goes_on_with_the_clock_while_nothing_comes() -> None:
+    #  event_time   0    5              LATE 10, both came at 100 s by the clock
+    #  by the clock 100 s: watermark −5;  112 s: 12 s later, 7;  120 s: 15
+    queue = Queue(SCHEMA, COLUMNS, ["weather"], tick_us=2 * SECOND)
+    state = begun(queue)
+    state, first = queue.step(state, [unit(0, ("a", 0.0, 1.0), ("a", 5.0, 2.0))], now=100 * SECOND)
+    assert (first.watermark - START) / SECOND == -5
+    state, second = queue.step(state, [], now=112 * SECOND)
+    assert (second.watermark - START) / SECOND == 7
+    assert seconds(second.rows) == [("a", 0.0), ("a", 5.0)]
+    state, third = queue.step(state, [unit(1, ("a", 6.0, 3.0), ("a", 8.0, 4.0))], now=113 * SECOND)
+    assert seconds(third.late) == [("a", 6.0)]  # time had gone on to 7
+    assert (third.watermark - START) / SECOND == 7  # rows came: no tick, and never back
+    _, fourth = queue.step(state, [], now=133 * SECOND)
+    assert (fourth.watermark - START) / SECOND == 18  # from the last row on
+
+
+def test_a_run_that_was_stopped_for_long_goes_on_where_it_was() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"], tick_us=2 * SECOND)
+    state, _ = queue.step(begun(queue), [unit(0, ("a", 5.0, 2.0))], now=100 * SECOND)
+    state, later = queue.step(state, [], now=9_000 * SECOND)
+    assert (later.watermark - START) / SECOND == -5 + 10 * 2  # ten ticks at most
+    _, then = queue.step(state, [], now=9_002 * SECOND)
+    assert (then.watermark - START) / SECOND == -5 + 11 * 2
+
+
+def test_without_ticks_time_stands_still_while_nothing_comes() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    state, _ = queue.step(begun(queue), [unit(0, ("a", 5.0, 2.0))], now=100 * SECOND)
+    _, later = queue.step(state, [], now=900 * SECOND)
+    assert (later.watermark - START) / SECOND == -5

@@ -1,0 +1,160 @@
+"""`headwater bench predict`: SUPPRESS and PREDICT in the setting of the paper, alone on one core and on Spark streaming.
+
+(a)  1,000 objects in 10 km² for 180 s, which the paper took 70 s of processing for: PREDICT on one core, one row an interval and,
+     as the paper has it, one for every second.
+(b)  What an update costs, against the number of objects at the same density: 10 and 100 objects a km².
+(c)  100,000 objects at 10 a km², each with a reading every 3 s, through SUPPRESS and PREDICT on Spark streaming, beside the no-op
+     ceiling. Real time is 33,333 readings a second.
+
+No figure counts before its answers are checked: those about a few objects of every run against what follows from all updates, all answers of
+Spark against those of the plain loop.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from headwater.apps.bench.checks import Report
+from headwater.apps.bench.measuring import Say, Wanted
+from headwater.apps.bench.nearest_table import aligned
+from headwater.apps.bench.predict_kernel import Answered, Asking, Readings, Sending, Sent, answer, send
+from headwater.apps.bench.predict_streaming import measure_streaming
+from headwater.apps.bench.predict_truth import Collected, wrong_sensors
+from headwater.model import SECOND
+from headwater.workloads.movers import Motion, make_movers, side_for
+
+NEAR_M: Final = 400.0
+WITHIN_US: Final = 3 * SECOND
+SAMPLE_US: Final = 3 * SECOND
+SENDING: Final = Sending(25.0, 30 * SECOND)
+PAPER_OBJECTS: Final = 1_000
+PAPER_SECONDS: Final = 180
+PAPER_PROCESSING_S: Final = 70.0
+FASTER: Final = 100.0
+COUNTS: Final[Mapping[float, tuple[int, ...]]] = {
+    10.0: (1_000, 3_000, 10_000, 30_000, 100_000),
+    100.0: (1_000, 3_000, 10_000, 20_000),
+}
+CURVE_SECONDS: Final = 30
+ONE_TRY_FROM: Final = 20_000
+COST_GROWTH: Final = 1.5
+SAMPLE: Final = 3
+TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What all cases share."""
+
+    wanted: Wanted
+    report: Report
+    say: Say
+
+
+def run_predict(wanted: Wanted, *, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
+    """Measure everything that is wanted."""
+    bench = _Bench(wanted, Report(), say)
+    say("loading compiled code")
+    _warm_up(wanted.seed)
+    if "a" in wanted.cases:
+        _beside_paper(bench)
+    if "b" in wanted.cases:
+        for density, counts in COUNTS.items():
+            _cost_curve(bench, density, counts)
+    if "c" in wanted.cases:
+        measure_streaming(wanted, bench.report, say)
+    return bench.report
+
+
+def _beside_paper(bench: _Bench) -> None:
+    sent = _sent(PAPER_OBJECTS, PAPER_SECONDS, 100.0, seed=bench.wanted.seed)
+    bench.say(f"(a) {PAPER_OBJECTS:,} objects, {sent.count:,} updates")
+    notes = []
+    for words, every_us in (("intervals", None), ("a row every second", SECOND)):
+        asking = Asking(NEAR_M, WITHIN_US, every_us=every_us)
+        answered = _checked(bench, f"(a) {words}", sent, asking, tries=TRIES)
+        bench.report.judge(
+            f"a: processing of the paper over ours, {words}",
+            PAPER_PROCESSING_S / answered.seconds,
+            "times",
+            ">=",
+            FASTER,
+        )
+        notes.append(
+            f"    {words}: {answered.seconds:.3f} s for {answered.rows:,} rows, {answered.seconds / sent.count * 1e6:.1f} µs an update, "
+            f"{answered.seconds / answered.rows * 1e9:.0f} ns a row; the paper {PAPER_PROCESSING_S:.0f} s"
+        )
+    bench.report.notes += [
+        f"(a) {PAPER_OBJECTS:,} objects in 10 km² for {PAPER_SECONDS} s: {sent.count:,} updates, {sent.seconds:.3f} s for the sensors, one core",
+        *notes,
+    ]
+
+
+def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
+    cells: list[tuple[str, ...]] = [
+        ("objects", "updates", "answers", "an update", "µs an update", "ns an answer")
+    ]
+    costs = []
+    for count in counts:
+        bench.say(f"(b) {count:,} objects, {density:g} a km²")
+        sent = _sent(count, CURVE_SECONDS, density, seed=bench.wanted.seed)
+        words = f"(b) {count:,} objects, {density:g} a km²"
+        tries = 1 if count >= ONE_TRY_FROM else 2
+        answered = _checked(bench, words, sent, Asking(NEAR_M, WITHIN_US), tries=tries)
+        costs.append(answered.seconds / sent.count * 1e6)
+        cells.append(
+            (
+                f"{count:,}",
+                f"{sent.count:,}",
+                f"{answered.rows:,}",
+                f"{answered.rows / sent.count:.1f}",
+                f"{costs[-1]:.2f}",
+                f"{answered.seconds / max(answered.rows, 1) * 1e9:.0f}",
+            )
+        )
+    bench.report.judge(
+        f"b: cost of an update, {counts[-1]:,} objects over {counts[0]:,}, {density:g} a km²",
+        costs[-1] / costs[0],
+        "ratio",
+        "<=",
+        COST_GROWTH,
+    )
+    bench.report.notes += [
+        f"(b) {density:g} objects a km², {CURVE_SECONDS} s, one core; answers an update",
+        *(f"    {line}" for line in aligned(cells)),
+    ]
+
+
+def _checked(bench: _Bench, words: str, sent: Sent, asking: Asking, *, tries: int) -> Answered:
+    """The fastest of some runs; what is told about a few objects is looked at in the first."""
+    objects = np.unique(sent.rows["id"].values)
+    random = np.random.default_rng(bench.wanted.seed)
+    collected = Collected.about(sorted(random.choice(objects, SAMPLE, replace=False).tolist()))
+    runs = [answer(sent, asking, collected.take if not number else lambda _: None) for number in range(tries)]
+    wrong = wrong_sensors(collected, sent, asking)
+    bench.report.check(
+        not wrong,
+        f"{words}: what is told about object {wrong[0] if wrong else ''} does not follow from the updates",
+    )
+    bench.report.check(
+        bool(collected.intervals), f"{words}: nothing is told about {sorted(collected.sensors)}"
+    )
+    return min(runs, key=lambda run: run.seconds)
+
+
+def _sent(count: int, seconds: int, density: float, *, seed: int) -> Sent:
+    samples = make_movers(count, seconds, seed=seed, motion=Motion(side_m=side_for(count, density))).samples(
+        SAMPLE_US
+    )
+    return send(Readings(("x", "y"), samples.key, samples.at, samples.place), SENDING)
+
+
+def _warm_up(seed: int) -> None:
+    sent = _sent(100, 30, 100.0, seed=seed)
+    for every_us in (None, SECOND):
+        answer(sent, Asking(NEAR_M, WITHIN_US, every_us=every_us), lambda _: None)

@@ -1,0 +1,231 @@
+"""From what happens to lines to what happens to answers: the loop of a step.
+
+Rule 1  ADD      the line is shown to the lines that it may match.
+        LIFE     the answers of the line are worked out anew, unless they begin more than w after its end; if its life has become
+                 longer, it is shown to the others again.
+        GIVE_UP  what is certain of the line's answers stays, up to now; the line that covers for it answers for the rest.
+        PURGE    nothing: whatever the line took part in is over.
+Rule 2  Before any of these, time catches up with the answers that it touches (see `telling`); at the end of a step, with all.
+Rule 3  An update can only change what comes after it: what an answer says of the time before stays.
+Rule 4  With zones a line that meets no tile of this zone is not there.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from headwater.kernels.predict import answers as answer
+from headwater.kernels.predict import index
+from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, VAGUE, forget
+from headwater.kernels.predict.index import AXES, MOST_CELLS
+from headwater.kernels.predict.plan import ALIASES, JOINS, SOURCES, TENTATIVE, WITHIN, ZONE, ZONES, join_of
+from headwater.kernels.predict.search import (
+    ADDED,
+    AGAIN,
+    ALIAS,
+    DONE,
+    DRAW,
+    EVENT,
+    HIT,
+    NO_CELLS,
+    NOT_TOLD,
+    PATIENCE,
+    PHASE,
+    SETTLED,
+    Search,
+    catch_up,
+    interval_of,
+    search,
+)
+from headwater.kernels.predict.shapes import LOOP, Whole
+from headwater.kernels.predict.store_events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
+from headwater.kernels.predict.telling import Scene, has_room, set_due, tell, withdraw
+from headwater.kernels.predict.zones import corner, meets
+
+
+@njit(**LOOP)
+def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
+    """Take all events in order, then let time pass until `until`. Not DONE: to be called again when there is room."""
+    at, table = look.at, scene.table
+    while at[EVENT] < len(events):
+        event = events[at[EVENT]]
+        line, when, order = event[LINE], event[WHEN], at[EVENT] + 1
+        came = DONE
+        if at[PHASE] == 0:
+            came = _begin(scene, look, event[WHAT], line, event[START], event[END], when, order)
+        if came == DONE and at[PHASE] == 1:
+            came = search(scene, look, line, when, order, at[AGAIN] == 1)
+        if came != DONE:
+            return came
+        at[EVENT] += 1
+        at[PHASE], at[ALIAS], at[HIT] = 0, 0, -1
+    due = table.due
+    while at[SETTLED] < table.at[answer.USED]:
+        row = at[SETTLED]
+        if due[row] < until and not catch_up(scene, row, until):
+            return NOT_TOLD
+        at[SETTLED] = row + 1
+    return DONE
+
+
+@njit(**LOOP, inline="always")
+def _begin(
+    scene: Scene, look: Search, what: int, line: int, start: int, end: int, when: int, order: int
+) -> int:
+    """All of an event but the search, which PHASE asks for."""
+    if what == ADD:
+        return _add(scene, look, line, start, end)
+    if look.grid.alive[1, line] < 0:
+        return DONE
+    if not _catch_up(scene, line, when):
+        return NOT_TOLD
+    if what == LIFE:
+        return _live(scene, look, line, start, end, when, order)
+    if what == GIVE_UP:
+        _give_up(scene, line, when, order)
+    index.drop(look.grid, line)
+    return DONE
+
+
+@njit(**LOOP)
+def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
+    """A line comes."""
+    at = look.at
+    if at[ADDED] > at[PATIENCE]:
+        return DRAW
+    if not _has_cells(scene, look):
+        return NO_CELLS
+    at[ADDED] += 1
+    scene.lines.start[line], scene.lines.end[line] = start, end
+    if scene.plan.rules[ZONES] == 0 or _is_here(scene, look, line):
+        index.put(look.grid, scene.plan, scene.lines, line)
+        at[PHASE] = 1 if start < end else 0  # else its sensor spoke again at once
+        at[AGAIN] = 0
+    return DONE
+
+
+@njit(**LOOP, inline="always")
+def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int, order: int) -> int:
+    """A line has another life."""
+    lines, table, many = scene.lines, scene.table, scene.plan.rules[ALIASES]
+    within = scene.plan.rules[WITHIN]
+    old_start, old_end = lines.start[line], lines.end[line]
+    is_longer = start < old_start or end > old_end
+    if is_longer and not _has_cells(scene, look):
+        return NO_CELLS
+    lines.start[line], lines.end[line] = start, end
+    place = table.heads[line]
+    while place >= 0:
+        row = place // many
+        place = table.rows[row, FIRST + many + place % many]
+        found, begins, ends = False, 0, 0
+        if table.rows[row, BEGINS] <= end + within:
+            found, begins, ends = interval_of(scene, row)
+        _change(scene, row, found, begins, ends, when, order, line, old_start, old_end)
+    if is_longer:
+        index.leave(look.grid, line)
+        index.put(look.grid, scene.plan, lines, line)
+        look.at[PHASE] = look.at[AGAIN] = 1
+    return DONE
+
+
+@njit(**LOOP, inline="always")
+def _catch_up(scene: Scene, line: int, when: int) -> bool:
+    """Let time pass until `when` for the answers of a line; says whether there is room to tell a row of each one left."""
+    table, many = scene.table, scene.plan.rules[ALIASES]
+    left = 0
+    place = table.heads[line]
+    while place >= 0:
+        row = place // many
+        place = table.rows[row, FIRST + many + place % many]
+        if table.due[row] < when and not _catch_up_with(scene, row, when):
+            return False
+        left += 1
+    return has_room(scene, left)
+
+
+@njit(**LOOP)
+def _catch_up_with(scene: Scene, row: int, when: int) -> bool:
+    """`catch_up`, as a call: it is large, and its place at the end of a step is where it is needed most."""
+    return catch_up(scene, row, when)
+
+
+@njit(**LOOP, forceinline=True)
+def _change(
+    scene: Scene,
+    row: int,
+    found: bool,
+    begins: int,
+    ends: int,
+    when: int,
+    order: int,
+    line: int,
+    old_start: int,
+    old_end: int,
+) -> None:
+    """An answer stands from `begins` until `ends` now, or not at all; the life of a line has changed."""
+    table, rows = scene.table, scene.table.rows
+    is_told = rows[row, FLAGS] & TOLD != 0
+    if rows[row, FLAGS] & VAGUE:
+        rows[row, FLAGS] &= ~VAGUE
+        rows[row, ENDS] = answer.NEVER  # not yet told, so whatever it is now, it has changed
+    else:
+        begins = rows[row, BEGINS] if rows[row, BEGINS] < when else max(begins, when)
+    if not found or ends < begins:
+        if is_told:
+            withdraw(scene, row, when, order, line, old_start, old_end)
+        forget(table, row, scene.plan.rules[ALIASES])
+    elif begins != rows[row, BEGINS] or ends != rows[row, ENDS]:
+        rows[row, BEGINS], rows[row, ENDS] = begins, ends
+        if is_told:
+            tell(scene, row, when, order)
+        set_due(scene, row, when)
+
+
+@njit(**LOOP)
+def _give_up(scene: Scene, line: int, when: int, order: int) -> None:
+    """Leave of a line's answers what is certain."""
+    table, rows, rules = scene.table, scene.table.rows, scene.plan.rules
+    many = rules[ALIASES]
+    place = table.heads[line]
+    while place >= 0:
+        row = place // many
+        place = rows[row, FIRST + many + place % many]
+        is_told, is_left = rows[row, FLAGS] & TOLD != 0, rows[row, BEGINS] <= when
+        is_cut = rows[row, ENDS] > when
+        if is_told and not is_left:
+            withdraw(scene, row, when, order, line, scene.lines.start[line], scene.lines.end[line])
+        elif is_left:
+            rows[row, ENDS] = min(rows[row, ENDS], when)
+            if rules[TENTATIVE] == 0:
+                tell(scene, row, rows[row, ENDS], 0)
+            elif is_cut or not is_told:
+                tell(scene, row, when, order)
+        forget(table, row, many)
+
+
+@njit(**LOOP)
+def _has_cells(scene: Scene, look: Search) -> bool:
+    """Whether there is room in the grid for one more line."""
+    wanted = 2 * MOST_CELLS * scene.plan.rules[JOINS]
+    return look.grid.at[index.USED] + wanted <= len(look.grid.entries)
+
+
+@njit(**LOOP)
+def _is_here(scene: Scene, look: Search, line: int) -> bool:
+    """Whether a line is for this zone; notes down the corners of its box."""
+    plan = scene.plan
+    if look.tile <= 0.0:
+        return True
+    join = join_of(plan.joins, 0)
+    is_here = look.hears_all
+    for side in range(2):
+        alias = plan.joins.left[0] if side == 0 else plan.joins.right[0]
+        if plan.source[alias] != line % plan.rules[SOURCES]:
+            continue
+        for axis in range(AXES):
+            look.corners[line, side, axis] = corner(scene.lines, line, join, side, axis)
+        is_here = is_here or meets(
+            scene.lines, line, join, side, look.tile, plan.rules[ZONE], plan.rules[ZONES]
+        )
+    return is_here

@@ -1,0 +1,313 @@
+"""When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
+
+Rule 1  A row is an update if the query's condition holds, its source is the alias's, and key, values, slopes, tolerance (>= 0) and
+        heartbeat (> 0) are numbers; rows for which only the first two hold are counted.
+Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
+Rule 3  What happens before the watermark is told with the step: nothing comes later than its time.
+Memory  See `store`, `answers`, `index` and `sensors`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.predict.plan import sources_of
+from headwater.kernels.predict.question import Alias, PredictQuery
+from headwater.kernels.predict.sensors import Sensors
+from headwater.kernels.predict.shapes import Whole
+from headwater.kernels.predict.standing import Pending, Standing
+from headwater.kernels.predict.store import LineState, LineStore
+from headwater.kernels.predict.store_events import Keys, Updates
+from headwater.kernels.predict.words import GiveUp
+from headwater.model import (
+    BEGINNING,
+    Answers,
+    Column,
+    ColumnType,
+    Instant,
+    RowCondition,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    join_rows,
+)
+
+SOURCE: Final = "source"
+_LONGEST_S: Final = 2.0**62 / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Spring:
+    """Where lines come from: the same for all queries that share them, if they also began at the same time."""
+
+    alias: Alias  # without its name
+    where: int | None
+    within_us: int
+    buffer: int | None
+    give_up: GiveUp
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The lines of a spring since some time."""
+
+    spring: Spring
+    since: Instant
+    lines: LineState
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query's state: since when it sees rows, which of the kernel's sources its own are, and what it has pending."""
+
+    since: Instant
+    sources: tuple[int, ...]
+    pending: Pending
+
+
+@dataclass(frozen=True, slots=True)
+class PredictState:
+    """How far time has come, the keys seen, the lines, and the queries."""
+
+    watermark: Instant
+    sensors: Sensors
+    sources: tuple[Source, ...]
+    asked: tuple[Asked, ...]
+
+
+class PredictKernel:
+    """All PREDICT queries that read one stream in one zone."""
+
+    def __init__(
+        self,
+        schema: StreamSchema,
+        queries: Sequence[PredictQuery],
+        conditions: Sequence[RowCondition] = (),
+        *,
+        index: bool = True,
+    ) -> None:
+        self.schema = schema
+        self.queries = tuple(queries)
+        self.conditions = tuple(conditions)
+        self.standing = [Standing(query, index=index) for query in queries]
+        self.springs = [_springs(query) for query in queries]
+        self._stores = {spring: _store(spring) for springs in self.springs for spring in springs}
+
+    # --- the contract -------------------------------------------------------------------------------------------------
+
+    def start(self, since: Instant) -> PredictState:
+        """Nothing seen; rows before `since` are not for these queries."""
+        sources: dict[Spring, int] = {}
+        found: list[Source] = []
+        asked = []
+        for standing, springs in zip(self.standing, self.springs, strict=True):
+            for spring in springs:
+                if spring not in sources:
+                    sources[spring] = len(found)
+                    found.append(Source(spring, since, self._stores[spring].start()))
+            asked.append(Asked(since, tuple(sources[spring] for spring in springs), standing.start()))
+        return PredictState(BEGINNING, Sensors.none(self._key_type), tuple(found), tuple(asked))
+
+    def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
+        """Take updates, let time pass, tell."""
+        counts: Counter[str] = Counter()
+        sensors, codes, has_key = self._keys(state.sensors, rows)
+        keys = Keys(sensors.rank, sensors.identity)
+        holds: dict[int, NDArray[np.bool_]] = {}
+        sources, events, refused, given_up = [], [], [], []
+        for source in state.sources:
+            updates, lacking = self._updates(source, rows, codes, has_key, holds)
+            store = self._stores[source.spring]
+            lines, happened = store.step(source.lines, updates, watermark, keys)
+            sources.append(replace(source, lines=lines))
+            events.append(happened.events)
+            refused.append(lacking)
+            given_up.append((happened.updates_given_up, happened.seconds_given_up))
+        asked: list[Asked] = []
+        shapes: dict[int, list[Rows]] = {}
+        for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True):
+            pending, told = standing.step(
+                part.pending,
+                [state.sources[s].lines for s in part.sources],
+                [sources[s].lines for s in part.sources],
+                [events[s] for s in part.sources],
+                sensors,
+                watermark,
+            )
+            asked.append(replace(part, pending=pending))
+            if told is not None:
+                shapes.setdefault(query.shape, []).append(told)
+            counts[f"not_updates:{query.name}"] += sum(refused[s] for s in part.sources)
+            counts[f"updates_given_up:{query.name}"] += sum(given_up[s][0] for s in part.sources)
+            counts[f"seconds_given_up:{query.name}"] += sum(given_up[s][1] for s in part.sources)
+        answers = tuple(Answers(shape, _by_time(blocks)) for shape, blocks in sorted(shapes.items()))
+        following = PredictState(watermark, sensors, tuple(sources), tuple(asked))
+        return Step(following, answers, watermark, {name: many for name, many in counts.items() if many})
+
+    def save(self, state: PredictState) -> Saved:
+        """Keys, lines and pending answers."""
+        return Saved(
+            {
+                "watermark": state.watermark,
+                "sensors": state.sensors.save(),
+                "sources": [
+                    {"since": source.since, "lines": self._stores[source.spring].save(source.lines)}
+                    for source in state.sources
+                ],
+                "queries": [
+                    {
+                        "name": query.name,
+                        "fingerprint": query.fingerprint,
+                        "since": part.since,
+                        "sources": list(part.sources),
+                        "pending": standing.save(part.pending),
+                    }
+                    for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True)
+                ],
+            }
+        )
+
+    def load(self, saved: Saved, since: Instant) -> PredictState:
+        """What is known of the queries that are still the same; others begin at `since`."""
+        values = saved.values
+        begins = max(since, values["watermark"])
+        known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
+        sources: dict[Any, int] = {}
+        found: list[Source] = []
+        asked = []
+        for query, standing, springs in zip(self.queries, self.standing, self.springs, strict=True):
+            part = known.get((query.name, query.fingerprint))
+            places = []
+            for number, spring in enumerate(springs):
+                name = (spring, part is None, begins if part is None else part["sources"][number])
+                if name not in sources:
+                    sources[name] = len(found)
+                    store = self._stores[spring]
+                    if part is None:
+                        found.append(Source(spring, begins, store.start()))
+                    else:
+                        old = values["sources"][part["sources"][number]]
+                        found.append(Source(spring, old["since"], store.load(old["lines"])))
+                places.append(sources[name])
+            if part is None:
+                asked.append(Asked(begins, tuple(places), standing.start()))
+            else:
+                lines = [found[place].lines for place in places]
+                asked.append(Asked(part["since"], tuple(places), standing.load(part["pending"], lines)))
+        return PredictState(values["watermark"], Sensors.load(values["sensors"]), tuple(found), tuple(asked))
+
+    # --- updates ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _key_type(self) -> ColumnType:
+        return ColumnType.BIGINT if self.schema.key is None else self.schema.types[self.schema.key]
+
+    def _keys(self, sensors: Sensors, rows: Rows) -> tuple[Sensors, Whole, NDArray[np.bool_] | None]:
+        """The codes of all rows' keys, and which of them there are (None: all)."""
+        if self.schema.key is None:
+            column = Column(ColumnType.BIGINT, np.zeros(rows.count, np.int64))
+        else:
+            column = rows[self.schema.key]
+        if column.valid is None or column.valid.all():
+            return (*sensors.codes(column), None)
+        codes = np.zeros(rows.count, np.int64)
+        sensors, codes[column.valid] = sensors.codes(replace(column.take(column.valid), valid=None))
+        return sensors, codes, column.valid
+
+    def _updates(
+        self,
+        source: Source,
+        rows: Rows,
+        codes: Whole,
+        has_key: NDArray[np.bool_] | None,
+        holds: dict[int, NDArray[np.bool_]],
+    ) -> tuple[Updates, int]:
+        """The rows that are updates of a source, and how many of its rows are none."""
+        spring, alias = source.spring, source.spring.alias
+        time = rows[self.schema.time].values
+        chosen = time >= source.since
+        if spring.where is not None and rows.count:
+            if spring.where not in holds:
+                holds[spring.where] = self.conditions[spring.where](rows)
+            chosen = chosen & holds[spring.where]
+        if alias.source is not None:
+            of = rows[SOURCE]
+            chosen = chosen & (of.values == alias.source) & of.is_valid
+        valid = chosen.copy() if has_key is None else chosen & has_key
+        numbers = {}
+        for name in (*alias.values, *alias.slopes, alias.tolerance, alias.heartbeat):
+            column = rows[name]
+            numbers[name] = column.values.astype(np.float64, copy=False)
+            valid &= np.isfinite(numbers[name])
+            if column.valid is not None:
+                valid &= column.valid
+        valid &= (numbers[alias.tolerance] >= 0.0) & (numbers[alias.heartbeat] > 0.0)
+        taken = np.flatnonzero(valid)
+        if spring.buffer is None and len(taken) > 1:
+            # Of two updates of one sensor at one time the former has no life; only a buffer would count it.
+            same = (codes[taken[1:]] == codes[taken[:-1]]) & (time[taken[1:]] == time[taken[:-1]])
+            if same.any():
+                taken = taken[np.append(~same, True)]
+        heartbeat = np.minimum(numbers[alias.heartbeat][taken], _LONGEST_S)
+        updates = Updates(
+            codes[taken],
+            time[taken].astype(np.int64, copy=False),
+            _stacked([numbers[name] for name in alias.values], taken),
+            _stacked([numbers[name] for name in alias.slopes], taken),
+            numbers[alias.tolerance][taken],
+            np.maximum(np.rint(heartbeat * 1e6).astype(np.int64), 1),
+        )
+        return updates, int(np.count_nonzero(chosen)) - int(np.count_nonzero(valid))
+
+
+def _springs(query: PredictQuery) -> tuple[Spring, ...]:
+    """A spring for each source of a query."""
+    found = []
+    for source in sources_of(query):
+        alias = next(alias for alias in query.aliases if alias.source == source)
+        bounded = query.buffer is not None
+        found.append(
+            Spring(
+                replace(alias, name=""),
+                query.where,
+                query.within_us,
+                query.buffer,
+                query.give_up if bounded else GiveUp.LEAST,
+                query.seed if bounded else 0,
+            )
+        )
+    return tuple(found)
+
+
+def _store(spring: Spring) -> LineStore:
+    return LineStore(
+        len(spring.alias.values),
+        spring.within_us,
+        buffer=spring.buffer,
+        give_up=spring.give_up,
+        seed=spring.seed,
+    )
+
+
+def _stacked(columns: Sequence[NDArray[np.float64]], taken: Whole) -> NDArray[np.float64]:
+    """float64[updates, dimensions]."""
+    stacked = np.empty((len(taken), len(columns)))
+    for place, column in enumerate(columns):
+        stacked[:, place] = column[taken]
+    return stacked
+
+
+def _by_time(blocks: Sequence[Rows]) -> Rows:
+    """The answers of queries of one shape in the order of time."""
+    if len(blocks) == 1:
+        return blocks[0]
+    joined = join_rows(blocks)
+    return joined.take(np.argsort(joined["event_time"].values, kind="stable"))

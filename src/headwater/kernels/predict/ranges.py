@@ -1,0 +1,160 @@
+"""Which values may a line, or the difference of two lines, have for a condition to hold?
+
+A comparator with a bound K allows the difference d = left − right a few ranges, its pieces; each choice of pieces is one answer.
+
+    <=, <   −B .. B
+    >=, >   B .. ∞          −∞ .. −B
+    =       K−Δ .. K+Δ      −K−Δ .. −K+Δ           (one piece if K = 0)
+    <>      out .. ∞        −∞ .. −out     −in .. in      (two pieces if K = 0)
+
+Rule 1  Δ is the sum of the tolerances under MAY and MUST, 0 for the lines as they are; B, in and out are K with Δ on the side that
+        the certainty says. Under PROBABILITY B is the bound at which p is reached.
+Rule 2  Where two pieces would touch or overlap, the first takes all and the others are empty.
+Rule 3  `=` is never sure, and never probable, where there is a tolerance; `<>` is always possible and almost sure there.
+Rule 4  A condition on one value has the ranges of a comparison: `<>` two pieces (above, below), all others one.
+Rule 5  < and > and <> leave out the ends of their ranges (`strict`), but not where a probability decides: it does not jump.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from numba import njit
+
+from headwater.kernels.predict.chances import beyond_bound, ordered, within_bound
+from headwater.kernels.predict.shapes import LOOP
+from headwater.kernels.predict.words import Certainty, Comparator
+
+LESS_EQUAL: Final = int(Comparator.LESS_EQUAL)
+LESS: Final = int(Comparator.LESS)
+GREATER_EQUAL: Final = int(Comparator.GREATER_EQUAL)
+GREATER: Final = int(Comparator.GREATER)
+EQUAL: Final = int(Comparator.EQUAL)
+DIFFERENT: Final = int(Comparator.DIFFERENT)
+LINE: Final = int(Certainty.LINE)
+MAY: Final = int(Certainty.MAY)
+MUST: Final = int(Certainty.MUST)
+PROBABILITY: Final = int(Certainty.PROBABILITY)
+
+NOISE: Final = 4e-16
+"""A bound less its tolerances is zero if it is below this share of them: 0.3 − 0.1 − 0.2 is not negative."""
+
+Range = tuple[bool, float, float, bool]
+"""Whether there is such a piece; its ends, which may be infinite; whether the ends are left out."""
+
+
+@njit(**LOOP)
+def difference_pieces(comparator: int, bound: float) -> int:
+    """How many pieces a condition on a difference has."""
+    if comparator <= LESS:
+        return 1
+    if comparator == EQUAL:
+        return 2 if bound > 0.0 else 1
+    if comparator == DIFFERENT:
+        return 3 if bound > 0.0 else 2
+    return 2
+
+
+@njit(**LOOP)
+def value_pieces(comparator: int) -> int:
+    """How many pieces a condition on one value has."""
+    return 2 if comparator == DIFFERENT else 1
+
+
+@njit(**LOOP, forceinline=True)
+def is_strict(comparator: int) -> bool:
+    """Whether a comparator leaves out the ends of its ranges."""
+    return comparator in (LESS, GREATER, DIFFERENT)
+
+
+@njit(**LOOP, forceinline=True)
+def difference_range(
+    comparator: int, bound: float, certainty: int, p: float, one: float, other: float, piece: int
+) -> Range:
+    """The range of left − right for a piece of |left − right| compared with `bound`, tolerances `one` and `other`."""
+    if comparator <= LESS and certainty <= MUST:  # nearly all of them
+        limit = bound
+        if certainty == MAY:
+            limit = bound + (one + other)
+        elif certainty == MUST:
+            limit = _less(bound, one + other)
+        return limit >= 0.0, -limit, limit, comparator == LESS
+    return _other_range(comparator, bound, certainty, p, one, other, piece)
+
+
+@njit(**LOOP)
+def _other_range(
+    comparator: int, bound: float, certainty: int, p: float, one: float, other: float, piece: int
+) -> Range:
+    both = one + other
+    slack = both if certainty in (MAY, MUST) else 0.0
+    smooth = certainty == PROBABILITY and both > 0.0
+    if comparator <= LESS:
+        wide, narrow = ordered(one, other)
+        limit = within_bound(p, bound, wide, narrow)
+        return limit >= 0.0, -limit, limit, comparator == LESS and not smooth
+    if comparator <= GREATER:
+        strict = comparator == GREATER and not smooth
+        limit = bound + slack if certainty == MUST else _less(bound, slack)
+        if smooth:
+            wide, narrow = ordered(one, other)
+            limit = beyond_bound(p, bound, wide, narrow)
+        if limit < 0.0 or (limit == 0.0 and not strict):
+            return piece == 0, -math.inf, math.inf, False
+        if piece == 0:
+            return True, limit, math.inf, strict
+        return True, -math.inf, -limit, strict
+    if comparator == EQUAL:
+        if both > 0.0 and certainty >= MUST:
+            return False, 0.0, 0.0, False
+        limit = _less(bound, slack)
+        if limit <= 0.0:
+            return piece == 0, -bound - slack, bound + slack, False
+        if piece == 0:
+            return True, limit, bound + slack, False
+        return True, -bound - slack, -limit, False
+    if both > 0.0 and certainty in (MAY, PROBABILITY):
+        return piece == 0, -math.inf, math.inf, False
+    if piece == 0:
+        return True, bound + slack, math.inf, True
+    if piece == 1:
+        return True, -math.inf, -bound - slack, True
+    limit = _less(bound, slack)
+    return limit > 0.0, -limit, limit, True
+
+
+@njit(**LOOP)
+def value_range(
+    comparator: int, bound: float, certainty: int, p: float, tolerance: float, piece: int
+) -> Range:
+    """The range of a line for a piece of its value compared with `bound`."""
+    slack = 0.0
+    if certainty == MAY:
+        slack = tolerance
+    elif certainty == MUST:
+        slack = -tolerance
+    smooth = certainty == PROBABILITY and tolerance > 0.0
+    if smooth:
+        slack = tolerance * (1.0 - 2.0 * p)
+    if comparator <= LESS:
+        return True, -math.inf, bound + slack, comparator == LESS and not smooth
+    if comparator <= GREATER:
+        return True, bound - slack, math.inf, comparator == GREATER and not smooth
+    if comparator == EQUAL:
+        if tolerance > 0.0 and certainty >= MUST:
+            return False, 0.0, 0.0, False
+        return True, bound - slack, bound + slack, False
+    if tolerance > 0.0 and certainty in (MAY, PROBABILITY):
+        return piece == 0, -math.inf, math.inf, False
+    if piece == 0:
+        return True, bound - slack, math.inf, True
+    return True, -math.inf, bound + slack, True
+
+
+@njit(**LOOP, forceinline=True)
+def _less(bound: float, slack: float) -> float:
+    rest = bound - slack
+    if rest < 0.0 and rest >= -NOISE * slack:
+        return 0.0
+    return rest

@@ -1,0 +1,278 @@
+"""What does each sensor's line say, from when until when? The updates of one source, as lines in slots.
+
+Rule 1  A step takes updates in stream order and tells what happens to lines, in order (see `store_events`): for each update LIFE of
+        its sensor's former line if that is cut, with a buffer PURGE of what is over, GIVE_UP and LIFE of the line that covers
+        for it, then ADD of itself unless it is refused. Last comes PURGE of lines with end + w < watermark.
+Rule 2  A slot that is freed is used again only in a later step: whoever reads the events of a step finds every line they speak of, with
+        the life that it had last; the lives in between are in the events.
+Rule 3  How the updates are cut into steps changes neither lives nor what is given up, only when a line is purged.
+Rule 4  A step changes nothing that it was given.
+
+Memory  Without a buffer: the open line of each sensor and those closed or run out less than w before the watermark. With
+        a buffer: at most n lines. Slots are as many as these and the updates of the largest step since there were none,
+        at most; one number is kept per sensor for ever. A step copies the slots in use, so many small steps cost more than one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.predict import store_buffer as bounded
+from headwater.kernels.predict.shapes import Lines, Real, Whole
+from headwater.kernels.predict.store_buffer import Buffer, keep
+from headwater.kernels.predict.store_events import EVENT_COLUMNS, PURGE, Keys, Updates
+from headwater.kernels.predict.store_heap import Heap
+from headwater.kernels.predict.store_slots import follow
+from headwater.kernels.predict.words import GiveUp
+from headwater.model import Instant
+
+_POLICIES: Final = {
+    GiveUp.LEAST: bounded.LEAST,
+    GiveUp.NEWEST: bounded.NEWEST,
+    GiveUp.OLDEST: bounded.OLDEST,
+    GiveUp.RANDOM: bounded.RANDOM,
+}
+_BY_SLOT: Final = ("key", "before", "after", "number", "worth")
+_SMALLEST: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """Lines by slot; a slot that is not `stored` may hold what was there before.
+
+    `key` int64[slots] is the code of a line's sensor. `last` int64[codes] is the slot of a sensor's last line, or -1. With a
+    buffer also, by slot: `before` and `after`, the neighbours of the same sensor or -1; `number`, the update's place in the
+    stream; `worth`, its contribution (LEAST only). `count` is the number of updates seen, `handed_on_us` how much life was handed on.
+    """
+
+    lines: Lines
+    key: Whole
+    stored: NDArray[np.bool_]
+    last: Whole
+    before: Whole
+    after: Whole
+    number: Whole
+    worth: Real
+    count: int
+    handed_on_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What a step did: `events` int64[m, 5]; updates given up, refused ones included; whole seconds of life handed on.
+
+    Seconds of all steps add up to those of all the life handed on: a part of one is told when it has become whole.
+    """
+
+    events: Whole
+    updates_given_up: int = 0
+    seconds_given_up: int = 0
+
+
+class LineStore:
+    """The lines of one source, all of them or at most `buffer` at a time."""
+
+    def __init__(
+        self,
+        dimensions: int,
+        within_us: int,
+        *,
+        buffer: int | None = None,
+        give_up: GiveUp = GiveUp.LEAST,
+        seed: int = 0,
+    ) -> None:
+        assert buffer is None or buffer >= 1, "a buffer of nothing"
+        self.dimensions = dimensions
+        self.within_us = within_us
+        self.buffer = buffer
+        self.give_up = give_up
+        seed &= 0xFFFF_FFFF_FFFF_FFFF
+        self._seed = seed - (1 << 64) if seed >= 1 << 63 else seed
+
+    def start(self) -> LineState:
+        """No lines."""
+        return self._state(0, 0)
+
+    def step(
+        self, state: LineState, updates: Updates, watermark: Instant, keys: Keys | None = None
+    ) -> tuple[LineState, Happened]:
+        """Take updates, none of them before an earlier step's, and let time pass until `watermark`.
+
+        `keys` matters to a buffer only; without it keys are ordered, and known, by their codes.
+        """
+        if not len(updates.t0) and not self._due(state, watermark).any():
+            return state, Happened(np.empty((0, EVENT_COLUMNS), np.int64))
+        updates = Updates(*map(_plain, updates))
+        if self.buffer is None:
+            return self._follow(state, updates, watermark)
+        return self._keep(state, updates, watermark, Keys(*map(_plain, keys)) if keys else None)
+
+    def lines(self, state: LineState) -> Lines:
+        """The lines by slot, with the lives they have now."""
+        return state.lines
+
+    def save(self, state: LineState) -> dict[str, Any]:
+        """The stored lines with their slots, for the codec."""
+        slots = np.flatnonzero(state.stored)
+        saved: dict[str, Any] = {name: column[slots] for name, column in state.lines._asdict().items()}
+        for name in self._columns:
+            saved[name] = getattr(state, name)[slots]
+        return {
+            **saved,
+            "slots": slots,
+            "last": state.last.copy(),
+            "count": state.count,
+            "handed_on_us": state.handed_on_us,
+        }
+
+    def load(self, saved: dict[str, Any]) -> LineState:
+        """The state as it was saved, each line in its slot."""
+        slots, last = saved["slots"], saved["last"]
+        empty = self._state(_room(int(slots[-1]) + 1 if len(slots) else 0), len(last))
+        empty.last[:] = last
+        empty.stored[slots] = True
+        for name, column in empty.lines._asdict().items():
+            column[slots] = saved[name]
+        for name in self._columns:
+            getattr(empty, name)[slots] = saved[name]
+        return replace(empty, count=saved["count"], handed_on_us=saved["handed_on_us"])
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def _follow(self, state: LineState, updates: Updates, watermark: Instant) -> tuple[LineState, Happened]:
+        """Without a buffer."""
+        many = len(updates.t0)
+        if many:
+            state = self._copied(state, updates)
+            free = np.flatnonzero(~state.stored)[:many]
+            events = np.empty((2 * many, EVENT_COLUMNS), np.int64)
+            told = follow(state.lines, state.key, state.stored, state.last, updates, free, events)
+            events = events[:told]
+        else:
+            state = replace(state, stored=state.stored.copy(), last=state.last.copy())
+            events = np.empty((0, EVENT_COLUMNS), np.int64)
+        purged = self._purge(state, watermark)
+        return replace(state, count=state.count + many), Happened(np.concatenate([events, purged]))
+
+    def _purge(self, state: LineState, watermark: Instant) -> Whole:
+        """Take out what is over; the events of it."""
+        slots = np.flatnonzero(self._due(state, watermark))
+        state.stored[slots] = False
+        of = state.key[slots]
+        state.last[of[state.last[of] == slots]] = -1
+        start, end = state.lines.start[slots], state.lines.end[slots]
+        same = np.ones_like(slots)
+        return np.stack([PURGE * same, slots, start, end, watermark * same], axis=1)
+
+    def _keep(
+        self, state: LineState, updates: Updates, watermark: Instant, keys: Keys | None
+    ) -> tuple[LineState, Happened]:
+        """With a buffer."""
+        assert self.buffer is not None
+        many = len(updates.t0)
+        stored = int(np.count_nonzero(state.stored))
+        before, state = state, self._copied(state, updates)
+        slots, codes = len(state.key), len(state.last)
+        if keys is None:
+            keys = Keys(np.arange(codes), np.arange(codes))
+        room = min(self.buffer, stored + many) + 1
+        rules = np.array([self.buffer, self.within_us, _POLICIES[self.give_up], self._seed], np.int64)
+        counts = np.zeros(bounded.COUNTS, np.int64)
+        counts[bounded.NUMBER] = state.count
+        counts[bounded.HANDED_ON_US] = state.handed_on_us
+        buffer = Buffer(
+            state.lines,
+            state.key,
+            state.stored,
+            state.last,
+            state.before,
+            state.after,
+            state.number,
+            state.worth,
+            _heap(state, keys, state.lines.end, room, slots),
+            _heap(state, keys, state.worth, room, slots),
+            rules,
+            counts,
+            np.empty((5 * many + stored, EVENT_COLUMNS), np.int64),
+        )
+        keep(buffer, updates, keys, np.flatnonzero(~state.stored)[:many], watermark)
+        handed_on_us = int(counts[bounded.HANDED_ON_US])
+        happened = Happened(
+            buffer.events[: counts[bounded.TOLD]].copy(),
+            int(counts[bounded.GIVEN_UP]),
+            handed_on_us // 1_000_000 - before.handed_on_us // 1_000_000,
+        )
+        return replace(state, count=int(counts[bounded.NUMBER]), handed_on_us=handed_on_us), happened
+
+    def _due(self, state: LineState, watermark: Instant) -> NDArray[np.bool_]:
+        due: NDArray[np.bool_] = state.lines.end < watermark - self.within_us
+        due &= state.stored
+        return due
+
+    # --- slots --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        """What is known of a line beside what it says."""
+        return _BY_SLOT[:1] if self.buffer is None else _BY_SLOT
+
+    def _state(self, slots: int, codes: int) -> LineState:
+        """No lines, and room for some."""
+        more = 0 if self.buffer is None else slots
+        lines = Lines(
+            np.zeros(slots, np.int64),
+            np.zeros(slots, np.int64),
+            np.zeros(slots, np.int64),
+            np.zeros((slots, self.dimensions)),
+            np.zeros((slots, self.dimensions)),
+            np.zeros(slots),
+        )
+        return LineState(
+            lines,
+            np.zeros(slots, np.int64),
+            np.zeros(slots, np.bool_),
+            np.full(codes, -1),
+            np.zeros(more, np.int64),
+            np.zeros(more, np.int64),
+            np.zeros(more, np.int64),
+            np.zeros(more),
+            0,
+            0,
+        )
+
+    def _copied(self, state: LineState, updates: Updates) -> LineState:
+        """A copy of a state with room for some updates."""
+        many = len(updates.t0)
+        slots = np.flatnonzero(state.stored)
+        top = int(slots[-1]) + 1 if len(slots) else 0
+        codes = max(len(state.last), int(updates.key.max()) + 1 if many else 0)
+        if codes > len(state.last):
+            codes = max(codes, 2 * len(state.last))
+        copy = self._state(_room(max(top, len(slots) + many)), codes)
+        copy.last[: len(state.last)] = state.last
+        copy.stored[:top] = state.stored[:top]
+        for to, column in zip(copy.lines, state.lines, strict=True):
+            to[:top] = column[:top]
+        for name in self._columns:
+            getattr(copy, name)[:top] = getattr(state, name)[:top]
+        return replace(copy, count=state.count, handed_on_us=state.handed_on_us)
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """The one layout for which the loops are compiled: arrays from bytes may not be written to, columns of tables have gaps."""
+    return np.require(column, requirements=["C", "W"])
+
+
+def _heap(state: LineState, keys: Keys, first: NDArray[Any], room: int, slots: int) -> Heap:
+    place = np.empty(slots, np.int64)
+    return Heap(np.empty(room, np.int64), place, first, state.lines.t0, state.key, keys.rank, state.number)
+
+
+def _room(slots: int) -> int:
+    """A little more, in eighths of a power of two: the arrays that others keep by slot then rarely change their length."""
+    eighth = max(_SMALLEST, (1 << max(slots - 1, 0).bit_length()) // 8)
+    return -(-slots // eighth) * eighth

@@ -1,0 +1,171 @@
+"""When is a row of an answer told, and what does it say?
+
+Rule 1  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick.
+Rule 2  TENTATIVE: one row when the answer is made; one whenever an update changes it; one with `withdrawn` when an update leaves
+        nothing of it. AHEAD t: the first of them only t before the answer begins, if it still stands then.
+Rule 3  Time catches up with an answer before anything about it changes: `advance` tells what was due before an update, with the
+        lines as they were then. So what is told does not depend on how the updates were cut into steps.
+Rule 4  Where two rows have one time, changes by updates come in the order of the updates, what time alone tells comes after
+        them, and the rest is decided by keys, update times and piece.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from headwater.kernels.predict import answers as answer
+from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, MADE, PIECE, TOLD, Table, forget
+from headwater.kernels.predict.geometry import join_probability, value_probability
+from headwater.kernels.predict.glances import is_sure
+from headwater.kernels.predict.plan import (
+    AHEAD,
+    ALIASES,
+    EVERY,
+    JOINS,
+    PLAIN,
+    TENTATIVE,
+    Plan,
+    join_of,
+)
+from headwater.kernels.predict.shapes import LOOP, Lines, Real, Whole
+
+# Columns of `Told.rows`, int64[…, PARTS + EACH · aliases].
+TIME: Final = 0
+ORDER: Final = 1  # the event that made it be told, 0: time alone
+FROM: Final = 2
+TO: Final = 3
+WHICH: Final = 4  # the piece
+WITHDRAWN: Final = 5
+PARTS: Final = 6  # then, per alias: the code of the key, the time of the update, the line, and its life's start and end at that moment
+EACH: Final = 5
+
+BY_TIME: Final = answer.NEVER  # ORDER
+
+
+class Told(NamedTuple):
+    """What is told: `rows` int64[room, …]; `at` int64[1]: how many there are."""
+
+    rows: Whole
+    at: Whole
+
+
+class Scene(NamedTuple):
+    """What telling needs to know: the question, the lines with the code of each one's key, the answers, and what is told."""
+
+    plan: Plan
+    lines: Lines
+    code: Whole
+    table: Table
+    told: Told
+    work: Real
+
+
+@njit(**LOOP, forceinline=True)
+def has_room(scene: Scene, many: int) -> bool:
+    """Whether so many rows can be told."""
+    return scene.told.at[0] + many <= len(scene.told.rows)
+
+
+@njit(**LOOP, forceinline=True)
+def advance(scene: Scene, row: int, until: int) -> bool:
+    """Tell what time alone makes an answer tell before `until`, and forget it if it is over. False: no room, to be called again."""
+    rules, table = scene.plan.rules, scene.table
+    rows, due = table.rows, table.due
+    while due[row] < until:
+        if rules[TENTATIVE] == 1 and (rules[AHEAD] < 0 or rows[row, FLAGS] & TOLD):
+            forget(table, row, rules[ALIASES])
+            return True
+        if not has_room(scene, 1):
+            return False
+        now, ends = due[row], rows[row, ENDS]
+        if rules[TENTATIVE] == 1:
+            tell(scene, row, now, BY_TIME)
+            rows[row, FLAGS] |= TOLD
+            due[row] = ends
+        elif now < ends:
+            tell(scene, row, now, 0)
+            scene.told.rows[scene.told.at[0] - 1, TO] = now
+            due[row] = min(now + rules[EVERY], ends)
+        else:
+            tell(scene, row, ends, 0)
+            forget(table, row, rules[ALIASES])
+    return True
+
+
+@njit(**LOOP, forceinline=True)
+def set_due(scene: Scene, row: int, now: int) -> None:
+    """When time alone makes an answer tell something next, at `now` or later."""
+    rules, rows = scene.plan.rules, scene.table.rows
+    begins, due = rows[row, BEGINS], rows[row, ENDS]
+    if rules[TENTATIVE] == 1:
+        if rules[AHEAD] >= 0 and rows[row, FLAGS] & TOLD == 0:
+            due = max(rows[row, MADE], begins - rules[AHEAD])
+    elif rules[EVERY] > 0:
+        tick = -(-max(begins, now) // rules[EVERY]) * rules[EVERY]
+        due = min(tick, due)
+    scene.table.due[row] = due
+
+
+@njit(**LOOP, forceinline=True)
+def tell(scene: Scene, row: int, time: int, order: int) -> None:
+    """Tell a row of an answer; there is room for it."""
+    table, rows = scene.table, scene.told.rows
+    place = scene.told.at[0]
+    scene.told.at[0] = place + 1
+    rows[place, TIME] = time
+    rows[place, ORDER] = order
+    rows[place, FROM] = table.rows[row, BEGINS]
+    rows[place, TO] = table.rows[row, ENDS]
+    rows[place, WHICH] = table.rows[row, PIECE]
+    rows[place, WITHDRAWN] = 0
+    for alias in range(scene.plan.rules[ALIASES]):
+        line = table.rows[row, FIRST + alias]
+        part = PARTS + EACH * alias
+        rows[place, part] = scene.code[line]
+        rows[place, part + 1] = scene.lines.t0[line]
+        rows[place, part + 2] = line
+        rows[place, part + 3] = scene.lines.start[line]
+        rows[place, part + 4] = scene.lines.end[line]
+
+
+@njit(**LOOP)
+def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: int, end: int) -> None:
+    """Tell that nothing is left of an answer, which was as told last while a line had its former life."""
+    tell(scene, row, time, order)
+    rows, place = scene.told.rows, scene.told.at[0] - 1
+    rows[place, WITHDRAWN] = 1
+    for alias in range(scene.plan.rules[ALIASES]):
+        part = PARTS + EACH * alias
+        if rows[place, part + 2] == line:
+            rows[place, part + 3], rows[place, part + 4] = start, end
+
+
+@njit(**LOOP)
+def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> None:
+    """The probability of every row told, at the answer's best instant: of several joins the least. Lives become those of the rows."""
+    many = plan.rules[ALIASES]
+    for row in range(len(rows)):
+        for alias in range(many):
+            part = PARTS + EACH * alias
+            line = rows[row, part + 2]
+            lines.start[line], lines.end[line] = rows[row, part + 3], rows[row, part + 4]
+        if many == 1:
+            found[row] = value_probability(lines, rows[row, PARTS + 2], plan.single, rows[row, WHICH])
+            continue
+        found[row] = np.inf
+        for j in range(plan.rules[JOINS]):
+            left = rows[row, PARTS + EACH * plan.joins.left[j] + 2]
+            right = rows[row, PARTS + EACH * plan.joins.right[j] + 2]
+            piece = plan.piece_of[j, rows[row, WHICH]]
+            join = join_of(plan.joins, j)
+            if plan.rules[PLAIN] == 1 and is_sure(lines, left, right, join):
+                found[row] = 1.0
+                break
+            chance = join_probability(lines, left, lines, right, join, piece, work)
+            if not chance >= found[row]:
+                found[row] = chance
+            if np.isnan(chance):
+                break

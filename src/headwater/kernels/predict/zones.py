@@ -1,0 +1,125 @@
+"""Which zones must hear of an update, and which of them answers for a pair?
+
+Rule 1  The values that the first join compares are cut into square tiles, TILES times as wide as the greatest of its upper bounds; a hash
+        of a tile says whose it is. An update goes to the zones of all tiles that its box meets: where it can be over its
+        whole possible life, from its own content alone.
+Rule 2  A pair belongs to the tile with the greater of the two boxes' low corners, along each axis. If the lines match, the boxes
+        meet, and both meet that tile. So some zone has both, and one zone answers.
+Rule 3  Without an upper bound, with one that is 0, or with one alias there are no tiles: every zone hears of everything, and a hash of
+        keys and update times says who answers. With three and more aliases every zone hears of everything, and the first join's
+        tiles say who answers. With a buffer likewise: what is given up depends on all updates.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.predict.geometry import reach
+from headwater.kernels.predict.index import mixed
+from headwater.kernels.predict.plan import sources_of
+from headwater.kernels.predict.question import Difference, Distance, PredictQuery
+from headwater.kernels.predict.shapes import LOOP, Join, Lines, join_of
+from headwater.kernels.predict.words import Comparator
+
+TILES: Final = 32
+MOST_TILES: Final = 256
+"""An update that meets more tiles than this goes to all zones."""
+
+_FARTHEST: Final = 2.0**62
+
+
+def tile_of(query: PredictQuery) -> float:
+    """How wide the tiles of a query are; 0: it has none."""
+    bounds = [0.0]
+    if len(query.aliases) > 1:
+        joins = [c for c in query.conditions if isinstance(c, Difference | Distance)]
+        pair = {joins[0].left, joins[0].right}
+        bounds += [c.bound for c in joins if {c.left, c.right} == pair and _is_bounded(c)]
+    widest = TILES * max(bounds)
+    return widest if widest < np.inf else 0.0
+
+
+def hears_all(query: PredictQuery) -> bool:
+    """Whether every zone must hear of every update."""
+    return len(query.aliases) != 2 or query.buffer is not None or tile_of(query) == 0.0
+
+
+def zones_of(query: PredictQuery, lines: Lines, source: int | None, zones: int) -> NDArray[np.bool_]:
+    """bool[lines, zones]: which zones must hear of which updates of a source; their lives are the whole possible ones."""
+    found = np.ones((len(lines.t0), zones), np.bool_)
+    if hears_all(query):
+        return found
+    first = next(c for c in query.conditions if isinstance(c, Difference | Distance))
+    join = join_of(query, first.left, first.right)
+    sides = np.array([query.aliases[alias].source == source for alias in (first.left, first.right)])
+    assert source in sources_of(query), "a source that the query does not read"
+    _mark(lines, join, sides, tile_of(query), found)
+    return found
+
+
+def _is_bounded(condition: Difference | Distance) -> bool:
+    if isinstance(condition, Distance):
+        return True
+    return condition.comparator in (Comparator.LESS_EQUAL, Comparator.LESS)
+
+
+@njit(**LOOP)
+def meets(lines: Lines, line: int, join: Join, side: int, tile: float, zone: int, zones: int) -> bool:
+    """Whether a line on a side of a join meets a tile of a zone."""
+    x, x_last = _span(lines, line, join, side, 0, tile)
+    y, y_last = _span(lines, line, join, side, 1, tile)
+    if (x_last - x + 1.0) * (y_last - y + 1.0) > MOST_TILES:
+        return True
+    for a in range(int(x_last - x) + 1):
+        for b in range(int(y_last - y) + 1):
+            if zone_of(mixed(mixed(np.int64(x + a)) ^ np.int64(y + b)), zones) == zone:
+                return True
+    return False
+
+
+@njit(**LOOP)
+def owner(low_x: float, low_y: float, tile: float, zones: int) -> int:
+    """The zone that answers for a pair, by the greater of the low corners of its boxes."""
+    return zone_of(mixed(mixed(np.int64(_place(low_x, tile))) ^ np.int64(_place(low_y, tile))), zones)
+
+
+@njit(**LOOP)
+def corner(lines: Lines, line: int, join: Join, side: int, axis: int) -> float:
+    """The low end of a line's box along an axis; 0 where it has none."""
+    low, _ = reach(lines, line, join, side, axis)
+    return low if low > -np.inf else 0.0
+
+
+@njit(**LOOP)
+def zone_of(name: Any, zones: int) -> int:
+    """The zone that a hash falls to."""
+    return int(np.uint64(name) % np.uint64(zones))
+
+
+@njit(**LOOP)
+def _place(value: float, tile: float) -> float:
+    return min(max(np.floor(value / tile), -_FARTHEST), _FARTHEST)
+
+
+@njit(**LOOP)
+def _span(lines: Lines, line: int, join: Join, side: int, axis: int, tile: float) -> tuple[float, float]:
+    low, high = reach(lines, line, join, side, axis)
+    if low == -np.inf and high == np.inf:
+        return 0.0, 0.0  # no such axis
+    return _place(low, tile), _place(high, tile)
+
+
+@njit(**LOOP)
+def _mark(lines: Lines, join: Join, sides: NDArray[np.bool_], tile: float, found: NDArray[np.bool_]) -> None:
+    zones = found.shape[1]
+    for line in range(len(lines.t0)):
+        for zone in range(zones):
+            is_here = False
+            for side in range(2):
+                if sides[side] and not is_here:
+                    is_here = meets(lines, line, join, side, tile, zone, zones)
+            found[line, zone] = is_here

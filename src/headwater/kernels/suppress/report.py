@@ -1,0 +1,108 @@
+"""What would SUPPRESS have saved on recorded samples, and how far off would its lines have been?
+
+Rule 1  The same loop decides as in the kernel; nothing is told, everything is counted.
+Rule 2  The error that remains is the distance of a sample from the line that holds just after it: 0 where it was sent, so it is
+        never above the tolerance. Mean, greatest and root mean square are over all samples, sent or not.
+
+Memory  A number a sample, while it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwater.kernels.suppress.keys import Keys
+from headwater.kernels.suppress.predictors import Real, Whole
+from headwater.kernels.suppress.sensors import no_sensors, rules_for, send, with_sensors
+from headwater.kernels.suppress.words import Predictor
+from headwater.model import Rows
+from headwater.model.partitions import by_partition
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples in the order of the stream: whose (from 0 on), when (µs), and what, float64[n, d]."""
+
+    sensors: Whole
+    times: Whole
+    values: Real
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def sensor_count(self) -> int:
+        """How many sensors there are."""
+        return int(self.sensors.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What one predictor with one tolerance comes to."""
+
+    predictor: Predictor
+    parameters: tuple[float, ...]
+    tolerance: float
+    samples: int
+    updates: int
+    mean_error: float
+    max_error: float
+    rms_error: float
+
+    @property
+    def saved(self) -> float:
+        """The share of samples that need not be sent."""
+        return 1.0 - self.updates / self.samples if self.samples else 0.0
+
+
+def samples_of(rows: Rows, *, key: str | None, time: str, dimensions: Sequence[str]) -> Samples:
+    """The samples among rows in the order of the stream: those with a key and a number in every dimension."""
+    valid = np.ones(rows.count, np.bool_)
+    for name in (*([key] if key else []), *dimensions):
+        valid &= rows[name].is_valid
+    places = np.flatnonzero(valid)
+    values = np.empty((len(places), len(dimensions)))
+    for d, name in enumerate(dimensions):
+        values[:, d] = rows[name].values[places]
+    sensors = np.zeros(len(places), np.int64)
+    if key is not None and len(places):
+        _, sensors = Keys().with_those_of(rows[key].take(places))
+    return Samples(sensors, rows[time].values[places], values)
+
+
+def savings(
+    samples: Samples,
+    *,
+    tolerance: float,
+    heartbeat_us: int,
+    predictor: Predictor,
+    parameters: tuple[float, ...] = (),
+) -> Savings:
+    """Let every sensor suppress its samples and see what is left of them."""
+    none = no_sensors(predictor, samples.values.shape[1], parameters)
+    rules = rules_for(tolerance, heartbeat_us, predictor, parameters)
+    gaps = np.empty(len(samples))
+    sensors = with_sensors(none, samples.sensor_count)
+    sent = send(rules, sensors, samples.sensors, samples.times, samples.values, gaps)
+    some = len(samples) > 0
+    return Savings(
+        predictor,
+        parameters,
+        tolerance,
+        len(samples),
+        len(sent.place),
+        float(gaps.mean()) if some else 0.0,
+        float(gaps.max()) if some else 0.0,
+        float(np.sqrt(np.mean(gaps * gaps))) if some else 0.0,
+    )
+
+
+def pace_s(samples: Samples) -> float:
+    """How many seconds a sensor lets pass between two samples, as a rule; 1 where no sensor has samples of two times."""
+    order = by_partition(samples.sensors, samples.sensor_count)
+    between = np.diff(samples.times[order])
+    between = between[(np.diff(samples.sensors[order]) == 0) & (between > 0)]
+    return float(np.median(between)) / 1e6 if len(between) else 1.0

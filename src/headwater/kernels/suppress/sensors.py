@@ -1,0 +1,145 @@
+"""Which samples does a sensor have to send? One loop over the samples of many sensors, in the order of the stream.
+
+Rule 1  A sensor sends its first sample; a sample farther than the tolerance from the line it sent last, in Euclidean distance; and
+        a sample that comes when a heartbeat or more has passed since then. Where both are so, the reason is the tolerance.
+Rule 2  The line goes through the sample it is sent with; its predictor has seen that sample, and all before it.
+Rule 3  Whoever knows the lines knows every sample up to the tolerance: what is not sent is within it.
+
+Memory  Two rows a sensor: whole numbers (when it sent, when it was read, what its predictor counts), and real numbers (the line:
+        a value and a slope a dimension; what its predictor remembers). They stay for as long as the query does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.suppress.predictors import (
+    CODES,
+    LEAST_SQUARES,
+    LOOP,
+    RING,
+    SENT_AT,
+    Real,
+    Whole,
+    fit,
+    learn,
+    memory_of,
+)
+from headwater.kernels.suppress.words import Predictor
+
+FIRST, TOLERANCE, HEARTBEAT = range(3)
+REASONS: Final = np.array(["first", "tolerance", "heartbeat"], object)
+
+NEVER: Final = np.iinfo(np.int64).min
+
+
+class Rules(NamedTuple):
+    """When to send, and which slope: the code of the predictor and its parameters (0 where it has none)."""
+
+    tolerance: float
+    heartbeat_us: int
+    predictor: int
+    first: float
+    second: float
+
+
+class Sensors(NamedTuple):
+    """What is known of sensors, one row each: int64[n, 3 + ring] and float64[n, 2d + memory]."""
+
+    whole: Whole
+    real: Real
+
+
+class Sent(NamedTuple):
+    """Which samples were sent, by their place among those given; why; and with which slopes, float64[n, d]."""
+
+    place: Whole
+    reason: NDArray[np.int8]
+    slopes: Real
+
+
+def rules_for(
+    tolerance: float, heartbeat_us: int, predictor: Predictor, parameters: tuple[float, ...]
+) -> Rules:
+    """The rules as the loop takes them."""
+    first, second = (*parameters, 0.0, 0.0)[:2]
+    return Rules(float(tolerance), int(heartbeat_us), CODES[predictor], float(first), float(second))
+
+
+def no_sensors(predictor: Predictor, dimensions: int, parameters: tuple[float, ...]) -> Sensors:
+    """A table without rows."""
+    ring, memory = memory_of(predictor, dimensions, parameters)
+    return Sensors(np.zeros((0, RING + ring), np.int64), np.zeros((0, 2 * dimensions + memory)))
+
+
+def with_sensors(sensors: Sensors, count: int) -> Sensors:
+    """A table of its own with `count` rows, the new ones without a sample."""
+    more = count - len(sensors.whole)
+    whole = np.concatenate([sensors.whole, np.zeros((more, sensors.whole.shape[1]), np.int64)])
+    whole[len(sensors.whole) :, SENT_AT] = NEVER
+    return Sensors(whole, np.concatenate([sensors.real, np.zeros((more, sensors.real.shape[1]))]))
+
+
+def send(
+    rules: Rules, sensors: Sensors, slots: Whole, times: Whole, values: Real, gaps: Real | None = None
+) -> Sent:
+    """Show samples to their sensors, whose table is changed; `values` is float64[n, d].
+
+    `gaps` is filled with the distance of each sample from the line that holds after it: 0 where it was sent.
+    """
+    count, dimensions = values.shape
+    place, reason = np.empty(count, np.int64), np.empty(count, np.int8)
+    slopes = np.empty((count + 1, dimensions))
+    left = np.empty(0) if gaps is None else gaps
+    many = _watch(rules, sensors, slots, times, values, place, reason, slopes, left)
+    return Sent(place[:many].copy(), reason[:many].copy(), slopes[:many].copy())
+
+
+@njit(**LOOP)
+def _watch(
+    rules: Rules,
+    sensors: Sensors,
+    slots: Whole,
+    times: Whole,
+    values: Real,
+    place: Whole,
+    reason: NDArray[np.int8],
+    slopes: Real,
+    gaps: Real,
+) -> int:
+    whole, real = sensors.whole, sensors.real
+    count, dimensions = values.shape
+    many = 0
+    for row in range(count):
+        slot, time = slots[row], times[row]
+        learn(rules.predictor, rules.first, rules.second, whole, real, slot, time, values, row, slopes, many)
+        why, gap = FIRST, 0.0
+        if whole[slot, SENT_AT] != NEVER:
+            since = time - whole[slot, SENT_AT]
+            for d in range(dimensions):
+                line = real[slot, d] + real[slot, dimensions + d] * (since / 1e6)
+                gap = math.hypot(gap, values[row, d] - line)
+            # Written so that a line that has left the numbers is sent anew.
+            if not gap <= rules.tolerance:
+                why = TOLERANCE
+            elif since >= rules.heartbeat_us:
+                why = HEARTBEAT
+            else:
+                if len(gaps) > 0:
+                    gaps[row] = gap
+                continue
+        if rules.predictor == LEAST_SQUARES:
+            fit(whole, real, slot, slopes, many)
+        for d in range(dimensions):
+            real[slot, d], real[slot, dimensions + d] = values[row, d], slopes[many, d]
+        whole[slot, SENT_AT] = time
+        place[many], reason[many] = row, why
+        many += 1
+        if len(gaps) > 0:
+            gaps[row] = 0.0
+    return many

@@ -1,0 +1,28 @@
+"""The words of SUPPRESS that language and kernel share."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Predictor(enum.Enum):
+    """Where the slope of a line comes from.
+
+    CONSTANT: there is none. SLOPE: the last two samples. LEAST SQUARES n: the last n. DOUBLE EXPONENTIAL α, β: a smoothed
+    level and a smoothed trend (Holt). KALMAN q, r: the velocity of a filter that takes the sensor for something that moves
+    at a constant velocity but for noise of density q, and is read with noise of variance r.
+    """
+
+    CONSTANT = "CONSTANT"
+    SLOPE = "SLOPE"
+    LEAST_SQUARES = "LEAST SQUARES"
+    DOUBLE_EXPONENTIAL = "DOUBLE EXPONENTIAL"
+    KALMAN = "KALMAN"
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers go with it."""
+        return _PARAMETERS.get(self, 0)
+
+
+_PARAMETERS = {Predictor.LEAST_SQUARES: 1, Predictor.DOUBLE_EXPONENTIAL: 2, Predictor.KALMAN: 2}

@@ -1,0 +1,145 @@
+"""SUPPRESS and PREDICT built in Python: the same trees that a text gives.
+
+    updates = suppress("updates", "cars", "x", "y", tolerance="25 METERS", heartbeat="30 SECONDS")
+    meeting = predict("meeting", updates, "ABS(a.x - b.x) <= 400", pairs=("a", "b"), within="3 SECONDS", certainty="MUST")
+    hot = predict("hot", "rooms", "temperature > 50", probability=0.9,
+                  suppress=suppressing("temperature", tolerance=0.5, heartbeat="10 MINUTES", using="LEAST SQUARES 5"))
+
+`predict` reads updates that somebody else made, or with `suppress` makes them first, in one query. What is true of the
+builders in `headwater.query.build` is true here: pieces that cannot be read raise QueriesRefused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    duration,
+    plain_number,
+    query_of,
+    read,
+    refused,
+    whole,
+)
+from headwater.query.checks.complaints import suggest
+from headwater.query.parse import parse_expression, parse_predictor, parse_quantity
+from headwater.query.tree import CreateQuery, CreateStream, Predict, Quantity, Suppress
+from headwater.query.tree.predict import Alias, Dimension
+
+Source = str | CreateQuery | CreateStream
+
+
+def suppress(
+    name: str,
+    source: str,
+    *dimensions: str,
+    tolerance: str | Number | Quantity,
+    heartbeat: Duration,
+    using: str | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] SUPPRESS (dimensions TOLERANCE … HEARTBEAT …)`.
+
+    A `tolerance` is a number in the unit of the dimensions, or a length such as "25 METERS"; `using` is a predictor, such as
+    "CONSTANT" or "LEAST SQUARES 5".
+    """
+    operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using)
+    return query_of(name, source, columns, where, operator)
+
+
+def suppressing(
+    *dimensions: str, tolerance: str | Number | Quantity, heartbeat: Duration, using: str | None = None
+) -> Suppress:
+    """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
+    if not dimensions:
+        raise refused("suppress needs a dimension", "name the columns that are predicted, as in 'x', 'y'")
+    predictor, parameters = (None, ()) if using is None else read(parse_predictor, f"USING {using}", "using")
+    return Suppress(
+        tuple(map(Dimension, dimensions)), _tolerance(tolerance), duration(heartbeat), predictor, parameters
+    )
+
+
+def predict(
+    name: str,
+    source: Source | Sequence[Source],
+    condition: str,
+    *,
+    pairs: Sequence[str] = (),
+    within: Duration | None = None,
+    certainty: str | Certainty | None = None,
+    probability: Number | None = None,
+    tentative: bool | None = None,
+    ahead: Duration | None = None,
+    every: Duration | None = None,
+    buffer: int | None = None,
+    give_up: str | GiveUp | None = None,
+    seed: int | None = None,
+    suppress: Suppress | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source, … [SUPPRESS (…)] PREDICT ([PAIRS pairs WHERE] condition …)`.
+
+    A source is the name of a stream or query, or the stream or query itself. `pairs` are aliases: then `within` says how far
+    apart in time two values may be. `certainty` is "MAY" or "MUST"; `probability` says how likely an answer must be instead.
+    `tentative` True tells answers as soon as they are predicted, False says VALIDATED. `give_up` is "LEAST", "NEWEST", "OLDEST"
+    or "RANDOM", which takes a `seed`.
+    """
+    operator = Predict(
+        tuple(map(Alias, [pairs] if isinstance(pairs, str) else pairs)),
+        read(parse_expression, condition, "condition"),
+        None if within is None else duration(within),
+        _certainty(certainty, probability),
+        None if probability is None else plain_number(probability),
+        tentative,
+        None if ahead is None else duration(ahead),
+        None if every is None else duration(every),
+        whole(buffer, "buffer"),
+        *_given_up(give_up, seed),
+    )
+    named = [source] if isinstance(source, Source) else list(source)
+    if not named:
+        raise refused("predict needs a source", "give the name of a stream of updates")
+    first, *further = (one if isinstance(one, str) else one.name for one in named)
+    query = query_of(name, first, columns, where, operator)
+    chain = () if suppress is None else (suppress,)
+    return replace(query, select=replace(query.select, chain=chain, further_sources=tuple(further)))
+
+
+def _tolerance(given: str | Number | Quantity) -> Number | Quantity:
+    if isinstance(given, Quantity):
+        return given
+    return read(parse_quantity, given, "tolerance") if isinstance(given, str) else plain_number(given)
+
+
+def _certainty(word: str | Certainty | None, probability: Number | None) -> Certainty | None:
+    if probability is not None:
+        if word not in (None, Certainty.PROBABILITY):
+            raise refused("certainty and probability say two different things", "leave one of the two out")
+        return Certainty.PROBABILITY
+    if word is None or word is Certainty.LINE:
+        return None
+    names = ["MAY", "MUST"]
+    said = word.name if isinstance(word, Certainty) else word.upper()
+    if said not in names:
+        raise refused(f"'{said}' is no certainty", *suggest(said, names, "words"), "or give probability=0.9")
+    return Certainty[said]
+
+
+def _given_up(word: str | GiveUp | None, seed: int | None) -> tuple[GiveUp | None, int | None]:
+    if word is None:
+        if seed is not None:
+            raise refused("seed goes with give_up='RANDOM'", "leave it out")
+        return None, None
+    names = [policy.name for policy in GiveUp]
+    said = word.name if isinstance(word, GiveUp) else word.upper()
+    if said not in names:
+        raise refused(f"'{said}' cannot be given up", *suggest(said, names, "words"))
+    if (GiveUp[said] is GiveUp.RANDOM) != (seed is not None):
+        raise refused("give_up='RANDOM' and seed go together", "give both, or neither")
+    return GiveUp[said], whole(seed, "seed")

@@ -1,0 +1,103 @@
+"""Which operators may follow one another, and which may read several streams?
+
+SUPPRESS may be followed by PREDICT, and PREDICT may read several streams. All else is said with queries that read queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from headwater.model import Span
+from headwater.query.checks.complaints import Complaints
+from headwater.query.tree import (
+    Correlate,
+    CreateQuery,
+    MatchRecognize,
+    Nearest,
+    Operator,
+    Predict,
+    Select,
+    Suppress,
+)
+
+_WORDS: Final = {
+    Correlate: "CORRELATE",
+    MatchRecognize: "MATCH_RECOGNIZE",
+    Nearest: "NEAREST",
+    Suppress: "SUPPRESS",
+    Predict: "PREDICT",
+}
+
+
+def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None:
+    """The query as far as it can be checked further; None and complaints: nothing behind FROM can be."""
+    select = tree.select
+    if not select.chain and not select.further_sources:
+        return tree
+    before = len(complaints.errors)
+    _check_operators(select, complaints)
+    if select.further_sources:
+        _check_sources(tree, complaints)
+    if len(complaints.errors) > before:
+        return None
+    if select.further_sources and select.where:
+        complaints.refuse(
+            "wrong-sources",
+            "WHERE chooses rows of one stream, and FROM names several",
+            select.where.span or select.span,
+            f"put it into a query, and read that: CREATE QUERY chosen AS SELECT * FROM {select.source} WHERE …",
+        )
+        return replace(tree, select=replace(select, where=None))
+    return tree
+
+
+def _check_operators(select: Select, complaints: Complaints) -> None:
+    """SUPPRESS (…) PREDICT (…) is the only chain there is."""
+    if not select.chain or select.operator is None:
+        return
+    operators = (*select.chain, select.operator)
+    for first, second in pairwise(operators):
+        if not (isinstance(first, Suppress) and isinstance(second, Predict)):
+            complaints.refuse(
+                "wrong-chain",
+                f"{_word(second)} does not follow {_word(first)} in one query",
+                second.span,
+                "what can follow one another today is SUPPRESS (…) PREDICT (…)",
+                f"write two queries: the one with {_word(second)} reads the one with {_word(first)}",
+            )
+            return
+
+
+def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
+    """Several streams are read by PREDICT, and each of them once."""
+    select = tree.select
+    if not isinstance(select.operator, Predict):
+        what = "a plain SELECT" if select.operator is None else _word(select.operator)
+        complaints.refuse(
+            "wrong-sources",
+            f"{what} reads one stream, and FROM names {1 + len(select.further_sources)}",
+            _span(select, 0),
+            "only PREDICT reads several: PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS)",
+        )
+        return
+    seen = {select.source}
+    for place, source in enumerate(select.further_sources):
+        if source in seen:
+            complaints.refuse(
+                "wrong-sources",
+                f"FROM names '{source}' twice",
+                _span(select, place),
+                f"name it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another",
+            )
+            return
+        seen.add(source)
+
+
+def _span(select: Select, further: int) -> Span | None:
+    return select.further_spans[further] if select.further_spans else select.span
+
+
+def _word(operator: Operator) -> str:
+    return _WORDS[type(operator)]

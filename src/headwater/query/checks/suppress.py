@@ -1,0 +1,185 @@
+"""Can a SUPPRESS be answered: its dimensions, its tolerance, its heartbeat, its predictor?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from headwater.kernels.suppress.words import Predictor
+from headwater.model import Span, StreamSchema
+from headwater.query.catalogue import MOST_DIMENSIONS, MOST_SAMPLES, Suppression
+from headwater.query.checks.answers import suppression_columns
+from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.tree import Quantity, Suppress
+from headwater.query.tree.predict import Dimension
+
+_PARAMETERS: Final = {
+    Predictor.LEAST_SQUARES: ("n",),
+    Predictor.DOUBLE_EXPONENTIAL: ("alpha", "beta"),
+    Predictor.KALMAN: ("q", "r"),
+}
+
+
+def check_suppression(
+    tree: Suppress, schema: StreamSchema | None, complaints: Complaints, *, place_known: bool = True
+) -> Suppression | None:
+    """The operator with every choice made, or None and complaints; without a schema, what can be checked is.
+
+    `place_known` is False for a stream whose PLACE was refused: then a missing place is no second error.
+    """
+    before = len(complaints.errors)
+    checker = _Checker(tree, schema, complaints)
+    checker.check_dimensions()
+    tolerance = checker.tolerance(place_known=place_known)
+    heartbeat_us = checker.heartbeat_us()
+    checker.check_parameters()
+    if schema is None or tolerance is None or heartbeat_us is None or len(complaints.errors) > before:
+        return None
+    made = Suppression(
+        tuple(dimension.name for dimension in tree.dimensions),
+        tolerance,
+        heartbeat_us,
+        tree.predictor or Predictor.SLOPE,
+        tuple(map(float, tree.parameters)),
+    )
+    checker.check_columns(made)
+    return made if len(complaints.errors) == before else None
+
+
+@dataclass(slots=True)
+class _Checker:
+    """One operator; every method complains of its part."""
+
+    tree: Suppress
+    schema: StreamSchema | None
+    complaints: Complaints
+
+    def check_dimensions(self) -> None:
+        """Columns of numbers, each once, and not too many."""
+        seen: set[str] = set()
+        for dimension in self.tree.dimensions:
+            span = dimension.span or self.tree.span
+            if dimension.name in seen:
+                self._refuse(
+                    "duplicate-name", f"'{dimension.name}' stands here twice", span, "take one of them out"
+                )
+            elif self.schema:
+                self._check_dimension(dimension, self.schema)
+            seen.add(dimension.name)
+        if len(self.tree.dimensions) > MOST_DIMENSIONS:
+            self._refuse(
+                "predict-too-large",
+                f"SUPPRESS has {len(self.tree.dimensions)} dimensions",
+                self.tree.span,
+                f"at most {MOST_DIMENSIONS} are possible",
+            )
+
+    def _check_dimension(self, dimension: Dimension, schema: StreamSchema) -> None:
+        span = dimension.span or self.tree.span
+        kind = schema.types.get(dimension.name)
+        numbers = [name for name, other in schema.columns if other.numeric and name != schema.key]
+        if kind is None:
+            known = suggest(dimension.name, numbers, "columns of numbers")
+            self._refuse("unknown-column", f"there is no column named '{dimension.name}'", span, *known)
+        elif not kind.numeric:
+            self._refuse(
+                "attribute-not-numeric",
+                f"SUPPRESS predicts numbers, but '{dimension.name}' is {kind.value}",
+                span,
+                f"take a column of numbers: {', '.join(numbers)}" if numbers else "the stream has no numbers",
+            )
+        elif dimension.name == schema.key:
+            self._refuse(
+                "attribute-not-numeric",
+                f"'{dimension.name}' names the sensors, so it is no dimension",
+                span,
+                "take a column with what the sensors measure",
+            )
+
+    def tolerance(self, *, place_known: bool) -> float | None:
+        """How far a value may be from the line, in the unit of the dimensions."""
+        given, span = self.tree.tolerance, self.tree.place_of("TOLERANCE")
+        if isinstance(given, Quantity):
+            names = [dimension.name for dimension in self.tree.dimensions]
+            if length_m(given, "TOLERANCE", self.complaints) is None:
+                return None
+            if self.schema and place_known and (wrong := why_no_meters(self.schema, names)):
+                self._refuse("not-in-meters", f"TOLERANCE is in METERS, but {wrong}", span, PLAIN_NUMBER)
+                return None
+            amount = given.meters
+        else:
+            amount = float(given)
+        if amount < 0:
+            self._refuse(
+                "negative-tolerance",
+                "TOLERANCE is below zero",
+                span,
+                "TOLERANCE 0 sends every value that is not just as the line says; a greater one sends less",
+            )
+            return None
+        return amount
+
+    def heartbeat_us(self) -> int | None:
+        """After how long an update is sent in any case."""
+        found = duration_us(self.tree.heartbeat, "HEARTBEAT", self.complaints)
+        if found is not None and found <= 0:
+            self._refuse(
+                "negative-duration",
+                "HEARTBEAT is not longer than zero, so no update would hold",
+                self.tree.place_of("HEARTBEAT"),
+                "say after how long an update is sent in any case, as in HEARTBEAT 30 SECONDS",
+            )
+        return found
+
+    def check_parameters(self) -> None:
+        """The numbers behind a predictor."""
+        tree, span = self.tree, self.tree.place_of("USING")
+        if tree.predictor is None:
+            return
+        for name, value in zip(_PARAMETERS.get(tree.predictor, ()), tree.parameters, strict=True):
+            if tree.predictor is Predictor.LEAST_SQUARES and not 2 <= value <= MOST_SAMPLES:
+                message = f"LEAST SQUARES {value} draws no line"
+                advice = f"it looks at the last 2 to {MOST_SAMPLES:,} samples"
+            elif tree.predictor is Predictor.DOUBLE_EXPONENTIAL and not 0 < value <= 1:
+                message = f"the {name} of DOUBLE EXPONENTIAL is {value}"
+                advice = "it is the weight of the latest sample: greater than 0, at most 1"
+            elif tree.predictor is Predictor.KALMAN and not value > 0:
+                message = f"the {name} of KALMAN is {value}, and noise is greater than 0"
+                advice = "q is how restless the velocity is, r how far off a measurement"
+            else:
+                continue
+            self._refuse("wrong-predictor", message, span, advice)
+
+    def check_columns(self, made: Suppression) -> None:
+        """The columns of an update have different names."""
+        assert self.schema is not None
+        seen: set[str] = set()
+        for name, _ in suppression_columns(self.schema, made)[0]:
+            if name in seen:
+                self._refuse(
+                    "duplicate-name",
+                    f"two columns of an update would be named '{name}'",
+                    self.tree.span,
+                    "give the column of the stream another name in a query, and read that: SELECT … AS another_name FROM …",
+                )
+            seen.add(name)
+
+    def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
+        self.complaints.refuse(code, message, span, *advice)
+
+
+PLAIN_NUMBER: Final = "write a plain number, in the unit of the columns"
+
+
+def why_no_meters(schema: StreamSchema, dimensions: list[str]) -> str | None:
+    """Why a bound on these columns cannot be in metres; None: it can, they are the PLACE of a plane."""
+    place = schema.place
+    if place is None:
+        return f"'{schema.name}' has no PLACE"
+    others = [name for name in dimensions if name not in (place.x, place.y)]
+    if others:
+        return f"'{others[0]}' is no column of the PLACE"
+    if place.geographic:
+        return f"the PLACE of '{schema.name}' is in degrees"
+    return None

@@ -1,0 +1,70 @@
+"""Several streams read as one: `FROM cars, buses`.
+
+A merged row has the time and the key of its own row, `source`, which is the place of its stream in the list, and every other
+column under the number of its stream: `0.x`, `1.x`. Columns of the other streams are NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwater.model import Column, ColumnType, Rows, StreamSchema, join_rows
+
+TIME = "time"
+SOURCE = "source"
+KEY = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Streams or queries that a query reads together; `fingerprint` changes with the meaning of any of them."""
+
+    members: tuple[StreamSchema, ...]
+    schema: StreamSchema
+    fingerprint: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name under which it is read: no stream has one like it unless it was asked for in quotes."""
+        return self.schema.name
+
+    def rows(self, place: int, rows: Rows) -> Rows:
+        """Rows of one member as merged rows; columns that do not travel are NULL."""
+        member = self.members[place]
+        given = {SOURCE: Column(ColumnType.BIGINT, np.full(rows.count, place, np.int64))}
+        given.update({_name(member, place, name): rows[name] for name in rows.columns})
+        columns = {
+            name: given[name] if name in given else Column.nulls(kind, rows.count)
+            for name, kind in self.schema.columns
+        }
+        return Rows(columns, rows.count)
+
+    def together(self, parts: Sequence[Rows]) -> Rows:
+        """Merged rows of several members as one table, in no order."""
+        return join_rows([Rows.empty(self.schema.types), *parts])
+
+
+def merged_name(members: Sequence[str]) -> str:
+    """What streams are called when they are read together."""
+    return ", ".join(members)
+
+
+def merge(members: Sequence[StreamSchema]) -> Merge:
+    """Streams as one. The checker has seen to it that their keys are of one type."""
+    columns: list[tuple[str, ColumnType]] = [(TIME, ColumnType.TIMESTAMP), (SOURCE, ColumnType.BIGINT)]
+    keys = [member.types[member.key] for member in members if member.key]
+    columns += [(KEY, keys[0])] if keys else []
+    for place, member in enumerate(members):
+        apart = {member.time, member.key}
+        columns += [(_name(member, place, name), kind) for name, kind in member.columns if name not in apart]
+    name = merged_name([member.name for member in members])
+    return Merge(tuple(members), StreamSchema(name, tuple(columns), TIME, KEY if keys else None))
+
+
+def _name(member: StreamSchema, place: int, column: str) -> str:
+    if column == member.time:
+        return TIME
+    return KEY if column == member.key else f"{place}.{column}"

@@ -1,0 +1,58 @@
+"""The canonical text of SUPPRESS and PREDICT, for `printer.show`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from headwater.kernels.predict.words import Certainty
+from headwater.kernels.suppress.words import Predictor
+from headwater.query.tree import Predict, Quantity, Suppress
+
+PREDICTORS: Final = {
+    Predictor.CONSTANT: "CONSTANT",
+    Predictor.SLOPE: "SLOPE",
+    Predictor.LEAST_SQUARES: "LEAST SQUARES",
+    Predictor.DOUBLE_EXPONENTIAL: "DOUBLE EXPONENTIAL",
+    Predictor.KALMAN: "KALMAN",
+}
+"""How each predictor is written."""
+
+
+def suppress_text(node: Suppress, show: Callable[[object], str], name: Callable[[str], str]) -> str:
+    """`SUPPRESS (…)`; `show` gives the text of a node, `name` that of a name."""
+    tolerance = show(node.tolerance) if isinstance(node.tolerance, Quantity) else repr(node.tolerance)
+    lines = [
+        f"{', '.join(name(dimension.name) for dimension in node.dimensions)} TOLERANCE {tolerance}",
+        f"HEARTBEAT {show(node.heartbeat)}",
+        *([f"USING {predictor_text(node)}"] if node.predictor else []),
+    ]
+    return _block("SUPPRESS", lines)
+
+
+def predictor_text(node: Suppress) -> str:
+    """A predictor and its numbers, as behind USING."""
+    assert node.predictor is not None
+    return " ".join([PREDICTORS[node.predictor], ", ".join(map(repr, node.parameters))]).rstrip()
+
+
+def predict_text(node: Predict, show: Callable[[object], str], name: Callable[[str], str]) -> str:
+    """`PREDICT (…)`; `show` gives the text of a node, `name` that of a name."""
+    aliases = ", ".join(name(alias.name) for alias in node.aliases)
+    seed = "" if node.seed is None else f" {node.seed}"
+    lines = [
+        f"PAIRS {aliases} WHERE {show(node.condition)}" if node.aliases else show(node.condition),
+        *([f"WITHIN {show(node.within)}"] if node.within else []),
+        *([f"PROBABILITY >= {node.p!r}"] if node.certainty is Certainty.PROBABILITY else []),
+        *([node.certainty.name] if node.certainty in (Certainty.MAY, Certainty.MUST) else []),
+        *([] if node.tentative is None else ["TENTATIVE" if node.tentative else "VALIDATED"]),
+        *([f"AHEAD {show(node.ahead)}"] if node.ahead else []),
+        *([f"EVERY {show(node.every)}"] if node.every else []),
+        *([] if node.buffer is None else [f"BUFFER {node.buffer}"]),
+        *([f"GIVE UP {node.give_up.name}{seed}"] if node.give_up else []),
+    ]
+    return _block("PREDICT", lines)
+
+
+def _block(word: str, lines: list[str]) -> str:
+    return f"{word} (\n" + "".join(f"  {line}\n" for line in lines) + ")"

@@ -1,0 +1,108 @@
+"""From a checked SUPPRESS or PREDICT to what its kernel is asked, and to the columns it looks at.
+
+Rule 1  An update of dimension x is the columns `x` and `x_slope` (per second), `tolerance` and `heartbeat` (seconds).
+Rule 2  Of sources that are read together, the columns of the i-th, from 0 on, are named `i.column`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headwater.kernels.predict.question import Alias, PredictQuery
+from headwater.kernels.suppress.question import SuppressQuery
+from headwater.query.catalogue import Prediction, Suppression
+from headwater.query.checks.updates import HEARTBEAT, TOLERANCE, slope_of
+
+
+def make_suppress_query(
+    asked: Suppression, *, name: str, fingerprint: str, shape: int, where: int | None
+) -> SuppressQuery:
+    """What the kernel of SUPPRESS is asked."""
+    return SuppressQuery(
+        name,
+        fingerprint,
+        shape,
+        where,
+        asked.dimensions,
+        asked.tolerance,
+        asked.heartbeat_us,
+        asked.predictor,
+        asked.parameters,
+    )
+
+
+def make_predict_query(
+    asked: Prediction,
+    *,
+    name: str,
+    fingerprint: str,
+    shape: int,
+    where: int | None,
+    share: tuple[int, int] | None = None,
+) -> PredictQuery:
+    """What the kernel of PREDICT is asked; `share` is the zone and how many there are, where each answers some of the pairs."""
+    return PredictQuery(
+        name,
+        fingerprint,
+        shape,
+        where,
+        alias_columns(asked),
+        asked.conditions,
+        asked.within_us,
+        asked.certainty,
+        asked.p,
+        asked.tentative,
+        asked.ahead_us,
+        asked.every_us,
+        asked.buffer,
+        asked.give_up,
+        asked.seed,
+        asked.polygon,
+        share,
+    )
+
+
+def alias_columns(asked: Prediction) -> tuple[Alias, ...]:
+    """Where each alias finds its updates."""
+    return tuple(_alias(asked, place) for place in range(len(asked.aliases)))
+
+
+def columns_read(
+    suppression: Suppression | None, prediction: Prediction | None, sources: Sequence[str], source: str
+) -> frozenset[str] | None:
+    """The columns of one of its sources that a SUPPRESS or PREDICT looks at; None: it is neither.
+
+    Time and key are looked at in any case, and not among them.
+    """
+    if suppression is not None:
+        return frozenset(suppression.dimensions)
+    if prediction is None:
+        return None
+    return frozenset(
+        column
+        for place, name in enumerate(sources)
+        if name == source
+        for column in _update_columns(prediction.dimensions[place])
+    )
+
+
+def _alias(asked: Prediction, place: int) -> Alias:
+    source = asked.sources[place]
+    before = "" if source is None else f"{source}."
+    dimensions = asked.dimensions_of(place)
+    return Alias(
+        asked.aliases[place],
+        source,
+        tuple(before + name for name in dimensions),
+        tuple(before + slope_of(name) for name in dimensions),
+        before + TOLERANCE,
+        before + HEARTBEAT,
+    )
+
+
+def _update_columns(dimensions: Sequence[str]) -> Iterator[str]:
+    for name in dimensions:
+        yield name
+        yield slope_of(name)
+    yield TOLERANCE
+    yield HEARTBEAT

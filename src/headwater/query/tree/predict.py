@@ -1,0 +1,83 @@
+"""SUPPRESS, which turns readings into updates, and PREDICT, which asks about the lines that updates are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.suppress.words import Predictor
+from headwater.model import Span
+from headwater.query.tree.expressions import Expression, Quantity, nowhere
+
+Number = float | int
+
+
+def _no_places() -> Mapping[str, Span]:
+    """The field of an operator that says where its options stand, by their word."""
+    return field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A column whose values are predicted."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name for one update of a pair."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppress:
+    """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor])`.
+
+    A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
+    behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    tolerance: Number | Quantity
+    heartbeat: Quantity
+    predictor: Predictor | None = None
+    parameters: tuple[Number, ...] = ()
+    span: Span | None = nowhere()
+    places: Mapping[str, Span] = _no_places()
+
+    def place_of(self, word: str) -> Span | None:
+        """Where an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Predict:
+    """`PREDICT ([PAIRS aliases WHERE] condition [WITHIN t] [options])`.
+
+    Without `aliases` it is a condition on single updates. `certainty` None: neither MAY, MUST nor PROBABILITY is said, and
+    `p` goes with PROBABILITY. `tentative` None: neither TENTATIVE nor VALIDATED is said. `seed` goes with GIVE UP RANDOM.
+    `places` says where the options stand, by their word.
+    """
+
+    aliases: tuple[Alias, ...]
+    condition: Expression
+    within: Quantity | None = None
+    certainty: Certainty | None = None
+    p: Number | None = None
+    tentative: bool | None = None
+    ahead: Quantity | None = None
+    every: Quantity | None = None
+    buffer: int | None = None
+    give_up: GiveUp | None = None
+    seed: int | None = None
+    span: Span | None = nowhere()
+    places: Mapping[str, Span] = _no_places()
+
+    def place_of(self, word: str) -> Span | None:
+        """Where an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)

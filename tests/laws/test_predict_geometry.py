@@ -1,0 +1,264 @@
+"""The geometry of PREDICT against fractions: every comparator, every certainty, one to three dimensions, much that only touches."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from headwater.kernels.predict.geometry import (
+    join_interval,
+    join_may,
+    join_polygon,
+    join_probability,
+    pieces_of,
+    reach,
+    value_interval,
+    value_pieces_of,
+    value_probability,
+    workspace,
+)
+from headwater.kernels.predict.words import Certainty, Comparator
+from tests.laws.line_worlds import (
+    BASE,
+    CHANCES,
+    LESS,
+    SECOND,
+    differences,
+    kernel_join,
+    kernel_lines,
+    kernel_single,
+    lines,
+    seconds,
+    values,
+    windows,
+)
+from tests.laws.oracles import lines as oracle
+from tests.laws.oracles.lines import Asked
+
+US = Fraction(1, SECOND)
+PLAIN = (Certainty.LINE, Certainty.MAY, Certainty.MUST)
+
+
+def assert_boxes_meet(left, right, join, axes: int) -> None:
+    for axis in range(axes):
+        low, high = reach(left, 0, join, 0, axis)
+        other_low, other_high = reach(right, 0, join, 1, axis)
+        assert low <= other_high
+        assert other_low <= high
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_intervals_of_straight_borders_are_those_of_fractions(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 3))
+    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
+    conditions = [
+        *data.draw(st.lists(values(dimensions, left=True), max_size=1)),
+        *data.draw(st.lists(values(dimensions, left=False), max_size=1)),
+        *data.draw(st.lists(differences(dimensions), min_size=1, max_size=3)),
+    ]
+    within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN))
+    a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, certainty)
+    work = workspace(join)
+    assert pieces_of(join) == math.prod(oracle.pieces_of(conditions))
+    for piece in range(pieces_of(join)):
+        borders = oracle.borders(left, right, conditions, within, certainty, piece)
+        exact = oracle.answer(borders)
+        found, begins, ends = join_interval(a, 0, b, 0, join, piece, work)
+        event(f"{certainty.name} {'found' if exact else 'not found'}")
+        assert found == (exact is not None), (piece, exact)
+        if exact is None:
+            continue
+        assert abs(seconds(begins) - exact[0]) <= US
+        assert abs(seconds(ends) - exact[1]) <= US
+        assert join_may(a, 0, b, 0, join)
+        assert_boxes_meet(a, b, join, len(conditions) + 1)
+        if begins == ends:
+            event("one instant")
+        for quarter in range(-12, 160, 9):
+            t = Fraction(quarter, 4)
+            if abs(t - exact[0]) > US and abs(t - exact[1]) > US:
+                assert oracle.holds_at(borders, t) == (begins <= BASE + t * SECOND <= ends)
+        corners = {(seconds_after(left, x), seconds_after(right, y)) for x, y in oracle.corners(borders)}
+        assert_same_corners(join_polygon(a, 0, b, 0, join, piece, work), corners)
+
+
+def seconds_after(line, time: Fraction) -> float:
+    return float(time - line.t0)
+
+
+def assert_same_corners(told: np.ndarray, corners: set[tuple[float, float]]) -> None:
+    """Each told corner is one of the exact ones; exact ones that were not told lie on an edge, so they change no extreme."""
+    exact = np.array(sorted(corners))
+    gaps = np.abs(told[:, None, :] - exact[None, :, :]).max(axis=2)
+    assert gaps.min(axis=1).max() < 1e-8
+    for direction in ((1, 0), (0, 1), (1, 1), (1, -1), (3, 2), (-2, 5)):
+        for extreme in (np.min, np.max):
+            assert abs(extreme(told @ direction) - extreme(exact @ direction)) < 1e-7
+    assert told[0, 0] <= told[:, 0].min() + 1e-9
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1))
+def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(2):
+        t0 = Fraction(int(rng.integers(0, 20 * SECOND)), SECOND)
+        angle = rng.uniform(0, 2 * math.pi)
+        drawn.append(
+            oracle.Line(
+                t0,
+                t0,
+                t0 + Fraction(int(rng.integers(1, 30 * SECOND)), SECOND),
+                tuple(map(Fraction, rng.uniform(0, 1200, 2))),
+                (Fraction(26.8 * math.cos(angle)), Fraction(26.8 * math.sin(angle))),
+                Fraction(float(rng.uniform(0, 25))),
+            )
+        )
+    left, right = drawn
+    certainty = PLAIN[rng.integers(3)]
+    conditions = [
+        Asked(of, of, Comparator(rng.integers(4)), Fraction(float(rng.uniform(50, 500)))) for of in range(2)
+    ]
+    within = Fraction(int(rng.integers(0, 5 * SECOND)), SECOND)
+    a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, certainty)
+    for piece in range(pieces_of(join)):
+        exact = oracle.answer(oracle.borders(left, right, conditions, within, certainty, piece))
+        found, begins, ends = join_interval(a, 0, b, 0, join, piece, workspace(join))
+        event("found" if exact else "not found")
+        assert found == (exact is not None)
+        if exact is not None:
+            assert abs(seconds(begins) - exact[0]) <= US
+            assert abs(seconds(ends) - exact[1]) <= US
+            assert join_may(a, 0, b, 0, join)
+            assert_boxes_meet(a, b, join, 2)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32 - 1))
+def test_large_whole_numbers_touch_exactly_where_fractions_do(seed: int):
+    #  The second dimension is the first three times over, and further borders go through a corner of what is left.
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(2):
+        t0 = Fraction(int(rng.integers(0, 1000)))
+        value, slope = Fraction(int(rng.integers(-99_999, 99_999))), Fraction(int(rng.integers(-99, 99)))
+        third, steep = Fraction(int(rng.integers(-99_999, 99_999))), Fraction(int(rng.integers(-99, 99)))
+        end = t0 + int(rng.integers(1, 3600))
+        drawn.append(
+            oracle.Line(t0, t0, end, (value, 3 * value, third), (slope, 3 * slope, steep), Fraction(0))
+        )
+    left, right = drawn
+    within = Fraction(int(rng.integers(0, 600)))
+    frame = oracle.frame(left, right, within)
+    corners = oracle.corners(frame)
+    if not corners:
+        return
+    middle = sum((left.at(0, x) - right.at(0, y) for x, y in corners), Fraction(0)) / len(corners)
+    first = Asked(0, 0, Comparator(rng.integers(6)), Fraction(abs(round(middle))))
+    again = Asked(1, 1, Comparator(rng.integers(6)), 3 * first.bound)
+    x, y = corners[rng.integers(len(corners))]
+    third = Asked(2, 2, Comparator(rng.integers(6)), abs(left.at(2, x) - right.at(2, y)))
+    conditions = [[first, again], [first, third], [third], [first, again, third]][rng.integers(4)]
+    a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, Certainty.LINE)
+    for piece in range(pieces_of(join)):
+        exact = oracle.answer(oracle.borders(left, right, conditions, within, Certainty.LINE, piece))
+        found, begins, ends = join_interval(a, 0, b, 0, join, piece, workspace(join))
+        event("found" if exact else "not found")
+        assert found == (exact is not None), (piece, exact)
+        if exact is not None:
+            assert abs(seconds(begins) - exact[0]) <= US
+            assert abs(seconds(ends) - exact[1]) <= US
+            assert join_may(a, 0, b, 0, join)
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_intervals_of_distances_are_those_of_fractions(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 3))
+    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
+    conditions = [
+        *data.draw(st.lists(values(dimensions, left=True), max_size=1)),
+        *data.draw(st.lists(differences(dimensions), max_size=1)),
+    ]
+    within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN))
+    asked = data.draw(st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5)]))
+    strict = data.draw(st.booleans())
+    slack = left.tolerance + right.tolerance
+    bound = {Certainty.LINE: asked, Certainty.MAY: asked + slack, Certainty.MUST: asked - slack}[certainty]
+    a, b = kernel_lines(left), kernel_lines(right)
+    join = kernel_join(conditions, within, certainty, distance=float(asked), strict=strict)
+    work = workspace(join)
+    for piece in range(pieces_of(join)):
+        borders = oracle.borders(left, right, conditions, within, certainty, piece)
+        found, begins, ends = join_interval(a, 0, b, 0, join, piece, work)
+        exact = oracle.near_answer(borders, left, right, bound, strict)
+        event(f"{certainty.name} {'found' if exact else 'not found'}")
+        assert found == exact
+        if not found:
+            continue
+        assert borders is not None
+        assert join_may(a, 0, b, 0, join)
+        assert_boxes_meet(a, b, join, len(conditions) + dimensions)
+        assert not oracle.near_at(borders, left, right, bound, seconds(begins) - US)
+        assert not oracle.near_at(borders, left, right, bound, seconds(ends) + US)
+        if ends - begins >= 2:
+            assert oracle.near_at(borders, left, right, bound, seconds(begins) + US)
+            assert oracle.near_at(borders, left, right, bound, seconds(ends) - US)
+        assert join_polygon(a, 0, b, 0, join, piece, work).shape == (0, 2)
+        sure = slack == 0 or certainty is Certainty.MUST
+        if not conditions and not sure:
+            sure = oracle.near_answer([_closed(one) for one in borders], left, right, asked - slack, False)
+            assert join_probability(a, 0, b, 0, join, piece, work) == 1.0 or not sure
+        if not conditions:
+            assert math.isnan(join_probability(a, 0, b, 0, join, piece, work)) != sure
+
+
+def _closed(border: oracle.Border) -> oracle.Border:
+    return oracle.Border(border.a, border.b, border.c)
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_intervals_of_values_are_those_of_fractions(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 2))
+    line = data.draw(lines(dimensions))
+    conditions = data.draw(st.lists(values(dimensions, left=True), min_size=1, max_size=3))
+    certainty = data.draw(st.sampled_from(PLAIN))
+    a, single = kernel_lines(line), kernel_single(conditions, certainty)
+    for piece in range(value_pieces_of(single)):
+        exact = oracle.answer(oracle.borders(line, line, conditions, Fraction(0), certainty, piece))
+        found, begins, ends = value_interval(a, 0, single, piece)
+        event(f"{certainty.name} {'found' if exact else 'not found'}")
+        assert found == (exact is not None)
+        if exact is not None:
+            assert abs(seconds(begins) - exact[0]) <= US
+            assert abs(seconds(ends) - exact[1]) <= US
+            assert 0.0 <= value_probability(a, 0, single, piece) <= 1.0
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_left_and_right_may_be_exchanged(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 2))
+    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
+    conditions = data.draw(st.lists(differences(dimensions, LESS), min_size=1, max_size=2))
+    turned = [Asked(one.of_right, one.of_left, one.comparator, one.bound) for one in conditions]
+    within, certainty = data.draw(windows), data.draw(st.sampled_from(list(Certainty)))
+    p = data.draw(st.sampled_from(CHANCES))
+    distance = (
+        data.draw(st.sampled_from([math.nan, 2.0])) if certainty is not Certainty.PROBABILITY else math.nan
+    )
+    a, b = kernel_lines(left), kernel_lines(right)
+    join = kernel_join(conditions, within, certainty, p, distance)
+    other = kernel_join(turned, within, certainty, p, distance)
+    one_way = join_interval(a, 0, b, 0, join, 0, workspace(join))
+    other_way = join_interval(b, 0, a, 0, other, 0, workspace(other))
+    assert one_way[0] == other_way[0]
+    assert abs(one_way[1] - other_way[1]) <= 1
+    assert abs(one_way[2] - other_way[2]) <= 1

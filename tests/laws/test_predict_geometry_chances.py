@@ -1,0 +1,284 @@
+"""Probabilities in the geometry of PREDICT against areas and products of fractions: where p is reached, and what is told."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from headwater.kernels.predict import chances
+from headwater.kernels.predict.geometry import (
+    join_interval,
+    join_may,
+    join_probability,
+    pieces_of,
+    value_interval,
+    value_pieces_of,
+    value_probability,
+    workspace,
+)
+from headwater.kernels.predict.words import Certainty, Comparator
+from tests.laws.line_worlds import (
+    CHANCES,
+    LESS,
+    SECOND,
+    differences,
+    kernel_join,
+    kernel_lines,
+    kernel_single,
+    lines,
+    seconds,
+    values,
+    windows,
+)
+from tests.laws.oracles import lines as oracle
+
+US = Fraction(1, SECOND)
+PLAIN = (Certainty.LINE, Certainty.MAY, Certainty.MUST)
+UNSURE = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(0))
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_the_probability_of_one_difference_is_that_of_fractions(data: st.DataObject):
+    left, right = data.draw(lines(1, UNSURE)), data.draw(lines(1, UNSURE))
+    comparator = data.draw(st.sampled_from([*LESS, Comparator.GREATER_EQUAL, Comparator.GREATER]))
+    asked = data.draw(differences(1, [comparator]))
+    within, p = data.draw(windows), data.draw(st.sampled_from(CHANCES))
+    if left.tolerance + right.tolerance == 0:
+        return
+    a, b, join = (
+        kernel_lines(left),
+        kernel_lines(right),
+        kernel_join([asked], within, Certainty.PROBABILITY, p),
+    )
+    work = workspace(join)
+    frame = oracle.frame(left, right, within)
+
+    def chance(d: Fraction) -> Fraction:
+        near = oracle.area_chance(d, asked.bound, left.tolerance, right.tolerance)
+        return near if comparator in LESS else 1 - near
+
+    everywhere = comparator not in LESS and chance(Fraction(0)) >= p
+    for piece in range(pieces_of(join)):
+        side = 0 if comparator in LESS else 1 - 2 * piece
+        found, begins, ends = join_interval(a, 0, b, 0, join, piece, work)
+        points = [] if everywhere and piece == 1 else oracle.corners(frame)
+        best = _best(chance, points, left, right, 0 if everywhere else side, comparator in LESS)
+        holds = best is not None and best >= p and left.start < left.end and right.start < right.end
+        if holds and not oracle.strictly(frame, points):
+            holds = False
+        elif holds and best == p:
+            event("touches")
+            continue  # whether a touching point is on a life's end as well is asked of straight borders
+        assert found == holds, (piece, best)
+        if not found:
+            continue
+        told = join_probability(a, 0, b, 0, join, piece, work)
+        assert abs(told - float(best)) < 1e-9
+        assert join_may(a, 0, b, 0, join)
+        for t, inside in ((begins - 1, False), (ends + 1, False), (begins + 1, True), (ends - 1, True)):
+            if inside and ends - begins < 2:
+                continue
+            at = max(
+                (
+                    chosen
+                    for ends_of in oracle.slices(frame, seconds(t))
+                    if (
+                        chosen := _best(
+                            chance, ends_of, left, right, 0 if everywhere else side, comparator in LESS
+                        )
+                    )
+                    is not None
+                ),
+                default=Fraction(-1),
+            )
+            assert (at >= p) == inside, (t, float(at))
+
+
+def _best(chance, points, left, right, side: int, near: bool) -> Fraction | None:
+    """The greatest probability on the convex hull of some points; `side`: only where the difference has this sign."""
+    found = [left.at(0, x) - right.at(0, y) for x, y in points]
+    if not found:
+        return None
+    low, high = min(found), max(found)
+    if near:
+        return chance(max(Fraction(0), low, -high))
+    far = [d for d in (low, high) if side == 0 or d * side >= 0]
+    return max(map(chance, far), default=None)
+
+
+def same_difference(asked: oracle.Asked) -> tuple[int, int]:
+    """Two conditions on one difference depend on one another: nothing is told of them."""
+    return asked.of_left, asked.of_right
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_the_product_of_several_differences_reaches_p_exactly_in_the_interval(data: st.DataObject):
+    dimensions = data.draw(st.integers(2, 3))
+    left, right = data.draw(lines(dimensions, UNSURE[:3])), data.draw(lines(dimensions, UNSURE))
+    conditions = data.draw(
+        st.lists(differences(dimensions, LESS), min_size=2, max_size=3, unique_by=same_difference)
+    )
+    within, p = data.draw(windows), data.draw(st.sampled_from(CHANCES))
+    a, b = kernel_lines(left), kernel_lines(right)
+    join = kernel_join(conditions, within, Certainty.PROBABILITY, p)
+    work = workspace(join)
+    frame = oracle.frame(left, right, within)
+    found, begins, ends = join_interval(a, 0, b, 0, join, 0, work)
+    event("found" if found else "not found")
+    if not found:
+        if left.start < left.end and right.start < right.end:
+            for eighth in range(-24, 320, 3):
+                assert product_at(frame, left, right, conditions, Fraction(eighth, 8)) < float(p) + 1e-9
+        return
+    assert product_at(frame, left, right, conditions, seconds(begins) - 2 * US) < float(p)
+    assert product_at(frame, left, right, conditions, seconds(ends) + 2 * US) < float(p)
+    if ends - begins >= 4:
+        assert product_at(frame, left, right, conditions, seconds(begins) + 2 * US) > float(p) - 1e-9
+        assert product_at(frame, left, right, conditions, seconds(ends) - 2 * US) > float(p) - 1e-9
+    told = join_probability(a, 0, b, 0, join, 0, work)
+    for eighth in range(-24, 320, 3):
+        assert product_at(frame, left, right, conditions, Fraction(eighth, 8)) < told + 1e-8
+    assert float(p) <= told <= 1.0
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_no_instant_of_an_answer_is_more_probable_than_is_told(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 3))
+    left, right = data.draw(lines(dimensions, UNSURE[:2])), data.draw(lines(dimensions, UNSURE[:1]))
+    conditions = data.draw(
+        st.lists(differences(dimensions), min_size=1, max_size=3, unique_by=same_difference)
+    )
+    within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN[:2]))
+    slack = left.tolerance + right.tolerance
+    several = len(conditions) > 1
+    if several and any(one.comparator not in LESS and slack > one.bound for one in conditions):
+        return  # rule 3 of the products
+    a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, certainty)
+    rng = np.random.default_rng(5)
+    for piece in range(pieces_of(join)):
+        borders = oracle.borders(left, right, conditions, within, certainty, piece)
+        if oracle.answer(borders) is None:
+            continue
+        corners = np.array([[float(x), float(y)] for x, y in oracle.corners(borders)])
+        weights = rng.dirichlet(np.full(len(corners), 0.3), 4_000)
+        x, y = (np.concatenate([corners, weights @ corners])).T
+        product = np.ones(len(x))
+        for asked in conditions:
+            a_x, b_y, c = map(float, oracle.coefficients(asked, left, right))
+            d, bound = a_x * x + b_y * y + c, float(asked.bound)
+            near = oracle.sampled_chance(d, bound, float(left.tolerance), float(right.tolerance))
+            if asked.comparator in (Comparator.EQUAL, Comparator.DIFFERENT):
+                near = np.full(len(x), float(asked.comparator is Comparator.DIFFERENT))
+            product *= (
+                near if asked.comparator in (*LESS, Comparator.EQUAL, Comparator.DIFFERENT) else 1 - near
+            )
+        told = join_probability(a, 0, b, 0, join, piece, workspace(join))
+        event(f"{len(conditions)} {'sure' if told == 1.0 else 'unsure'}")
+        assert product.max() - 1e-8 <= told <= product.max() + 0.1
+
+
+def product_at(frame, left, right, conditions, t: Fraction) -> float:
+    """The greatest product at the instant t: a grid on the times that make it the later one, made finer around its best."""
+    best = -1.0
+    for one, other in oracle.slices(frame, t):
+        ways = []
+        for asked in conditions:
+            first = left.at(asked.of_left, one[0]) - right.at(asked.of_right, one[1])
+            last = left.at(asked.of_left, other[0]) - right.at(asked.of_right, other[1])
+            ways.append((float(first), float(last - first), float(asked.bound)))
+        low, high = 0.0, 1.0
+        for _ in range(8):
+            shares = np.linspace(low, high, 65)
+            factors = [
+                oracle.sampled_chance(
+                    first + shares * way, bound, float(left.tolerance), float(right.tolerance)
+                )
+                for first, way, bound in ways
+            ]
+            product = np.prod(factors, axis=0)
+            at = int(np.argmax(product))
+            best = max(best, product[at])
+            low, high = shares[max(0, at - 1)], shares[min(64, at + 1)]
+    return best
+
+
+@settings(max_examples=600)
+@given(st.data())
+def test_the_product_of_values_reaches_p_exactly_in_the_interval(data: st.DataObject):
+    dimensions = data.draw(st.integers(1, 2))
+    line = data.draw(lines(dimensions, UNSURE[:3]))
+    conditions = data.draw(st.lists(values(dimensions, left=True), min_size=1, max_size=3))
+    p = data.draw(st.sampled_from(CHANCES))
+    a, single = kernel_lines(line), kernel_single(conditions, Certainty.PROBABILITY, p)
+
+    def product(t: Fraction) -> Fraction:
+        if not line.start <= t <= line.end:
+            return Fraction(-1)
+        factors = []
+        for of in {asked.of_left for asked in conditions}:
+            asked_of = [asked for asked in conditions if asked.of_left == of]
+            rising = [
+                asked.comparator in (Comparator.GREATER_EQUAL, Comparator.GREATER) for asked in asked_of
+            ]
+            chances_of = [
+                oracle.value_chance(line.at(of, t), asked.comparator, asked.bound, line.tolerance)
+                for asked in asked_of
+            ]
+            below = [chance for chance, up in zip(chances_of, rising, strict=True) if not up]
+            above = [chance for chance, up in zip(chances_of, rising, strict=True) if up]
+            both = min(below, default=Fraction(1)) + min(above, default=Fraction(1)) - 1
+            factors.append(max(Fraction(0), both))
+        return math.prod(factors, start=Fraction(1))
+
+    assert not any(value_interval(a, 0, single, piece)[0] for piece in range(1, value_pieces_of(single)))
+    found, begins, ends = value_interval(a, 0, single, 0)
+    event("found" if found else "not found")
+    if not found:
+        if line.start < line.end:
+            tried = [product(line.start + (line.end - line.start) * Fraction(i, 64)) for i in range(64)]
+            assert max(tried) < p
+        return
+    assert product(seconds(begins) - US) < p
+    assert product(seconds(ends) + US) < p
+    if ends - begins >= 2:
+        assert product(seconds(begins) + US) >= p
+        assert product(seconds(ends) - US) >= p
+    told = value_probability(a, 0, single, 0)
+    grid = [product(seconds(begins) + (seconds(ends) - seconds(begins)) * Fraction(i, 64)) for i in range(65)]
+    assert told >= float(max(grid)) - 1e-6
+    assert told <= 1.0
+
+
+@settings(max_examples=600)
+@given(
+    st.integers(-40, 40).map(lambda n: Fraction(n, 4)),
+    st.integers(0, 24).map(lambda n: Fraction(n, 4)),
+    st.integers(0, 16).map(lambda n: Fraction(n, 4)),
+    st.integers(0, 16).map(lambda n: Fraction(n, 4)),
+    st.sampled_from(CHANCES),
+)
+def test_the_trapezoid_is_an_area(d: Fraction, bound: Fraction, one: Fraction, other: Fraction, p: Fraction):
+    wide, narrow = chances.ordered(float(one), float(other))
+    exact = oracle.area_chance(d, bound, one, other)
+    assert abs(chances.chance_within(float(d), float(bound), wide, narrow) - float(exact)) < 1e-14
+    if wide == 0.0:
+        return
+    assert abs(chances.chance_beyond(float(d), float(bound), wide, narrow) - float(1 - exact)) < 1e-14
+    most = chances.within_bound(float(p), float(bound), wide, narrow)
+    least = chances.beyond_bound(float(p), float(bound), wide, narrow)
+    step = Fraction(1, 10**6)
+    if most < 0.0:
+        assert oracle.area_chance(Fraction(0), bound, one, other) < p
+    else:
+        assert oracle.area_chance(Fraction(most) + step, bound, one, other) < p
+        assert oracle.area_chance(max(Fraction(0), Fraction(most) - step), bound, one, other) >= p
+    assert 1 - oracle.area_chance(Fraction(least) + step, bound, one, other) >= p
+    if least > 0.0:
+        assert 1 - oracle.area_chance(max(Fraction(0), Fraction(least) - step), bound, one, other) < p

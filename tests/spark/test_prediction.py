@@ -1,0 +1,51 @@
+"""The experiment about predictions as tasks of a Spark job: rows in the order of the cases, failures in words, everything written."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import contextmanager
+
+from headwater.apps.cli import main
+from headwater.apps.reproduce import prediction
+from headwater.apps.reproduce.prediction_cases import BUFFERS, COLUMNS, OBJECTS, POLICIES, Case
+from headwater.apps.reproduce.prediction_spark import run_on_spark
+from headwater.kernels.suppress.words import Predictor
+
+TINY = prediction.Scale((20, 40), (1, 3), 20, (Predictor.SLOPE,), 10, 10)
+
+
+def test_one_case_is_one_task(spark) -> None:
+    def run(case: Case) -> list:
+        if case.objects == 3:
+            raise ValueError("three is too few")
+        return [case.objects] * 2
+
+    told: list[str] = []
+    cases = [Case(OBJECTS, count) for count in range(1, 6)]
+    rows, failures = run_on_spark(spark.sparkContext, run, cases, told.append)
+    assert rows == [1, 1, 2, 2, 4, 4, 5, 5]
+    assert failures == ["objects: 3 objects, w = 3 s: ValueError: three is too few"]
+    assert told[-1].startswith("5 of 5 cases done after ")
+
+
+def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatch) -> None:
+    @contextmanager
+    def running(**_: object):
+        yield spark
+
+    monkeypatch.setattr(prediction, "SCALES", {"small": TINY})
+    monkeypatch.setattr(prediction, "embedded_spark", running)
+    monkeypatch.setattr(prediction, "BUFFER_OBJECTS", 40)
+    monkeypatch.setenv("HEADWATER_DATA", str(tmp_path))
+    assert main(["reproduce", "prediction", "--output", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    with (tmp_path / "prediction.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["part"] for row in rows] == [OBJECTS] * 2 * 4 + [BUFFERS] * 2 * (1 + len(POLICIES))
+    assert all(int(row["answers"]) > 0 and 0.5 < float(row["f"]) <= 1 for row in rows)
+    assert "holds: predictions need far fewer updates" in out
+    assert "has no such data: traffic; lab, pairs; lab, values" in err and "4 of 4 cases done" in err
+    assert (tmp_path / "prediction-figure-7.png").stat().st_size > 10_000
+    assert "<h2>Claim by claim</h2>" in (tmp_path / "prediction.html").read_text()
+    assert (tmp_path / "prediction.parquet").exists()

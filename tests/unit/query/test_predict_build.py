@@ -1,0 +1,101 @@
+"""SUPPRESS and PREDICT built in Python are those that the text says."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+import headwater as hw
+from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.model import QueriesRefused
+from headwater.query.build_predict import predict, suppress, suppressing
+from headwater.query.parse import parse
+from headwater.query.printer import show
+from headwater.query.tree import Quantity, Unit
+
+LINES = suppressing("x", "y", tolerance=25, heartbeat="30 SECONDS")
+
+
+def said(text: str):
+    script, errors = parse(text)
+    assert errors == []
+    (statement,) = script.statements
+    return statement
+
+
+def query(text: str):
+    return said(f"CREATE QUERY q AS SELECT {text};")
+
+
+@pytest.mark.parametrize(
+    ("built", "text"),
+    [
+        (suppress("q", "cars", "x", "y", tolerance="25 METERS", heartbeat="30 SECONDS"),
+         "* FROM cars SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS)"),
+        (suppress("q", "cars", "my x", tolerance=0.5, heartbeat=timedelta(minutes=1), using="constant", columns="\"my x\"", where="x > 1"),
+         '"my x" FROM cars WHERE x > 1 SUPPRESS ("my x" TOLERANCE 0.5 HEARTBEAT 60 SECONDS USING CONSTANT)'),
+        (suppress("q", "cars", "x", tolerance=Quantity(1, Unit.KM), heartbeat="1 MINUTE", using="LEAST SQUARES 5"),
+         "* FROM cars SUPPRESS (x TOLERANCE 1 KM HEARTBEAT 1 MINUTE USING LEAST SQUARES 5)"),
+        (suppress("q", "cars", "x", tolerance=np.float64(0.5), heartbeat="1 MINUTE", using="DOUBLE EXPONENTIAL 0.5, 1"),
+         "* FROM cars SUPPRESS (x TOLERANCE 0.5 HEARTBEAT 1 MINUTE USING DOUBLE EXPONENTIAL 0.5, 1)"),
+        (suppress("q", "cars", "x", tolerance=0, heartbeat="1 MINUTE", using="KALMAN 0.1, -2"),
+         "* FROM cars SUPPRESS (x TOLERANCE 0 HEARTBEAT 1 MINUTE USING KALMAN 0.1, -2)"),
+        (predict("q", "rooms", "temperature < 50"), "* FROM rooms PREDICT (temperature < 50)"),
+        (predict("q", "rooms", "t < 50 AND h > 3", probability=0.9, every="1 SECOND", columns="key, ends", where="t > 0"),
+         "key, ends FROM rooms WHERE t > 0 PREDICT (t < 50 AND h > 3 PROBABILITY >= 0.9 EVERY 1 SECOND)"),
+        (predict("q", "rooms", "t < 50", certainty="may", tentative=True, ahead=timedelta(seconds=5)),
+         "* FROM rooms PREDICT (t < 50 MAY TENTATIVE AHEAD 5 SECONDS)"),
+        (predict("q", "rooms", "t < 50", certainty=Certainty.MUST, tentative=False, buffer=100, give_up="least"),
+         "* FROM rooms PREDICT (t < 50 MUST VALIDATED BUFFER 100 GIVE UP LEAST)"),
+        (predict("q", "rooms", "t < 50", buffer=np.int64(100), give_up=GiveUp.RANDOM, seed=-7),
+         "* FROM rooms PREDICT (t < 50 BUFFER 100 GIVE UP RANDOM -7)"),
+        (predict("q", "cars", "ABS(a.x - b.x) <= 400", pairs=("a", "b"), within="3 SECONDS", certainty="MUST", suppress=LINES),
+         "* FROM cars SUPPRESS (x, y TOLERANCE 25 HEARTBEAT 30 SECONDS) "
+         "PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 400 WITHIN 3 SECONDS MUST)"),
+        (predict("q", ["cars", "my buses"], 'DISTANCE(a, "pairs") < 5', pairs=("a", "pairs"), within="0 SECONDS", suppress=LINES),
+         '* FROM cars, "my buses" SUPPRESS (x, y TOLERANCE 25 HEARTBEAT 30 SECONDS) '
+         'PREDICT (PAIRS a, "pairs" WHERE DISTANCE(a, "pairs") < 5 WITHIN 0 SECONDS)'),
+    ],
+)  # fmt: skip
+def test_a_built_query_is_the_tree_of_the_text(built, text) -> None:
+    assert built == query(text)
+    assert show(built) == show(query(text))
+    assert said(show(built)) == built
+
+
+def test_several_sources_are_names_or_the_queries_themselves() -> None:
+    cars = hw.suppress("car lines", "cars", "x", tolerance=25, heartbeat="30 SECONDS")
+    built = hw.predict(
+        "q", [cars, "buses"], "ABS(a.x - b.x) <= 4", pairs=("a", "b"), within="3 SECONDS", suppress=LINES
+    )
+    text = (
+        '* FROM "car lines", buses SUPPRESS (x, y TOLERANCE 25 HEARTBEAT 30 SECONDS) '
+        "PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 4 WITHIN 3 SECONDS)"
+    )
+    assert built == query(text)
+    assert hw.predict("q", cars, "x < 4") == query('* FROM "car lines" PREDICT (x < 4)')
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: suppress("q", "s", tolerance=1, heartbeat="1 DAY"), "suppress needs a dimension"),
+        (lambda: suppress("q", "s", "x", tolerance="much", heartbeat="1 DAY"), "expected"),
+        (lambda: suppress("q", "s", "x", tolerance=float("nan"), heartbeat="1 DAY"), "no number"),
+        (lambda: suppress("q", "s", "x", tolerance=1, heartbeat=30), "is no duration"),
+        (lambda: suppress("q", "s", "x", tolerance=1, heartbeat="1 DAY", using="GUESS"), "expected"),
+        (lambda: predict("q", "s", "x <"), "expected"),
+        (lambda: predict("q", (), "x < 1"), "predict needs a source"),
+        (lambda: predict("q", "s", "x < 1", certainty="MUST", probability=0.5), "two different things"),
+        (lambda: predict("q", "s", "x < 1", certainty="MIGHT"), "'MIGHT' is no certainty"),
+        (lambda: predict("q", "s", "x < 1", give_up="YOUNGEST"), "cannot be given up"),
+        (lambda: predict("q", "s", "x < 1", give_up="RANDOM"), "go together"),
+        (lambda: predict("q", "s", "x < 1", give_up="LEAST", seed=3), "go together"),
+        (lambda: predict("q", "s", "x < 1", seed=3), "goes with give_up"),
+        (lambda: predict("q", "s", "x < 1", buffer=1.5), "whole number"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(build, message) -> None:
+    with pytest.raises(QueriesRefused) as caught:
+        build()
+    assert message in str(caught.value)
