@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from headwater.kernels.predict import chances
 from headwater.kernels.predict.geometry import (
+    chances,
     join_interval,
     join_may,
     join_probability,

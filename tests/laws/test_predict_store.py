@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.kernels.predict.store import LineState, LineStore
-from headwater.kernels.predict.store_events import LINE, WHAT, Keys, Updates
+from headwater.kernels.predict.lines.events import LINE, WHAT, Keys, Updates
+from headwater.kernels.predict.lines.store import LineState, LineStore
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import END, SECOND, decode, encode
 from tests.laws.oracles import predict_store as oracle

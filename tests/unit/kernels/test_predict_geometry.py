@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from headwater.kernels.predict import chances
 from headwater.kernels.predict.geometry import (
     Join,
     Lines,
     Single,
+    chances,
     join_interval,
     join_may,
     join_of,

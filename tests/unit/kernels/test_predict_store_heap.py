@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from headwater.kernels.predict.store_heap import Heap, build, move, put, take
+from headwater.kernels.predict.lines.heap import Heap, build, move, put, take
 
 SLOTS = 80
 

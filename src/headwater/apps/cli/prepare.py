@@ -57,7 +57,7 @@ CREATE QUERY nearest_rows AS SELECT * FROM weather NEAREST (2 TO EACH OF marks B
 CREATE QUERY nearest_highest AS SELECT * FROM weather NEAREST (2 TO HIGHEST wind OVER 30 SECONDS USING EXACT ALGORITHM RA);
 CREATE QUERY sent AS SELECT * FROM weather SUPPRESS (temperature, wind TOLERANCE 0.5 HEARTBEAT 30 SECONDS);
 CREATE QUERY warm AS SELECT * FROM sent PREDICT (temperature > 0 PROBABILITY >= 0.5 TENTATIVE AHEAD 5 SECONDS);
-CREATE QUERY alike AS SELECT *, polygon FROM sent PREDICT (
+CREATE QUERY alike AS SELECT a_key, b_key, begins, ends, polygon FROM sent PREDICT (
   PAIRS a, b WHERE ABS(a.temperature - b.temperature) <= 1 AND ABS(a.wind - b.wind) <= 1 AND a.wind > 0
   WITHIN 2 SECONDS MAY);
 CREATE QUERY likely AS SELECT * FROM sent PREDICT (

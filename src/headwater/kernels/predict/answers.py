@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 
 NEVER: Final = np.iinfo(np.int64).max
 

@@ -9,9 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.geometry.shapes import Real, Whole
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.shapes import Real, Whole
 from headwater.kernels.predict.telling import (
     EACH,
     FROM,

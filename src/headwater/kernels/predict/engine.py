@@ -17,7 +17,9 @@ from numba import njit
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import index
 from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, VAGUE, forget
+from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.index import AXES, MOST_CELLS
+from headwater.kernels.predict.lines.events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
 from headwater.kernels.predict.plan import ALIASES, JOINS, SOURCES, TENTATIVE, WITHIN, ZONE, ZONES, join_of
 from headwater.kernels.predict.search import (
     ADDED,
@@ -37,8 +39,6 @@ from headwater.kernels.predict.search import (
     interval_of,
     search,
 )
-from headwater.kernels.predict.shapes import LOOP, Whole
-from headwater.kernels.predict.store_events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
 from headwater.kernels.predict.telling import Scene, has_room, set_due, tell, withdraw
 from headwater.kernels.predict.zones import corner, meets
 

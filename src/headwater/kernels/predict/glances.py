@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP, Join, Lines
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines
 from headwater.kernels.predict.words import Certainty
 
 SPARE: Final = 1e-9

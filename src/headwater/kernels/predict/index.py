@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 
 from headwater.kernels.predict.geometry import reach
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.plan import JOINS, ONCE, SOURCES, Plan, join_of
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real, Whole
 
 MOST_CELLS: Final = 16
 AXES: Final = 2

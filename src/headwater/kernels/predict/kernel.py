@@ -17,13 +17,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.geometry.shapes import Whole
+from headwater.kernels.predict.lines.events import Keys, Updates
+from headwater.kernels.predict.lines.store import LineState, LineStore
 from headwater.kernels.predict.plan import sources_of
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.shapes import Whole
 from headwater.kernels.predict.standing import Pending, Standing
-from headwater.kernels.predict.store import LineState, LineStore
-from headwater.kernels.predict.store_events import Keys, Updates
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import (
     BEGINNING,

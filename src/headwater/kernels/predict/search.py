@@ -31,6 +31,7 @@ from headwater.kernels.predict.answers import (
     take,
 )
 from headwater.kernels.predict.geometry import join_interval, join_may, value_interval
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.glances import glance, whole
 from headwater.kernels.predict.index import Grid, mixed, near
 from headwater.kernels.predict.plan import (
@@ -47,7 +48,6 @@ from headwater.kernels.predict.plan import (
     ZONES,
     join_of,
 )
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.telling import Scene, advance, has_room, set_due, tell
 from headwater.kernels.predict.zones import owner, zone_of
 

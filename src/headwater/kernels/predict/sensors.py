@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.shapes import Whole
+from headwater.kernels.predict.geometry.shapes import Whole
 from headwater.model import Column, ColumnType, text_hash
 
 

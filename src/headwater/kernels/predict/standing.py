@@ -22,14 +22,14 @@ from headwater.kernels.predict.answers import NEVER, Table, enlist_all
 from headwater.kernels.predict.columns import block
 from headwater.kernels.predict.engine import run
 from headwater.kernels.predict.geometry import join_of, join_polygon, workspace
+from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.index import AXES, Grid
+from headwater.kernels.predict.lines.events import ADD, END, EVENT_COLUMNS, LIFE, LINE, START, WHAT, WHEN
+from headwater.kernels.predict.lines.store import LineState
 from headwater.kernels.predict.plan import plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.search import Search
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.shapes import Lines, Real, Whole
-from headwater.kernels.predict.store import LineState
-from headwater.kernels.predict.store_events import ADD, END, EVENT_COLUMNS, LIFE, LINE, START, WHAT, WHEN
 from headwater.kernels.predict.telling import EACH, PARTS, WHICH, Scene, Told, chances
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows

@@ -19,6 +19,7 @@ from numba import njit
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, MADE, PIECE, TOLD, Table, forget
 from headwater.kernels.predict.geometry import join_probability, value_probability
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
 from headwater.kernels.predict.glances import is_sure
 from headwater.kernels.predict.plan import (
     AHEAD,
@@ -30,7 +31,6 @@ from headwater.kernels.predict.plan import (
     Plan,
     join_of,
 )
-from headwater.kernels.predict.shapes import LOOP, Lines, Real, Whole
 
 # Columns of `Told.rows`, int64[…, PARTS + EACH · aliases].
 TIME: Final = 0

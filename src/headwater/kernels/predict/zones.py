@@ -19,10 +19,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.predict.geometry import reach
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, join_of
 from headwater.kernels.predict.index import mixed
 from headwater.kernels.predict.plan import sources_of
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, join_of
 from headwater.kernels.predict.words import Comparator
 
 TILES: Final = 32

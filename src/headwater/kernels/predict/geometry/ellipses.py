@@ -19,9 +19,9 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.borders import MILLION, difference, difference_size, instant
-from headwater.kernels.predict.polygons import TOUCH, TOUCH_US
-from headwater.kernels.predict.shapes import LOOP, Lines, Real
+from headwater.kernels.predict.geometry.borders import MILLION, difference, difference_size, instant
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real
 
 PARALLEL: Final = 1e-18
 ROUNDING: Final = 1e-15

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP, Real, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
 
 # What happened: column WHAT.
 ADD: Final = 0

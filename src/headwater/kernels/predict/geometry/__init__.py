@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numba import njit
 
-from headwater.kernels.predict import values
-from headwater.kernels.predict.borders import (
+from headwater.kernels.predict.geometry import values
+from headwater.kernels.predict.geometry.borders import (
     MILLION,
     conditions_of,
     has_strict,
@@ -31,10 +31,10 @@ from headwater.kernels.predict.borders import (
     straight_here,
     strictly,
 )
-from headwater.kernels.predict.curves import best_chance, curved_extent, is_curved, surely
-from headwater.kernels.predict.polygons import ROWS, TOUCH, TOUCH_US, corners, extent
-from headwater.kernels.predict.ranges import LESS, MAY, MUST, PROBABILITY, value_pieces
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real, Single, join_of, single_of
+from headwater.kernels.predict.geometry.curves import best_chance, curved_extent, is_curved, surely
+from headwater.kernels.predict.geometry.polygons import ROWS, TOUCH, TOUCH_US, corners, extent
+from headwater.kernels.predict.geometry.ranges import LESS, MAY, MUST, PROBABILITY, value_pieces
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Single, join_of, single_of
 
 __all__ = [
     "Join",

@@ -22,11 +22,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.contribution import contribution, erring
-from headwater.kernels.predict.shapes import LOOP, Lines, Real, Whole
-from headwater.kernels.predict.store_events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates, note
-from headwater.kernels.predict.store_heap import Heap, build, move, put, take
-from headwater.kernels.predict.store_slots import fill
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
+from headwater.kernels.predict.lines.contribution import contribution, erring
+from headwater.kernels.predict.lines.events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates, note
+from headwater.kernels.predict.lines.heap import Heap, build, move, put, take
+from headwater.kernels.predict.lines.slots import fill
 
 # Places in `Buffer.rules`, int64[…].
 LIMIT: Final = 0  # how many lines are stored at most

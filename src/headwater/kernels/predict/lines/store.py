@@ -1,6 +1,6 @@
 """What does each sensor's line say, from when until when? The updates of one source, as lines in slots.
 
-Rule 1  A step takes updates in stream order and tells what happens to lines, in order (see `store_events`): for each update LIFE of
+Rule 1  A step takes updates in stream order and tells what happens to lines, in order (see `events`): for each update LIFE of
         its sensor's former line if that is cut, with a buffer PURGE of what is over, GIVE_UP and LIFE of the line that covers
         for it, then ADD of itself unless it is refused. Last comes PURGE of lines with end + w < watermark.
 Rule 2  A slot that is freed is used again only in a later step: whoever reads the events of a step finds every line they speak of, with
@@ -21,12 +21,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.predict import store_buffer as bounded
-from headwater.kernels.predict.shapes import Lines, Real, Whole
-from headwater.kernels.predict.store_buffer import Buffer, keep
-from headwater.kernels.predict.store_events import EVENT_COLUMNS, PURGE, Keys, Updates
-from headwater.kernels.predict.store_heap import Heap
-from headwater.kernels.predict.store_slots import follow
+from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
+from headwater.kernels.predict.lines import buffer as bounded
+from headwater.kernels.predict.lines.buffer import Buffer, keep
+from headwater.kernels.predict.lines.events import EVENT_COLUMNS, PURGE, Keys, Updates
+from headwater.kernels.predict.lines.heap import Heap
+from headwater.kernels.predict.lines.slots import follow
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import Instant
 

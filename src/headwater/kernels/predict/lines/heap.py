@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.shapes import LOOP, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 
 
 class Heap(NamedTuple):

@@ -14,7 +14,7 @@ import math
 
 from numba import njit
 
-from headwater.kernels.predict.borders import (
+from headwater.kernels.predict.geometry.borders import (
     MILLION,
     difference,
     difference_size,
@@ -22,12 +22,20 @@ from headwater.kernels.predict.borders import (
     straight,
     strictly,
 )
-from headwater.kernels.predict.chances import NEAR, chance_beyond, chance_within, ordered
-from headwater.kernels.predict.ellipses import ROUNDING, least_distance, near_extent, touches_before
-from headwater.kernels.predict.polygons import TOUCH, TOUCH_US, clip, extent, measure
-from headwater.kernels.predict.products import all_reach, best, probable_extent
-from headwater.kernels.predict.ranges import DIFFERENT, EQUAL, GREATER_EQUAL, LESS, MAY, MUST, PROBABILITY
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.chances import NEAR, chance_beyond, chance_within, ordered
+from headwater.kernels.predict.geometry.ellipses import ROUNDING, least_distance, near_extent, touches_before
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, clip, extent, measure
+from headwater.kernels.predict.geometry.products import all_reach, best, probable_extent
+from headwater.kernels.predict.geometry.ranges import (
+    DIFFERENT,
+    EQUAL,
+    GREATER_EQUAL,
+    LESS,
+    MAY,
+    MUST,
+    PROBABILITY,
+)
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
 
 
 @njit(**LOOP, forceinline=True)

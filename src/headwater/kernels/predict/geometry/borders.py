@@ -16,15 +16,15 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.polygons import TOUCH, TOUCH_US, band, clip, measure
-from headwater.kernels.predict.ranges import (
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, measure
+from headwater.kernels.predict.geometry.ranges import (
     difference_pieces,
     difference_range,
     is_strict,
     value_pieces,
     value_range,
 )
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
 
 MILLION: Final = 1e6
 TINY: Final = 1e-100

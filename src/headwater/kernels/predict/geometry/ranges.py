@@ -22,8 +22,8 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.chances import beyond_bound, ordered, within_bound
-from headwater.kernels.predict.shapes import LOOP
+from headwater.kernels.predict.geometry.chances import beyond_bound, ordered, within_bound
+from headwater.kernels.predict.geometry.shapes import LOOP
 from headwater.kernels.predict.words import Certainty, Comparator
 
 LESS_EQUAL: Final = int(Comparator.LESS_EQUAL)

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.shapes import LOOP, Lines, Whole
-from headwater.kernels.predict.store_events import ADD, LIFE, Updates, note
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Whole
+from headwater.kernels.predict.lines.events import ADD, LIFE, Updates, note
 
 NEVER: Final = 2**62
 """No life ends later: room is left to add a window."""

@@ -25,7 +25,7 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Real
 
 TOUCH: Final = 2.0**-36
 TOUCH_US: Final = 1e-3

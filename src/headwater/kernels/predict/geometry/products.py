@@ -23,17 +23,17 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.borders import MILLION, difference, instant
-from headwater.kernels.predict.chances import (
+from headwater.kernels.predict.geometry.borders import MILLION, difference, instant
+from headwater.kernels.predict.geometry.chances import (
     NEAR,
     chance_beyond,
     chance_slope,
     chance_within,
     ordered,
 )
-from headwater.kernels.predict.polygons import clip
-from headwater.kernels.predict.ranges import DIFFERENT, EQUAL, LESS
-from headwater.kernels.predict.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.polygons import clip
+from headwater.kernels.predict.geometry.ranges import DIFFERENT, EQUAL, LESS
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
 
 NEAR_BEST: Final = 1e-9
 NEAR_LEVEL: Final = 1e-13

@@ -19,7 +19,7 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP
+from headwater.kernels.predict.geometry.shapes import LOOP
 
 NEAR: Final = 4e-15
 THIN: Final = 1e-12

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from headwater.kernels.predict.shapes import LOOP, Lines
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines
 
 GREATEST: Final = np.finfo(np.float64).max
 

@@ -15,9 +15,9 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.chances import NEAR
-from headwater.kernels.predict.polygons import TOUCH, TOUCH_US
-from headwater.kernels.predict.ranges import (
+from headwater.kernels.predict.geometry.chances import NEAR
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
+from headwater.kernels.predict.geometry.ranges import (
     DIFFERENT,
     EQUAL,
     GREATER_EQUAL,
@@ -26,7 +26,7 @@ from headwater.kernels.predict.ranges import (
     value_pieces,
     value_range,
 )
-from headwater.kernels.predict.shapes import LOOP, Lines, Single
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Single
 
 MILLION: Final = 1e6
 STEPS: Final = 100
