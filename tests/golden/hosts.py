@@ -187,7 +187,8 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
     for statement in script.statements:
         new = replace(statement, name=prefix + statement.name)
         if isinstance(new, CreateQuery):
-            select = replace(new.select, source=prefix + new.select.source)
+            further = tuple(prefix + name for name in new.select.further_sources)
+            select = replace(new.select, source=prefix + new.select.source, further_sources=further)
             if isinstance(near := select.operator, Nearest) and isinstance(near.target, EachTarget):
                 target = replace(near.target, points=prefix + near.target.points)
                 select = replace(select, operator=replace(near, target=target))

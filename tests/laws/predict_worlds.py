@@ -187,10 +187,16 @@ def _fits(row: Row, one: oracle.Told, query: PredictQuery) -> bool:
     return near and _is_probable(row["probability"], one.answer.probability)
 
 
+CHANCE_A_US = 1e-5
+"""How much a probability may change in a microsecond: so well are ends known between which it is the best."""
+
+
 def _is_probable(given: float | None, wanted: tuple[float, float] | None) -> bool:
+    if wanted == oracle.UNSAID:
+        return given is None or given == 1.0
     if wanted is None or given is None:
         return wanted is None and given is None
-    return wanted[0] - 1e-8 <= given <= wanted[1] + 1e-8
+    return wanted[0] - CHANCE_A_US <= given <= wanted[1] + CHANCE_A_US
 
 
 def _who(row: Row, query: PredictQuery) -> tuple[Any, ...]:

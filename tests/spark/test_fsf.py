@@ -5,37 +5,48 @@ from __future__ import annotations
 import csv
 import time
 from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
 
 from headwater.apps.cli import main
 from headwater.apps.reproduce import fsf
 from headwater.apps.reproduce.fsf_cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
-from headwater.apps.reproduce.fsf_scenes import PAPER, make_scene
-from headwater.apps.reproduce.fsf_spark import run_on_spark
+from headwater.apps.reproduce.tasks import Kept, run_cases
 
 
-def test_one_simulation_is_one_task(spark) -> None:
-    scene = make_scene(PAPER[0], count=5, hours=1.0, data=None)
-    cases = [Case("settings", scene.setting.name, "naive", count) for count in range(1, 6)]
+def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
+    cases = [Case("settings", "small", "naive", count) for count in range(1, 6)]
 
-    def simulate(case: Case, scene) -> Measured:
+    def simulate(case: Case) -> list[Measured]:
         time.sleep(1.5)
         if case.subscriptions == 3:
             raise ValueError("three is too many")
-        size = len(scene.network.nodes), len(scene.recorded.sources), len(scene.recorded.readings.time)
-        return Measured(
-            case.part, case.scene, *size, case.approach, case.subscriptions, False,
+        row = Measured(
+            case.part, case.scene, 60, 50, np.int64(1_000), case.approach, case.subscriptions, False,
             1, 1, 1, 1, 1, 1, 0, 0, 1.0, 1, 0, 0, 1.0, 1.0, 0.1,
         )  # fmt: skip
+        return [row]
 
     told: list[str] = []
-    rows, failures = run_on_spark(
-        spark.sparkContext, simulate, cases, {scene.setting.name: scene}, told.append
+    kept = Kept(tmp_path / "kept", Measured, "small stations")
+    rows, failures = run_cases(
+        spark.sparkContext, simulate, cases, lambda case: case.subscriptions, told.append, kept
     )
     assert [row.subscriptions for row in rows] == [1, 2, 4, 5]
-    assert {(row.nodes, row.sensors) for row in rows} == {(60, 50)}
     assert failures == ["small, 3 subscriptions, naive: ValueError: three is too many"]
-    assert told[-1].startswith("5 of 5 simulations done after ")
+    assert told[-1].startswith("5 of 5 cases done after ")
     assert told[0].startswith(("2 of 5", "1 of 5"))
+
+    def again(case: Case) -> list[Measured]:
+        assert case.subscriptions == 3, "the others are kept"
+        return [replace(rows[0], subscriptions=3)]
+
+    del told[:]
+    rows, failures = run_cases(spark.sparkContext, again, cases, lambda case: 1.0, told.append, kept)
+    assert ([row.subscriptions for row in rows], failures) == ([1, 2, 3, 4, 5], [])
+    assert told[0] == "4 of 5 cases were measured before"
+    assert Kept(kept.folder, Measured, "other stations").load(cases[0]) is None
 
 
 TINY = fsf.Scale((10,), (10,), 2.0, (fsf.Growth(30, 2, 10, ("exact", "multi-join")),), 2.0)
@@ -63,7 +74,8 @@ def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatc
     assert (
         "holds: recall of the exact set cover is exactly 1\n    in 4 of 4 runs, 1 of them with faults" in out
     )
-    assert "starting Spark for 19 simulations" in err and "19 of 19 simulations done" in err
+    assert "starting Spark for 19 simulations" in err and "19 of 19 cases done" in err
+    assert not (tmp_path / ".fsf-small").exists()
     assert (tmp_path / "fsf-figure-12.png").stat().st_size > 10_000
     assert "<h2>Claim by claim</h2>" in (tmp_path / "fsf.html").read_text()
     assert (tmp_path / "fsf.parquet").exists()

@@ -1,4 +1,4 @@
-"""The experiment about predictions as tasks of a Spark job: rows in the order of the cases, failures in words, everything written."""
+"""The experiment about predictions from end to end, on Spark."""
 
 from __future__ import annotations
 
@@ -7,25 +7,10 @@ from contextlib import contextmanager
 
 from headwater.apps.cli import main
 from headwater.apps.reproduce import prediction
-from headwater.apps.reproduce.prediction_cases import BUFFERS, COLUMNS, OBJECTS, POLICIES, Case
-from headwater.apps.reproduce.prediction_spark import run_on_spark
+from headwater.apps.reproduce.prediction_cases import BUFFERS, COLUMNS, OBJECTS, POLICIES
 from headwater.kernels.suppress.words import Predictor
 
 TINY = prediction.Scale((20, 40), (1, 3), 20, (Predictor.SLOPE,), 10, 10)
-
-
-def test_one_case_is_one_task(spark) -> None:
-    def run(case: Case) -> list:
-        if case.objects == 3:
-            raise ValueError("three is too few")
-        return [case.objects] * 2
-
-    told: list[str] = []
-    cases = [Case(OBJECTS, count) for count in range(1, 6)]
-    rows, failures = run_on_spark(spark.sparkContext, run, cases, told.append)
-    assert rows == [1, 1, 2, 2, 4, 4, 5, 5]
-    assert failures == ["objects: 3 objects, w = 3 s: ValueError: three is too few"]
-    assert told[-1].startswith("5 of 5 cases done after ")
 
 
 def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatch) -> None:

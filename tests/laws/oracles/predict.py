@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -256,12 +257,21 @@ class Finder:
                 wanted[one.alias].add((one.dimension, one.comparator, one.bound))
         return wanted[0] == wanted[1]
 
-    def _of(self, chosen: tuple[Update, ...]) -> Iterator[Answer]:
+    def probability(
+        self, chosen: tuple[Update, ...], pieces: tuple[int, ...], begins: Instant, ends: Instant
+    ) -> tuple[float, float] | None:
+        """At the best instant between two, of several joins the least."""
+        joins = [Join(self.query, chosen, left, right, pieces) for left, right in self._joins(chosen)]
+        return _least([join.probability_between(begins, ends, several=len(joins) > 1) for join in joins])
+
+    def _joins(self, chosen: tuple[Update, ...]) -> list[tuple[int, int]]:
         if len(chosen) == 1:
-            joins = [(0, 0)]
-        else:
-            pairs = [(c.left, c.right) for c in self.query.conditions if not isinstance(c, Value)]
-            joins = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+            return [(0, 0)]
+        pairs = [(c.left, c.right) for c in self.query.conditions if not isinstance(c, Value)]
+        return list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+
+    def _of(self, chosen: tuple[Update, ...]) -> Iterator[Answer]:
+        joins = self._joins(chosen)
         if any(not self._can_meet(chosen[left], chosen[right]) for left, right in joins):
             return
         counts = [pieces_of(condition) for condition in self.query.conditions]
@@ -272,10 +282,16 @@ class Finder:
                 continue
             when = _common([when for when in whens if when is not None])
             if when is not None:
-                yield Answer(chosen, pieces, when, _least([join.probability() for join in found]))
+                answer = Answer(chosen, pieces, when, None)
+                chance = self.probability(chosen, pieces, answer.begins, answer.ends)
+                yield replace(answer, probability=chance)
 
     def _can_meet(self, one: Update, other: Update) -> bool:
         return max(one.start, other.start) <= min(one.end, other.end) + self.query.within_us
+
+
+UNSAID = (-1.0, -1.0)
+"""The probability of two conditions on one difference: 1 where they are sure, and else not told."""
 
 
 def _common(whens: Sequence[Found]) -> Found | None:
@@ -288,6 +304,8 @@ def _common(whens: Sequence[Found]) -> Found | None:
 
 
 def _least(all_of: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    if UNSAID in all_of:
+        return UNSAID
     known = [one for one in all_of if one is not None]
     if len(known) < len(all_of):
         return None
@@ -335,9 +353,33 @@ class Join:
             return later_time(self.halves, Product(self._product(), self.query.p))
         return later_time(self.halves)
 
-    def probability(self) -> tuple[float, float] | None:
+    def probability_between(
+        self, begins: Instant, ends: Instant, *, several: bool
+    ) -> tuple[float, float] | None:
+        """At the best instant between two, which are known to the microsecond."""
+        assert self.halves is not None
+        one, zero, last = Fraction(1), Fraction(0), Fraction(ends + 1)
+        until = [Half(one, zero, last), Half(zero, one, last)]
+        later = [[Half(-one, zero, Fraction(-begins))], [Half(zero, -one, Fraction(-begins))]]
+        found = []
+        for also in later if several else [[]]:
+            part = copy(self)
+            part.halves = [*self.halves, *until, *also]
+            if corners(part.halves):
+                found.append(part._probability())
+        if UNSAID in found:
+            return UNSAID
+        known = [chance for chance in found if chance is not None]
+        return (max(low for low, _ in known), max(high for _, high in known)) if known else None
+
+    def _probability(self) -> tuple[float, float] | None:
         """At the best instant, between two numbers."""
         assert self.halves is not None
+        named = [
+            (difference.left_dimension, difference.right_dimension) for difference, _, _ in self.differences
+        ]
+        if len(set(named)) < len(named) and self.total > 0:
+            return UNSAID
         if self.distances:
             condition, forms = self.distances[0]
             disc = Disc(forms, Fraction(condition.bound) - self.total, strict=False)
@@ -466,15 +508,13 @@ def _spread(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction,
 
 
 def _validated(query: PredictQuery, updates: Sequence[Update]) -> list[Told]:
-    """A row of a tick has the probability of the answer as it was known then: of the lines of that time, with the lives they had."""
+    """A row of a tick has the probability of what it tells."""
     rows = []
     finder = Finder(query)
     for answer in finder.answers(living(updates)):
         rows.append(Told(answer.ends, answer, answer.begins, answer.ends))
         for tick in _ticks(query.every_us, answer) if query.every_us is not None else ():
-            known = finder.answers(living([update for update in updates if update.time <= tick.event_time]))
-            then = [one for one in known if one.identity == answer.identity]
-            chance = then[0].probability if then else answer.probability
+            chance = finder.probability(answer.updates, answer.pieces, answer.begins, tick.ends)
             rows.append(replace(tick, answer=replace(answer, probability=chance)))
     return rows
 

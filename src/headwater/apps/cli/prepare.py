@@ -1,6 +1,6 @@
 """`headwater prepare`: compile the kernels once, so that no later start has to wait for it.
 
-The loops of the kernels are compiled when they are first used, which takes half a minute in all, and kept on disk. Here a
+The loops of the kernels are compiled when they are first used, which takes a minute or more in all, and kept on disk. Here a
 small valley goes through every kind of query and every kind of file; `make` and container builds call it after installing.
 """
 

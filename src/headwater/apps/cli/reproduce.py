@@ -6,10 +6,11 @@ import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from headwater.apps.cli.usage import UsageError, folder_for
-from headwater.apps.reproduce import EXPERIMENTS, SCALES, TAKES_DATA
+from headwater.apps.reproduce import EXPERIMENTS, GOES_ON, SCALES, TAKES_DATA
 
 if TYPE_CHECKING:
     from headwater.apps.reproduce.outcome import Outcome
@@ -42,11 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, write, tell; a claim that does not hold is a finding, an answer that is wrong a failure."""
-    name, given, folder = arguments.experiment, _given(arguments), folder_for(arguments.output)
+    name, given, folder = arguments.experiment, _given(arguments), folder_for(arguments.output).absolute()
+    kept = folder / f".{name}-{arguments.scale}"
+    given |= {"kept": kept} if name in GOES_ON else {}
     outcome: Outcome = import_module(f"headwater.apps.reproduce.{name.replace('-', '_')}").reproduce(
         arguments.scale, lambda line: print(line, file=sys.stderr, flush=True), **given
     )
+    folder.mkdir(parents=True, exist_ok=True)  # it may have gone meanwhile
     written = _write(name, outcome, folder)
+    if not outcome.failures:
+        rmtree(kept, ignore_errors=True)
     print(outcome.table(), "", *outcome.claims, "", *written, sep="\n")
     for failure in outcome.failures:
         print(f"check failed: {failure}", file=sys.stderr)

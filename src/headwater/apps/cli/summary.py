@@ -119,6 +119,10 @@ class Summary:
         def total(prefix: str) -> int:
             return sum(amount for name, amount in self.counts.items() if name.startswith(prefix))
 
+        def most(prefix: str) -> int:
+            """Of what each query counts for itself: a row may be the same to several."""
+            return max((n for name, n in self.counts.items() if name.startswith(prefix)), default=0)
+
         notes = [
             ("limit", "LIMIT left answers out at {}", _rows(self.counts["limit_cuts"])),
             ("limit", "LIMIT gave up {}", _partial_matches(self.counts["partial_matches_given_up"])),
@@ -135,12 +139,12 @@ class Summary:
             (
                 "skipped",
                 "{} without a value for a dimension of SUPPRESS: not samples",
-                _rows(total("not_samples:")),
+                _rows(most("not_samples:")),
             ),
             (
                 "skipped",
                 "{} that are no updates for PREDICT: a column is NULL, a tolerance below 0 or a heartbeat not above 0",
-                _rows(total("not_updates:")),
+                _rows(most("not_updates:")),
             ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
@@ -169,7 +173,7 @@ class Summary:
             seconds = self.counts[f"seconds_given_up:{name}"]
             told.append(
                 f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up, "
-                f"other lines stand in for {seconds:,} s of their lives, the rest goes unanswered"
+                f"lines beside them live {seconds:,} s longer for it, the rest goes unanswered"
             )
         return told
 

@@ -4,15 +4,16 @@
 outcome     what every experiment gives: a table, panels of a picture, claims with their evidence
 picture     panels as a PNG
 page        an outcome as one page of HTML
+tasks       cases as tasks of a Spark job, kept as they end
 ```
 
 An experiment is a module with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
-that takes recorded data (`TAKES_DATA`) also takes `data`.
+that takes recorded data (`TAKES_DATA`) also takes `data`, and one that goes on where it was stopped (`GOES_ON`) takes `kept`.
 """
 
 from typing import Final
 
-__all__ = ["EXPERIMENTS", "SCALES", "TAKES_DATA"]
+__all__ = ["EXPERIMENTS", "GOES_ON", "SCALES", "TAKES_DATA"]
 
 EXPERIMENTS: Final = {
     "nearest-candidates": "NEAREST: candidates and cost against k, for RA, RAPF and PA",
@@ -20,4 +21,5 @@ EXPERIMENTS: Final = {
     "prediction": "SUPPRESS and PREDICT: accuracy and reports of moving objects, with small buffers, and of recorded data",
 }
 TAKES_DATA: Final = frozenset({"fsf"})
+GOES_ON: Final = frozenset({"fsf", "prediction"})
 SCALES: Final = ("small", "paper")

@@ -32,7 +32,7 @@ from headwater.apps.reproduce.prediction_claims import claims
 from headwater.apps.reproduce.prediction_figures import panels
 from headwater.apps.reproduce.prediction_objects import BUFFER, REAL_EVERY_US, run_objects
 from headwater.apps.reproduce.prediction_recorded import present, run_recorded
-from headwater.apps.reproduce.prediction_spark import run_on_spark
+from headwater.apps.reproduce.tasks import Kept, run_cases
 from headwater.hosts.spark.session import embedded_spark
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
@@ -65,12 +65,15 @@ SCALES: Final[Mapping[str, Scale]] = {
 }
 
 
-def reproduce(scale: str, say: Say) -> Outcome:
-    """The experiment at one of its scales; recorded data is taken where the folder that HEADWATER_DATA names has it."""
-    return measure(SCALES[scale], say, Path(os.environ.get("HEADWATER_DATA", "../shared/data")))
+def reproduce(scale: str, say: Say, kept: Path | None = None) -> Outcome:
+    """The experiment at one of its scales; `kept`: where rows are kept meanwhile.
+
+    Recorded data is taken where the folder that HEADWATER_DATA names has it.
+    """
+    return measure(SCALES[scale], say, Path(os.environ.get("HEADWATER_DATA", "")), kept)
 
 
-def measure(scale: Scale, say: Say, folder: Path) -> Outcome:
+def measure(scale: Scale, say: Say, folder: Path, kept: Path | None = None) -> Outcome:
     """Every row, and what follows."""
     parts = present(folder)
     if missing := [part for part in (TRAFFIC, LAB_PAIRS, LAB_VALUES) if part not in parts]:
@@ -78,10 +81,22 @@ def measure(scale: Scale, say: Say, folder: Path) -> Outcome:
     cases = list(_cases(scale, parts))
     say(f"starting Spark for {len(cases)} cases")
     with embedded_spark(small=True) as spark:
-        measured, failures = run_on_spark(
-            spark.sparkContext, partial(run_case, scale=scale, folder=folder.absolute()), cases, say
+        measured, failures = run_cases(
+            spark.sparkContext,
+            partial(run_case, scale=scale, folder=folder.absolute()),
+            cases,
+            _cost,
+            say,
+            Kept(kept, Measured, str(scale)) if kept else None,
         )
     return conclude(measured, failures, about=_about(scale, parts))
+
+
+def _cost(case: Case) -> float:
+    """Pairs of made-up objects; recorded ones take longest."""
+    if case.part == OBJECTS:
+        return float(case.objects**2)
+    return float(case.objects**2 * (2 + case.within_s)) if case.part == BUFFERS else float("inf")
 
 
 def run_case(case: Case, scale: Scale, folder: Path) -> list[Measured]:

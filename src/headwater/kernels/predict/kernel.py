@@ -1,7 +1,8 @@
 """When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
 
 Rule 1  A row is an update if the query's condition holds, its source is the alias's, and key, values, slopes, tolerance (>= 0) and
-        heartbeat (> 0) are numbers; rows for which only the first two hold are counted.
+        heartbeat (> 0) are numbers, none so large that it cannot be reckoned with; rows for which only the first two hold are
+        counted.
 Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
 Rule 3  What happens before the watermark is told with the step: nothing comes later than its time.
 Memory  See `store`, `answers`, `index` and `sensors`.
@@ -40,7 +41,11 @@ from headwater.model import (
 )
 
 SOURCE: Final = "source"
-_LONGEST_S: Final = 2.0**62 / 1e6
+_LONGEST_S: Final = 36_500 * 86_400.0
+"""The longest heartbeat of an update, as in the language; a longer one is cut."""
+
+_LARGEST: Final = 1e290
+"""Lines that go beyond this cannot be compared: their differences and squares would not be numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,20 +255,24 @@ class PredictKernel:
             if column.valid is not None:
                 valid &= column.valid
         valid &= (numbers[alias.tolerance] >= 0.0) & (numbers[alias.heartbeat] > 0.0)
+        heartbeat = np.minimum(numbers[alias.heartbeat], _LONGEST_S)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for value, slope in zip(alias.values, alias.slopes, strict=True):
+                size = np.abs(numbers[value]) + np.abs(numbers[slope]) * heartbeat + numbers[alias.tolerance]
+                valid &= size < _LARGEST
         taken = np.flatnonzero(valid)
         if spring.buffer is None and len(taken) > 1:
             # Of two updates of one sensor at one time the former has no life; only a buffer would count it.
             same = (codes[taken[1:]] == codes[taken[:-1]]) & (time[taken[1:]] == time[taken[:-1]])
             if same.any():
                 taken = taken[np.append(~same, True)]
-        heartbeat = np.minimum(numbers[alias.heartbeat][taken], _LONGEST_S)
         updates = Updates(
             codes[taken],
             time[taken].astype(np.int64, copy=False),
             _stacked([numbers[name] for name in alias.values], taken),
             _stacked([numbers[name] for name in alias.slopes], taken),
             numbers[alias.tolerance][taken],
-            np.maximum(np.rint(heartbeat * 1e6).astype(np.int64), 1),
+            np.maximum(np.rint(heartbeat[taken] * 1e6).astype(np.int64), 1),
         )
         return updates, int(np.count_nonzero(chosen)) - int(np.count_nonzero(valid))
 

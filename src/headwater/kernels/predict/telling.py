@@ -19,7 +19,7 @@ from numba import njit
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, MADE, PIECE, TOLD, Table, forget
 from headwater.kernels.predict.geometry import join_probability, value_probability
-from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.glances import is_sure
 from headwater.kernels.predict.plan import (
     AHEAD,
@@ -41,6 +41,9 @@ WHICH: Final = 4  # the piece
 WITHDRAWN: Final = 5
 PARTS: Final = 6  # then, per alias: the code of the key, the time of the update, the line, and its life's start and end at that moment
 EACH: Final = 5
+
+MOST_TICKS: Final = 1_000_000
+"""Ticks at which one answer is told; beyond them only its end is."""
 
 BY_TIME: Final = answer.NEVER  # ORDER
 
@@ -88,7 +91,7 @@ def advance(scene: Scene, row: int, until: int) -> bool:
         elif now < ends:
             tell(scene, row, now, 0)
             scene.told.rows[scene.told.at[0] - 1, TO] = now
-            due[row] = min(now + rules[EVERY], ends)
+            due[row] = _tick_after(now, rows[row, BEGINS], ends, rules[EVERY])
         else:
             tell(scene, row, ends, 0)
             forget(table, row, rules[ALIASES])
@@ -105,8 +108,15 @@ def set_due(scene: Scene, row: int, now: int) -> None:
             due = max(rows[row, MADE], begins - rules[AHEAD])
     elif rules[EVERY] > 0:
         tick = -(-max(begins, now) // rules[EVERY]) * rules[EVERY]
-        due = min(tick, due)
+        due = _tick_after(tick - rules[EVERY], begins, due, rules[EVERY])
     scene.table.due[row] = due
+
+
+@njit(**LOOP, forceinline=True)
+def _tick_after(time: int, begins: int, ends: int, every: int) -> int:
+    """The tick after `time` at which an answer is told, its end where no tick is left."""
+    tick = time + every
+    return tick if tick < ends and (tick - begins) // every < MOST_TICKS else ends
 
 
 @njit(**LOOP, forceinline=True)
@@ -145,13 +155,17 @@ def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: in
 
 @njit(**LOOP)
 def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> None:
-    """The probability of every row told, at the answer's best instant: of several joins the least. Lives become those of the rows."""
+    """The probability of every row told, at the best instant of what it tells: of several joins the least.
+
+    Lives become those of the rows, as far as the rows go.
+    """
     many = plan.rules[ALIASES]
     for row in range(len(rows)):
         for alias in range(many):
             part = PARTS + EACH * alias
             line = rows[row, part + 2]
-            lines.start[line], lines.end[line] = rows[row, part + 3], rows[row, part + 4]
+            lines.start[line] = rows[row, part + 3]
+            lines.end[line] = min(rows[row, part + 4], rows[row, TO] + 1)
         if many == 1:
             found[row] = value_probability(lines, rows[row, PARTS + 2], plan.single, rows[row, WHICH])
             continue
@@ -161,11 +175,31 @@ def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> N
             right = rows[row, PARTS + EACH * plan.joins.right[j] + 2]
             piece = plan.piece_of[j, rows[row, WHICH]]
             join = join_of(plan.joins, j)
-            if plan.rules[PLAIN] == 1 and is_sure(lines, left, right, join):
-                found[row] = 1.0
-                break
-            chance = join_probability(lines, left, lines, right, join, piece, work)
+            if plan.rules[JOINS] > 1:
+                chance = _chance_from(lines, left, right, join, piece, rows[row, FROM], work)
+            elif plan.rules[PLAIN] == 1 and is_sure(lines, left, right, join):
+                chance = 1.0
+            else:
+                chance = join_probability(lines, left, lines, right, join, piece, work)
             if not chance >= found[row]:
                 found[row] = chance
             if np.isnan(chance):
                 break
+
+
+@njit(**LOOP)
+def _chance_from(
+    lines: Lines, left: int, right: int, join: Join, piece: int, begins: int, work: Real
+) -> float:
+    """The probability of one of several joins from `begins` on: the later of its two times is not before."""
+    starts = lines.start[left], lines.start[right]
+    best = np.nan
+    for turn in range(2):
+        line = left if turn == 0 else right
+        lines.start[line] = max(lines.start[line], min(begins, lines.end[line] - 1))
+        if begins <= lines.end[line]:
+            chance = join_probability(lines, left, lines, right, join, piece, work)
+            if np.isnan(best) or chance > best:
+                best = chance
+        lines.start[left], lines.start[right] = starts
+    return best

@@ -42,25 +42,29 @@ def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float,
     rest = piece
     for i in range(len(single.bound)):
         pieces = value_pieces(single.comparator[i])
-        there, slope, c, least, most, _, slack = _limits(lines, k, single, i, rest % pieces, max(-low, high))
+        there, slope, c, least, most, _, slack = _limits(lines, k, single, i, rest % pieces)
         rest //= pieces
         if not there:
             return False, 0.0, 0.0
         first, last = slope * low + c, slope * high + c
-        if min(first, last) > most + slack or max(first, last) < least - slack:
+        near, far = slack + TOUCH * abs(slope * low), slack + TOUCH * abs(slope * high)
+        is_above, ends_above = first > most + near, last > most + far
+        is_below, ends_below = first < least - near, last < least - far
+        if (is_above and ends_above) or (is_below and ends_below):
             return False, 0.0, 0.0
-        if max(first, last) > most + slack:
-            low, high = _cut(low, high, slope, c, most, last > first)
-        if min(first, last) < least - slack:
-            low, high = _cut(low, high, slope, c, least, last < first)
+        if is_above or ends_above:
+            low, high = _cut(low, high, slope, c, most, ends_above)
+        if is_below or ends_below:
+            low, high = _cut(low, high, slope, c, least, ends_below)
     if low >= end - TOUCH_US:
         return False, 0.0, 0.0
     rest = piece
     for i in range(len(single.bound)):
         pieces = value_pieces(single.comparator[i])
-        _, slope, c, least, most, strict, slack = _limits(lines, k, single, i, rest % pieces, max(-low, high))
+        _, slope, c, least, most, strict, slack = _limits(lines, k, single, i, rest % pieces)
         rest //= pieces
         first, last = slope * low + c, slope * high + c
+        slack += TOUCH * abs(slope) * min(abs(low), abs(high))
         if strict and (min(first, last) >= most - slack or max(first, last) <= least + slack):
             return False, 0.0, 0.0
     if single.certainty == PROBABILITY and len(single.bound) > 1 and lines.tolerance[k] > 0.0:
@@ -136,15 +140,15 @@ def _interval(single: Single, i: int) -> tuple[bool, float, float]:
 
 @njit(**LOOP, forceinline=True)
 def _limits(
-    lines: Lines, k: int, single: Single, i: int, piece: int, time: float
+    lines: Lines, k: int, single: Single, i: int, piece: int
 ) -> tuple[bool, float, float, float, float, bool, float]:
-    """Condition `i` as slope·x + c between two limits, in millionths; whether these are left out; the slack."""
+    """Condition `i` as slope·x + c between two limits, in millionths; whether these are left out; the slack at x = 0."""
     value, slope = lines.values[k, single.dimension[i]], lines.slopes[k, single.dimension[i]]
     tolerance = lines.tolerance[k]
     there, low, high, strict = value_range(
         single.comparator[i], single.bound[i], single.certainty, single.p, tolerance, piece
     )
-    slack = TOUCH * (MILLION * (abs(value) + abs(single.bound[i]) + tolerance) + abs(slope) * time)
+    slack = TOUCH * MILLION * (abs(value) + abs(single.bound[i]) + tolerance)
     return there, slope, MILLION * value, MILLION * low, MILLION * high, strict, slack
 
 
