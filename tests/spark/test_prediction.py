@@ -6,11 +6,11 @@ import csv
 from contextlib import contextmanager
 
 from headwater.apps.cli import main
-from headwater.apps.reproduce import prediction
-from headwater.apps.reproduce.prediction_cases import BUFFERS, COLUMNS, OBJECTS, POLICIES
+from headwater.apps.reproduce.prediction import experiment
+from headwater.apps.reproduce.prediction.cases import BUFFERS, COLUMNS, OBJECTS, POLICIES
 from headwater.kernels.suppress.words import Predictor
 
-TINY = prediction.Scale((20, 40), (1, 3), 20, (Predictor.SLOPE,), 10, 10)
+TINY = experiment.Scale((20, 40), (1, 3), 20, (Predictor.SLOPE,), 10, 10)
 
 
 def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatch) -> None:
@@ -18,9 +18,9 @@ def test_the_experiment_runs_from_end_to_end(spark, tmp_path, capsys, monkeypatc
     def running(**_: object):
         yield spark
 
-    monkeypatch.setattr(prediction, "SCALES", {"small": TINY})
-    monkeypatch.setattr(prediction, "embedded_spark", running)
-    monkeypatch.setattr(prediction, "BUFFER_OBJECTS", 40)
+    monkeypatch.setattr(experiment, "SCALES", {"small": TINY})
+    monkeypatch.setattr(experiment, "embedded_spark", running)
+    monkeypatch.setattr(experiment, "BUFFER_OBJECTS", 40)
     monkeypatch.setenv("HEADWATER_DATA", str(tmp_path))
     assert main(["reproduce", "prediction", "--output", str(tmp_path)]) == 0
     out, err = capsys.readouterr()

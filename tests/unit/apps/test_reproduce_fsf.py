@@ -9,11 +9,11 @@ import pytest
 
 from headwater.apps.cli import main
 from headwater.apps.overlay.approaches import APPROACHES, PROBABLE
-from headwater.apps.reproduce.fsf_cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
-from headwater.apps.reproduce.fsf_claims import claims
-from headwater.apps.reproduce.fsf_figures import panels
-from headwater.apps.reproduce.fsf_scenes import MEDIUM, OVERLAPPING, PAPER, SELECTIVE, growing, make_scene
-from headwater.apps.reproduce.fsf_simulate import run_case
+from headwater.apps.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
+from headwater.apps.reproduce.fsf.claims import claims
+from headwater.apps.reproduce.fsf.figures import panels
+from headwater.apps.reproduce.fsf.scenes import MEDIUM, OVERLAPPING, PAPER, SELECTIVE, growing, make_scene
+from headwater.apps.reproduce.fsf.simulate import run_case
 from headwater.apps.reproduce.outcome import Claim, Outcome
 from headwater.apps.reproduce.page import write_page
 from headwater.protocols.cover import Probable, Verdict

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, send
-from headwater.apps.reproduce import prediction
-from headwater.apps.reproduce.prediction_asking import ask
-from headwater.apps.reproduce.prediction_cases import (
+from headwater.apps.reproduce.prediction import experiment
+from headwater.apps.reproduce.prediction.asking import ask
+from headwater.apps.reproduce.prediction.cases import (
     BUFFERS,
     LAB_PAIRS,
     LAB_VALUES,
@@ -23,11 +23,11 @@ from headwater.apps.reproduce.prediction_cases import (
     Case,
     Measured,
 )
-from headwater.apps.reproduce.prediction_claims import claims
-from headwater.apps.reproduce.prediction_figures import panels
-from headwater.apps.reproduce.prediction_objects import run_objects
-from headwater.apps.reproduce.prediction_recorded import best, present, run_recorded
-from headwater.apps.reproduce.prediction_truth import Series, Told, Truth, score, true_pairs, true_values
+from headwater.apps.reproduce.prediction.claims import claims
+from headwater.apps.reproduce.prediction.figures import panels
+from headwater.apps.reproduce.prediction.objects import run_objects
+from headwater.apps.reproduce.prediction.recorded import best, present, run_recorded
+from headwater.apps.reproduce.prediction.truth import Series, Told, Truth, score, true_pairs, true_values
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
@@ -156,7 +156,7 @@ def test_objects_with_and_without_predictions() -> None:
 
 
 def test_buffers_of_every_policy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.apps.reproduce.prediction_objects.BUFFER", 45)
+    monkeypatch.setattr("headwater.apps.reproduce.prediction.objects.BUFFER", 45)
     rows = run_objects(Case(BUFFERS, 40, 3), seconds=30)
     assert [m.buffer for m in rows] == [UNLIMITED, *POLICIES]
     assert rows[0].given_up == 0 and all(m.given_up > 0 for m in rows[1:])
@@ -297,15 +297,15 @@ def test_figures_are_those_of_the_paper_and_ours() -> None:
 
 
 def test_a_case_that_failed_leaves_the_claims_out() -> None:
-    outcome = prediction.conclude(as_published(), ["buffers: it broke"], about=["so"])
+    outcome = experiment.conclude(as_published(), ["buffers: it broke"], about=["so"])
     assert outcome.claims == [] and outcome.failures == ["buffers: it broke"]
-    silent = prediction.conclude([row(OBJECTS, objects=5, answers=0)], [], about=[])
+    silent = experiment.conclude([row(OBJECTS, objects=5, answers=0)], [], about=[])
     assert silent.failures == ["objects, 5 sensors, SLOPE: there are no answers"]
 
 
 def test_cases_of_a_scale() -> None:
-    tiny = prediction.Scale((50, 100), (1, 2), 30, (Predictor.SLOPE,), 10, 10)
-    assert [str(case) for case in prediction._cases(tiny, [TRAFFIC])] == [
+    tiny = experiment.Scale((50, 100), (1, 2), 30, (Predictor.SLOPE,), 10, 10)
+    assert [str(case) for case in experiment._cases(tiny, [TRAFFIC])] == [
         "objects: 50 objects, w = 3 s",
         "objects: 100 objects, w = 3 s",
         "buffers: 300 objects, w = 1 s",

@@ -1,4 +1,4 @@
-"""Does what was published hold here? The experiments of `headwater reproduce`, one module for each.
+"""Does what was published hold here? The experiments of `headwater reproduce`, one module or package for each.
 
 ```
 outcome     what every experiment gives: a table, panels of a picture, claims with their evidence
@@ -7,7 +7,7 @@ page        an outcome as one page of HTML
 tasks       cases as tasks of a Spark job, kept as they end
 ```
 
-An experiment is a module with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
+An experiment is a module, or a package, with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
 that takes recorded data (`TAKES_DATA`) also takes `data`, and one that goes on where it was stopped (`GOES_ON`) takes `kept`.
 """
 

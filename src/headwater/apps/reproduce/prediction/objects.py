@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, Sent, send
-from headwater.apps.reproduce.prediction_asking import ask
-from headwater.apps.reproduce.prediction_cases import BUFFERS, POLICIES, UNLIMITED, Case, Measured
-from headwater.apps.reproduce.prediction_truth import Series, score, true_pairs
+from headwater.apps.reproduce.prediction.asking import ask
+from headwater.apps.reproduce.prediction.cases import BUFFERS, POLICIES, UNLIMITED, Case, Measured
+from headwater.apps.reproduce.prediction.truth import Series, score, true_pairs
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from headwater.apps.reproduce.outcome import Panel
-from headwater.apps.reproduce.prediction_cases import (
+from headwater.apps.reproduce.prediction.cases import (
     BUFFERS,
     LAB_PAIRS,
     LAB_VALUES,

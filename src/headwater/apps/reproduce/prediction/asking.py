@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwater.apps.bench.predict_kernel import Answered, Asking, Sent, answer
-from headwater.apps.reproduce.prediction_truth import Told
+from headwater.apps.reproduce.prediction.truth import Told
 from headwater.model import Rows
 
 

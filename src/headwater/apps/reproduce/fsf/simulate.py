@@ -8,8 +8,8 @@ import numpy as np
 
 from headwater.apps.overlay import Outcome as Simulated
 from headwater.apps.overlay import simulate
-from headwater.apps.reproduce.fsf_cases import Case, Measured
-from headwater.apps.reproduce.fsf_scenes import SEED, Scene
+from headwater.apps.reproduce.fsf.cases import Case, Measured
+from headwater.apps.reproduce.fsf.scenes import SEED, Scene
 from headwater.drivers.simulator import Crash, Faults, Partition
 from headwater.model import SECOND
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from headwater.apps.reproduce.fsf_cases import Measured
-from headwater.apps.reproduce.fsf_scenes import PAPER
+from headwater.apps.reproduce.fsf.cases import Measured
+from headwater.apps.reproduce.fsf.scenes import PAPER
 from headwater.apps.reproduce.outcome import Panel
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.apps.reproduce.outcome import Outcome, Say
-from headwater.apps.reproduce.prediction_cases import (
+from headwater.apps.reproduce.prediction.cases import (
     BUFFERS,
     COLUMNS,
     LAB_PAIRS,
@@ -28,10 +28,10 @@ from headwater.apps.reproduce.prediction_cases import (
     Case,
     Measured,
 )
-from headwater.apps.reproduce.prediction_claims import claims
-from headwater.apps.reproduce.prediction_figures import panels
-from headwater.apps.reproduce.prediction_objects import BUFFER, REAL_EVERY_US, run_objects
-from headwater.apps.reproduce.prediction_recorded import present, run_recorded
+from headwater.apps.reproduce.prediction.claims import claims
+from headwater.apps.reproduce.prediction.figures import panels
+from headwater.apps.reproduce.prediction.objects import BUFFER, REAL_EVERY_US, run_objects
+from headwater.apps.reproduce.prediction.recorded import present, run_recorded
 from headwater.apps.reproduce.tasks import Kept, run_cases
 from headwater.hosts.spark.session import embedded_spark
 from headwater.kernels.suppress.words import Predictor

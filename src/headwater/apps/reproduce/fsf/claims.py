@@ -12,9 +12,9 @@ from typing import Final
 
 from headwater.apps.bench.figures import spoken
 from headwater.apps.overlay.approaches import PROBABLE
-from headwater.apps.reproduce.fsf_cases import PAIRWISE, SETS, Measured
-from headwater.apps.reproduce.fsf_covers import above_probable, cover_time, error_of_paper, error_of_sound
-from headwater.apps.reproduce.fsf_scenes import MEDIUM, PAPER
+from headwater.apps.reproduce.fsf.cases import PAIRWISE, SETS, Measured
+from headwater.apps.reproduce.fsf.covers import above_probable, cover_time, error_of_paper, error_of_sound
+from headwater.apps.reproduce.fsf.scenes import MEDIUM, PAPER
 from headwater.apps.reproduce.outcome import Claim
 
 DISTRIBUTED: Final = ("naive", *PAIRWISE, *SETS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.apps.reproduce.fsf_cases import ON_RECEIPT, PAIRWISE, SETS, SOUND, Measured
+from headwater.apps.reproduce.fsf.cases import ON_RECEIPT, PAIRWISE, SETS, SOUND, Measured
 from headwater.apps.reproduce.outcome import Claim
 
 

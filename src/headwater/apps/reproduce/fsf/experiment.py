@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from headwater.apps.overlay.approaches import APPROACHES, DELTA, PROBABLE
-from headwater.apps.reproduce.fsf_cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
-from headwater.apps.reproduce.fsf_claims import claims
-from headwater.apps.reproduce.fsf_figures import panels
-from headwater.apps.reproduce.fsf_scenes import (
+from headwater.apps.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
+from headwater.apps.reproduce.fsf.claims import claims
+from headwater.apps.reproduce.fsf.figures import panels
+from headwater.apps.reproduce.fsf.scenes import (
     MEDIUM,
     OVERLAPPING,
     PAPER,
@@ -31,7 +31,7 @@ from headwater.apps.reproduce.fsf_scenes import (
     growing,
     make_scenes,
 )
-from headwater.apps.reproduce.fsf_simulate import run_case
+from headwater.apps.reproduce.fsf.simulate import run_case
 from headwater.apps.reproduce.outcome import Outcome, Say
 from headwater.apps.reproduce.tasks import Kept, run_cases
 from headwater.hosts.spark.session import embedded_spark

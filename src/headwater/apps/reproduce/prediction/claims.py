@@ -12,14 +12,14 @@ from typing import Final
 
 from headwater.apps.bench.figures import spoken
 from headwater.apps.reproduce.outcome import Claim
-from headwater.apps.reproduce.prediction_cases import (
+from headwater.apps.reproduce.prediction.cases import (
     BUFFERS,
     OBJECTS,
     POLICIES,
     UNLIMITED,
     Measured,
 )
-from headwater.apps.reproduce.prediction_recorded import WANTED_F, best
+from headwater.apps.reproduce.prediction.recorded import WANTED_F, best
 
 WITH: Final = "SLOPE"
 WITHOUT: Final = "CONSTANT"

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, seconds_of, send
-from headwater.apps.reproduce.prediction_asking import ask
-from headwater.apps.reproduce.prediction_cases import (
+from headwater.apps.reproduce.prediction.asking import ask
+from headwater.apps.reproduce.prediction.cases import (
     LAB_PAIRS,
     LAB_VALUES,
     TRAFFIC,
@@ -25,7 +25,7 @@ from headwater.apps.reproduce.prediction_cases import (
     Case,
     Measured,
 )
-from headwater.apps.reproduce.prediction_truth import Series, Truth, score, true_pairs, true_values
+from headwater.apps.reproduce.prediction.truth import Series, Truth, score, true_pairs, true_values
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND, Rows
 from headwater.workloads.ingolstadt import TRAFFIC_FILE, read_traffic
