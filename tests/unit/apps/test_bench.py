@@ -17,6 +17,7 @@ from headwater.apps.bench.memory import python_peak_kib
 from headwater.apps.bench.questions import WITHIN_S, everywhere, inside, on_regions, script
 from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.apps.bench.truth import count_pairs, expected
+from headwater.apps.cli import main
 from headwater.hosts.spark.told import ZoneTold
 from headwater.hosts.zone import Output
 from headwater.query.plan import compile_text
@@ -153,3 +154,19 @@ def test_an_idle_plan_routes_as_the_other_and_answers_nothing(reports) -> None:
 def test_memory_of_a_python_process_is_known() -> None:
     assert python_peak_kib(os.getpid()) > 10_000
     assert python_peak_kib(1 << 30) == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "flag", "families"),
+    [
+        ("predict", "--flink", "correlate and patterns"),
+        ("predict", "--real", "nearest"),
+        ("nearest", "--flink", "correlate and patterns"),
+        ("correlate", "--real", "nearest"),
+    ],
+)
+def test_a_flag_that_would_change_nothing_is_refused(family: str, flag: str, families: str, capsys) -> None:
+    assert main(["bench", family, flag, "elsewhere"]) == 2
+    told = capsys.readouterr().err
+    assert f"error[usage]: '{family}' takes no {flag}\n" in told
+    assert f"leave it out: it is for {families}" in told

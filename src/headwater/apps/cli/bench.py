@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from headwater.apps.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from headwater.apps.bench.checks import Report
 
 LETTERS = "abc"
+
+_ONLY_FOR: Final = {"flink": ("correlate", "patterns"), "real": ("nearest",)}
+"""Flags that only some families have a use for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
     parser.add_argument(
-        "--flink", metavar="PYTHON", help="an interpreter that has apache-flink, to compare with"
+        "--flink",
+        metavar="PYTHON",
+        help="correlate and patterns: an interpreter that has apache-flink, to compare with",
     )
     parser.add_argument(
         "--real", type=Path, metavar="FILE", help="nearest: a CSV of numbers, to draw objects from as well"
@@ -53,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print, and say whether the answers were right; a figure that is not met is no failure."""
     from headwater.apps.bench.figures import table, write_figures
 
+    _refuse_flags_of_others(arguments)
     report = _measure(arguments)
     print(table(report.figures), "", *report.notes, sep="\n")
     if arguments.json:
@@ -77,6 +85,17 @@ def _measure(arguments: argparse.Namespace) -> Report:
     if arguments.family == "predict":
         return run_predict(Wanted(arguments.rows or 2_000_000, **rest))
     return run_correlate(Wanted(arguments.rows or 2_000_000, **rest))
+
+
+def _refuse_flags_of_others(arguments: argparse.Namespace) -> None:
+    """Before anything is measured: a flag that would change nothing is a mistake."""
+    for flag, families in _ONLY_FOR.items():
+        if getattr(arguments, flag) is not None and arguments.family not in families:
+            raise UsageError(
+                "usage",
+                f"'{arguments.family}' takes no --{flag}",
+                advice=[f"leave it out: it is for {' and '.join(families)}"],
+            )
 
 
 def _rows(text: str) -> int:
