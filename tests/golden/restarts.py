@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from headwater.hosts.files import BAD_TYPES, find_files, read_pieces
+from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.told import ZoneTold, table_of
+from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import (
     Arrivals,
     Program,
@@ -99,7 +100,7 @@ def _unread(together: Together, read: Sequence[str]) -> list[tuple[str, str, str
 
 def _arrival(plan: Plan, stream: str, source: str, number: int, path: str) -> tuple[list[Unit], Rows]:
     schema, useful = plan.stream(stream), row_filter(plan, stream)
-    pieces = list(read_pieces(path, schema, plan.kept(stream)))
+    pieces = list(read_stream(plan, stream, path))
     units = [
         Unit(source, number, place, clusters_of(piece.rows[schema.time].values), useful(piece.rows))
         for place, piece in enumerate(pieces)

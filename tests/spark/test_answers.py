@@ -8,7 +8,16 @@ import pytest
 from pyspark.sql import functions as F
 
 import headwater as hw
-from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, read_answers, readings, write_files
+from tests.spark.valley import (
+    COLD_AGAIN,
+    FROST,
+    MUGGY,
+    STREAM,
+    read_answers,
+    readings,
+    write_files,
+    write_jsonl,
+)
 
 TEXT = STREAM + FROST + MUGGY + COLD_AGAIN
 COLUMNS = "station string, at timestamp, x double, y double, temperature double, humidity double, wind double"
@@ -106,6 +115,49 @@ def test_bad_rows_of_a_frame_are_told_and_harm_nobody(spark, tmp_path) -> None:
     assert sorted(r.match_id for r in answers.all().collect()) == sorted(
         r.match_id for r in clean.all().collect()
     )
+
+
+UPDATES = """
+CREATE STREAM updates (id STRING KEY, at TIMESTAMP TIME, v DOUBLE, v_slope DOUBLE, tolerance DOUBLE, heartbeat DOUBLE);
+CREATE QUERY low AS SELECT key, update_time FROM updates WHERE UPPER(id) <> 'X' PREDICT (v < 10);
+"""
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_updates_of_a_frame_that_cannot_be_are_bad(spark, tmp_path, streaming: bool) -> None:
+    """Not those that a WHERE leaves out, although Spark has no words for it."""
+    (tmp_path / "in").mkdir()
+    lines = [("a", 0, 5.0), ("a", -0.5, 5.0), ("b", 0, 0.0), ("x", -1, 0.0), ("c", 0, 4.0)]
+    write_jsonl(
+        tmp_path / "in" / "0.jsonl",
+        [
+            {
+                "id": id,
+                "at": f"2026-01-01T00:00:0{n}Z",
+                "v": 1,
+                "v_slope": 0,
+                "tolerance": off,
+                "heartbeat": life,
+            }
+            for n, (id, off, life) in enumerate(lines)
+        ],
+    )
+    columns = "id string, at timestamp, v double, v_slope double, tolerance double, heartbeat double"
+    read = (spark.readStream if streaming else spark.read).schema(columns)
+    answers = hw.run(UPDATES, {"updates": read.json(str(tmp_path / "in"))})
+    if streaming:
+        answers.write(
+            tmp_path / "out", checkpoint=tmp_path / "c", bad=tmp_path / "bad", trigger={"availableNow": True}
+        ).awaitTermination()
+        bad = [json.loads(line) for file in (tmp_path / "bad").glob("*.jsonl") for line in file.open()]
+    else:
+        assert sorted(row.key for row in answers["low"].collect()) == ["a", "c"]
+        bad = [row.asDict() for row in answers.bad.collect()]
+    assert sorted(row["reason"] for row in bad) == [
+        "bad-heartbeat: 0.0 is not above 0 (column 'heartbeat')",
+        "bad-tolerance: -0.5 is below 0 (column 'tolerance')",
+    ]
+    assert {json.loads(row["text"])["tolerance"] for row in bad} == {-0.5, 0.0}
 
 
 def test_builders_run_like_text(spark, tmp_path) -> None:

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.model import Answers, PointsSchema, QueriesRefused, QueryError, Rows, StreamSchema
+from headwater.query.bad_rows import BadRows, bad_updates
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
@@ -138,6 +139,13 @@ class Plan:
     def useful(self, stream: str) -> Expression | None:
         """A condition that is false or NULL for rows that no query can use; None: every row is of use."""
         return self._once(("useful", stream), lambda: useful_rows(self.stream(stream), self._demands(stream)))
+
+    def bad(self, stream: str) -> tuple[BadRows, ...]:
+        """Which rows of a declared stream are bad to its queries, beside those with values that cannot be read."""
+        return self._once(
+            ("bad", stream),
+            lambda: bad_updates(query.where for query in self._readers(stream) if query.prediction),
+        )
 
     def zone_of(self, query: str) -> int:
         """The zone a query lives in, unless it is spread over all of them."""

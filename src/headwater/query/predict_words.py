@@ -73,8 +73,8 @@ def zones_of_shared_in_words(query: QueryPlan, zones: int) -> str:
     """Where a query lives that every zone has."""
     if query.joins:
         return (
-            f"all {zones} (from 0): every update comes to all of them, and a pair is answered in the one that has the tile "
-            "where its lines first come within reach"
+            f"all {zones} (from 0): every update comes to all of them, and the pairs are shared out by where their lines can "
+            "be near one another, each to one zone"
         )
     return f"all {zones} (from 0), a copy in each, for the pairs that read it; one of them tells"
 

@@ -9,8 +9,8 @@ that read it are spread with it; if anything else reads it, its answers must mee
 A NEAREST with PER is spread in the same way. One with many points and no PER is scattered: each point lives in one zone.
 A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single values that reads it, or a stream.
 
-A PREDICT of pairs is shared: a pair is answered in the zone on whose tile its two lines first come within reach (see the
-kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
+A PREDICT of pairs is shared: a pair is answered in the zone that has the tile with the lower corner of where its two lines can be
+near one another (see the kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
 SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
 read by other operators, it lives in one zone.
 """

@@ -24,7 +24,7 @@ from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
-from headwater.apps.cli.summary import Summary
+from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
@@ -50,7 +50,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
             find_files(path)
     asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = asked.plan, asked.streams
-    summary = Summary((query.name for query in plan.told), asked.points, asked.audits)
+    summary = Summary((query.name for query in plan.told), asked.points, asked.audits, buffers_of(plan))
     with hold(folder, plan) as checkpoint:
         writers = _writers(arguments, plan, checkpoint.run_id)
         _write_bad_points(arguments, asked, checkpoint.run_id)

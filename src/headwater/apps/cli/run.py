@@ -245,11 +245,11 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
-    from headwater.apps.cli.summary import Summary
+    from headwater.apps.cli.summary import Summary, buffers_of
 
     plan = asked.plan
     files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)
-    summary = Summary((query.name for query in plan.told), asked.points, asked.audits)
+    summary = Summary((query.name for query in plan.told), asked.points, asked.audits, buffers_of(plan))
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)

@@ -16,24 +16,27 @@ from headwater.apps.cli.points import Audited
 from headwater.hosts.local import Told
 from headwater.hosts.points import GivenPoints
 from headwater.model import Rows
+from headwater.query.plan import Plan
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""
 
 
 class Summary:
-    """Adds up what a run tells."""
+    """Adds up what a run tells; `buffers` are the sizes of those that some queries have."""
 
     def __init__(
         self,
         queries: Iterable[str],
         points: GivenPoints | None = None,
         audits: Mapping[str, Audited] | None = None,
+        buffers: Mapping[str, int] | None = None,
     ) -> None:
         self.began = time.monotonic()
         self.queries = tuple(queries)
         self.points = points or GivenPoints()
         self.audits = audits or {}
+        self.buffers = buffers or {}
         self.seen = 0
         self.files = 0
         self.answers: Counter[str] = Counter()
@@ -143,7 +146,7 @@ class Summary:
             ),
             (
                 "skipped",
-                "{} that are no updates for PREDICT: a column is NULL, a tolerance below 0 or a heartbeat not above 0",
+                "{} that are no updates for PREDICT: a column is NULL, or has a number that no update can have",
                 _rows(most("not_updates:")),
             ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
@@ -175,6 +178,11 @@ class Summary:
                 f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up, "
                 f"lines beside them live {seconds:,} s longer for it, the rest goes unanswered"
             )
+            if size := self.buffers.get(name):
+                told.append(
+                    f"          all sensors of a stream share the BUFFER of {size:,}: where there are more of them than that, "
+                    "some are not predicted at all; a larger one gives up less"
+                )
         return told
 
     def _of_queries(self, prefix: str) -> list[tuple[str, int]]:
@@ -200,6 +208,12 @@ class Summary:
                     f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
                 )
         return told
+
+
+def buffers_of(plan: Plan) -> dict[str, int]:
+    """How many updates each PREDICT with a BUFFER may keep."""
+    asked = ((query.name, query.prediction) for query in plan.queries)
+    return {name: prediction.buffer for name, prediction in asked if prediction and prediction.buffer}
 
 
 def _by_name(rows: Rows, column: str) -> dict[str, int]:

@@ -214,14 +214,15 @@ def _rows(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> 
 
 def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> Rows:
     """Every row, those that can begin nothing as well: a strict pattern sees them."""
-    from headwater.hosts.files import find_files, read_pieces
+    from headwater.hosts.files import find_files
+    from headwater.hosts.streams import read_stream
 
     schema, kept = plan.stream(stream), plan.kept(stream)
     parts = [Rows.empty({name: schema.types[name] for name in kept})]
     count = bad = 0
     for path in inputs[stream]:
         for file in find_files(path):
-            for piece in read_pieces(file, schema, kept):
+            for piece in read_stream(plan, stream, file):
                 parts.append(piece.rows)
                 count += piece.rows.count
                 bad += piece.bad.count

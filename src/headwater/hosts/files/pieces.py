@@ -109,7 +109,7 @@ def checked_piece(
 
     `lines` and `text` give the place and the text of a row.
     """
-    faults = (wanted.judge or _judge_readings(wanted))(rows, faults)
+    faults = (wanted.judge or judge_readings(wanted.schema))(rows, faults)
     if not faults and not earlier:
         return Piece(rows, wanted.bad(()), rows.count)
     entries = [*earlier, *((int(lines[row]), reason, text(row)) for row, reason in faults.items())]
@@ -125,15 +125,8 @@ def even_parts(start: int, stop: int, most: int) -> Iterator[NDArray[np.int64]]:
     return iter(np.array_split(np.arange(start, stop), parts)) if parts else iter(())
 
 
-def _repeated(text: str, count: int) -> Column:
-    names = np.empty(1, object)
-    names[0] = text
-    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, names)
-
-
-def _judge_readings(wanted: Wanted) -> Judge:
+def judge_readings(schema: StreamSchema | PointsSchema) -> Judge:
     """A reading has a time and, if places are on the globe, a place there."""
-    schema = wanted.schema
     assert isinstance(schema, StreamSchema), "whoever reads points says which of them are of use"
     places = [(schema.place.x, schema.place.y)] if schema.place and schema.place.geographic else []
 
@@ -164,3 +157,9 @@ def out_of_this_world(rows: Rows, places: Sequence[tuple[str, str]]) -> Faults:
                 f"place-out-of-range: {values[row]} is not within ±{bound:.0f} degrees (column '{name}')"
             )
     return faults
+
+
+def _repeated(text: str, count: int) -> Column:
+    names = np.empty(1, object)
+    names[0] = text
+    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, names)

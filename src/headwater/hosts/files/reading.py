@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from headwater.hosts.files.pieces import Piece, Wanted, shown_path
-from headwater.model import DataError, StreamSchema
+from headwater.hosts.files.cells import Faults
+from headwater.hosts.files.pieces import Judge, Piece, Wanted, judge_readings, shown_path
+from headwater.model import DataError, Rows, StreamSchema
 
 CSV_NAMES = (".csv", ".csv.gz")
 JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
@@ -49,15 +50,22 @@ def _found(place: Path, path: str) -> list[str]:
 
 
 def read_pieces(
-    path: str, schema: StreamSchema, columns: Sequence[str], *, piece_rows: int = 65_536
+    path: str,
+    schema: StreamSchema,
+    columns: Sequence[str],
+    *,
+    judge: Judge | None = None,
+    piece_rows: int = 65_536,
 ) -> Iterator[Piece]:
     """The rows of a file of readings, a piece at a time.
 
     Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
-    exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole.
+    exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole. `judge` may find more
+    that is wrong with readings.
     """
     assert schema.time in columns, "a row without its time is of no use"
-    return read_wanted(Wanted(path, schema, tuple(columns)), piece_rows=piece_rows)
+    wanted = Wanted(path, schema, tuple(columns), judge and _both(judge_readings(schema), judge))
+    return read_wanted(wanted, piece_rows=piece_rows)
 
 
 def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
@@ -77,6 +85,13 @@ def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
         return read_parquet(wanted, piece_rows=piece_rows)
     known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
     return iter([wanted.refused(f"unknown-format: a name ends with one of {known}")])
+
+
+def _both(first: Judge, second: Judge) -> Judge:
+    def judge(rows: Rows, faults: Faults) -> Faults:
+        return second(rows, first(rows, faults))
+
+    return judge
 
 
 def _changed(item: Path) -> int | None:

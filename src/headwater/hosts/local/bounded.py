@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.hosts.files import find_files, read_pieces
+from headwater.hosts.files import find_files
 from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
 from headwater.hosts.local.told import Told
+from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Program
 from headwater.model import END, Rows, join_rows
 from headwater.query.expressions import condition
@@ -38,7 +39,7 @@ def run_local(
             useful = row_filter(plan, name)
             for path in inputs.get(name, ()):
                 for file in find_files(path):
-                    for piece in read_pieces(file, plan.stream(name), plan.kept(name)):
+                    for piece in read_stream(plan, name, file):
                         sorter.add(name, useful(piece.rows))
                         yield Told(bad=piece.bad, seen=piece.seen)
                     yield Told(files=1)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from headwater.hosts.files import BAD_TYPES, read_pieces
+from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.files.pieces import Wanted
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.local.told import Told
+from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
 from headwater.query.plan import Plan
@@ -48,7 +49,7 @@ def _arrival(
 ) -> tuple[list[Unit], list[Rows], int]:
     schema, useful = plan.stream(stream), row_filter(plan, stream)
     units, bad, seen = [], [], 0
-    for place, piece in enumerate(read_pieces(path, schema, plan.kept(stream))):
+    for place, piece in enumerate(read_stream(plan, stream, path)):
         times = piece.rows[schema.time].values
         units.append(Unit(source, number, place, clusters_of(times), useful(piece.rows)))
         bad.append(piece.bad)

@@ -1,7 +1,8 @@
 """A user's DataFrame on its way in: Catalyst decides what is of use, Python packs what is left.
 
 `admit` keeps the time of every row, and the columns only of rows that some query can use or that are bad: a filter would
-lose the time of the others, and with it the watermark. What it gives is small and ready for `mapInArrow`.
+lose the time of the others, and with it the watermark. What it gives is small and ready for `mapInArrow`. Which of these rows are
+bad to the queries that read them is found in Python, as in files: Spark cannot say every WHERE to the last bit.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_from_arrow
+from headwater.hosts.files.pieces import Judge
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
+from headwater.hosts.streams import judge_of
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
 from headwater.query.plan import Plan
@@ -139,14 +143,14 @@ class _Packer:
         """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
         plan = self.plan
         schema, kept = plan.stream(self.stream), plan.kept(self.stream)
-        routing = plan.routing(self.stream)
+        routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)
         now = time.time_ns() // 1000
         told = False
         for batch in batches:
             if batch.num_rows == 0:
                 continue
             told = True
-            rows = _useful_rows(batch, schema, kept)
+            batch, rows = _judged(batch, _useful_rows(batch, schema, kept), judge)
             times = pc.drop_null(batch.column("time").filter(pc.is_null(batch.column("bad")))).to_numpy()
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
@@ -170,6 +174,24 @@ def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, kept: Sequence[str
         return Rows.empty({name: schema.types[name] for name in kept})
     table = pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
     return rows_from_arrow(table, {name: schema.types[name] for name in kept})
+
+
+def _judged(batch: pa.RecordBatch, rows: Rows, judge: Judge | None) -> tuple[pa.RecordBatch, Rows]:
+    """Admitted rows with those among them marked that are bad to a query, and the useful `rows` without these."""
+    faults = judge(rows, {}) if judge else {}
+    if not faults:
+        return batch, rows
+    wrong = np.array(sorted(faults))
+    places = np.flatnonzero(batch.column("row").is_valid().to_numpy(zero_copy_only=False))[wrong]
+    reasons, texts = batch.column("bad").to_pylist(), batch.column("text").to_pylist()
+    for place, row, text in zip(
+        places.tolist(), wrong.tolist(), json_lines(rows.take(wrong)).to_pylist(), strict=True
+    ):
+        reasons[place], texts[place] = faults[row], text
+    marked = {"bad": pa.array(reasons, pa.string()), "text": pa.array(texts, pa.string())}
+    columns = [marked.get(name, batch.column(name)) for name in batch.schema.names]
+    good = np.setdiff1d(np.arange(rows.count), wrong)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names), rows.take(good)
 
 
 def _bad_rows(batch: pa.RecordBatch, stream: str) -> Rows | None:

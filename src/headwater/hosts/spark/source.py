@@ -25,9 +25,10 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from headwater.hosts.files import Piece, find_files, read_pieces
+from headwater.hosts.files import Piece, find_files
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
+from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 
 MOST_BATCH_BYTES = 256 << 20
@@ -192,8 +193,8 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         seats = json.loads(self.options["seats"])
         told = False
         for file in partition.files:
-            schema, kept = plan.stream(file.stream), plan.kept(file.stream)
-            for number, piece in enumerate(pieces_of(file.path, schema, kept)):
+            schema = plan.stream(file.stream)
+            for number, piece in enumerate(pieces_of(plan, file.stream, file.path)):
                 told = True
                 yield pack(
                     seats=seats,
@@ -257,8 +258,8 @@ class BoundedReader(DataSourceReader):
         plan = _plan(self.options)
         seats = json.loads(self.options["seats"])
         for file in partition.files:
-            schema, kept = plan.stream(file.stream), plan.kept(file.stream)
-            for piece in pieces_of(file.path, schema, kept):
+            schema = plan.stream(file.stream)
+            for piece in pieces_of(plan, file.stream, file.path):
                 yield pack_slices(
                     seats=seats,
                     stream=file.stream,
@@ -278,11 +279,11 @@ def _plan(options: Mapping[str, str]) -> Plan:
     return plan
 
 
-def pieces_of(path: str, schema: Any, kept: Sequence[str]) -> Iterator[Piece]:
+def pieces_of(plan: Plan, stream: str, path: str) -> Iterator[Piece]:
     """The checked pieces of a file, with pyarrow kept to one thread: Spark runs one task a core already."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    yield from read_pieces(path, schema, kept)
+    yield from read_stream(plan, stream, path)
 
 
 def share_out(files: Sequence[_File], shares: int) -> list[list[_File]]:

@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from headwater.apps.cli.outputs import answer_types, late_rows
 from headwater.apps.cli.sparking import told_by_table
-from headwater.apps.cli.summary import Summary
+from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told
 from headwater.model import Column, ColumnType, Rows, StreamSchema, strings
@@ -59,6 +59,25 @@ def test_bad_rows_are_told_by_reason_with_the_first_of_each():
         "          bad-time 2, first a.csv:7: x",
         "          bad-number 1, first a.csv:8: y",
         "          empty-file 1, first b.csv: nothing",
+    ]
+
+
+def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
+    text = """
+    CREATE STREAM cars (id BIGINT KEY, at TIMESTAMP TIME, x DOUBLE);
+    CREATE QUERY near AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 9 SECONDS) PREDICT (
+      PAIRS a, b WHERE ABS(a.x - b.x) <= 5 WITHIN 0 SECONDS BUFFER 5);
+    CREATE QUERY wide AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 9 SECONDS) PREDICT (x > 5 BUFFER 5000);
+    CREATE QUERY all_of_it AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 9 SECONDS) PREDICT (x > 5);
+    """
+    buffers = buffers_of(compile_text(text))
+    assert buffers == {"near": 5, "wide": 5000}
+    summary = Summary(["near"], buffers=buffers)
+    summary.take(Told(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
+    assert summary.lines()[2:] == [
+        "buffer    near: 1,203 updates given up, lines beside them live 40 s longer for it, the rest goes unanswered",
+        "          all sensors of a stream share the BUFFER of 5: where there are more of them than that, some are not "
+        "predicted at all; a larger one gives up less",
     ]
 
 

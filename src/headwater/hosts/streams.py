@@ -1,0 +1,38 @@
+"""The rows of a stream as the queries of a plan read them: the columns that travel, and no row that is bad to one of them.
+
+A row is judged by itself, so that every host finds the same ones bad, in files and in DataFrames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from headwater.hosts.files import Piece, read_pieces
+from headwater.hosts.files.cells import Faults
+from headwater.hosts.files.pieces import Judge
+from headwater.model import Rows
+from headwater.query.expressions import condition
+from headwater.query.plan import Plan
+
+
+def read_stream(plan: Plan, stream: str, path: str) -> Iterator[Piece]:
+    """The rows of one file of a declared stream, a piece at a time."""
+    return read_pieces(path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream))
+
+
+def judge_of(plan: Plan, stream: str) -> Judge | None:
+    """What finds the rows that are bad to the queries of a stream; None: there is no such thing as one."""
+    asked = [(bad, condition(bad.holds)) for bad in plan.bad(stream)]
+
+    def judge(rows: Rows, faults: Faults) -> Faults:
+        for bad, holds in asked:
+            values = rows[bad.column].values
+            for row in np.flatnonzero(holds(rows)).tolist():
+                faults.setdefault(
+                    row, f"{bad.code}: {values[row].item()} {bad.words} (column '{bad.column}')"
+                )
+        return faults
+
+    return judge if asked else None
