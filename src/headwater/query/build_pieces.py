@@ -25,17 +25,25 @@ def query_of(
     name: str, source: str, columns: str, where: str | None, operator: Operator | None
 ) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] [operator]`."""
-    items = read(parse_items, columns, "columns")
-    condition = None if where is None else read(parse_expression, where, "where")
-    return CreateQuery(name, Select(items, source, condition, operator))
+    items = read(parse_items, columns, "columns", "columns='*', or columns='key, begins'")
+    condition = None if where is None else read(parse_expression, where, "where", "where='x > 1'")
+    return CreateQuery(text_of(name, "name"), Select(items, text_of(source, "source"), condition, operator))
 
 
-def read(parse: Callable[[str], _Read], text: str, what: str) -> _Read:
+def read(parse: Callable[[str], _Read], text: str, what: str, example: str = "") -> _Read:
     """A piece of text as a tree; raises QueriesRefused, which shows the piece and the place in it."""
+    text_of(text, what, example)
     try:
         return parse(text)
     except QueryError as error:
         raise QueriesRefused([error], text, what) from None
+
+
+def text_of(given: str, what: str, example: str = "") -> str:
+    """A piece of text, such as a name; `example` is how to give it."""
+    if not isinstance(given, str):
+        raise refused(f"{what} takes a text, not {given!r}", *([f"as in {example}"] if example else []))
+    return given
 
 
 def duration(given: Duration) -> Quantity:
@@ -59,11 +67,11 @@ def column_type(kind: str | ColumnType) -> ColumnType:
     return TYPES[kind.upper()]
 
 
-def plain_number(value: Number) -> Number:
+def plain_number(value: Number, *advice: str) -> Number:
     """A number that the language can say; numpy's own are made plain."""
     plain: object = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise refused(f"{plain!r} is no number")
+        raise refused(f"{plain!r} is no number", *advice)
     if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
         raise refused(f"{plain} is no number of the language")
     return plain

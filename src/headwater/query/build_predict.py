@@ -23,6 +23,7 @@ from headwater.query.build_pieces import (
     query_of,
     read,
     refused,
+    text_of,
     whole,
 )
 from headwater.query.checks.complaints import suggest
@@ -35,7 +36,7 @@ Source = str | CreateQuery | CreateStream
 
 def suppress(
     name: str,
-    source: str,
+    source: Source,
     *dimensions: str,
     tolerance: str | Number | Quantity,
     heartbeat: Duration,
@@ -45,11 +46,11 @@ def suppress(
 ) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] SUPPRESS (dimensions TOLERANCE … HEARTBEAT …)`.
 
-    A `tolerance` is a number in the unit of the dimensions, or a length such as "25 METERS"; `using` is a predictor, such as
+    The source is the name of a stream or query, or the stream or query itself. A `tolerance` is a number in the unit of the dimensions, or a length such as "25 METERS"; `using` is a predictor, such as
     "CONSTANT" or "LEAST SQUARES 5".
     """
     operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using)
-    return query_of(name, source, columns, where, operator)
+    return query_of(name, _source(source), columns, where, operator)
 
 
 def suppressing(
@@ -58,9 +59,11 @@ def suppressing(
     """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
     if not dimensions:
         raise refused("suppress needs a dimension", "name the columns that are predicted, as in 'x', 'y'")
-    predictor, parameters = (None, ()) if using is None else read(parse_predictor, f"USING {using}", "using")
+    names = [text_of(name, "a dimension", "suppress('lines', 'cars', 'x', 'y', …)") for name in dimensions]
+    said = None if using is None else text_of(using, "using", "using='LEAST SQUARES 5'")
+    predictor, parameters = (None, ()) if said is None else read(parse_predictor, f"USING {said}", "using")
     return Suppress(
-        tuple(map(Dimension, dimensions)), _tolerance(tolerance), duration(heartbeat), predictor, parameters
+        tuple(map(Dimension, names)), _tolerance(tolerance), duration(heartbeat), predictor, parameters
     )
 
 
@@ -91,30 +94,65 @@ def predict(
     or "RANDOM", which takes a `seed`.
     """
     operator = Predict(
-        tuple(map(Alias, [pairs] if isinstance(pairs, str) else pairs)),
-        read(parse_expression, condition, "condition"),
+        _aliases(pairs),
+        read(
+            parse_expression,
+            condition,
+            "condition",
+            "'temperature > 50', or 'ABS(a.x - b.x) <= 400' with pairs",
+        ),
         None if within is None else duration(within),
         _certainty(certainty, probability),
-        None if probability is None else plain_number(probability),
-        tentative,
+        None if probability is None else plain_number(probability, "give it as in probability=0.9"),
+        _yes_or_no(tentative),
         None if ahead is None else duration(ahead),
         None if every is None else duration(every),
         whole(buffer, "buffer"),
         *_given_up(give_up, seed),
     )
-    named = [source] if isinstance(source, Source) else list(source)
-    if not named:
-        raise refused("predict needs a source", "give the name of a stream of updates")
-    first, *further = (one if isinstance(one, str) else one.name for one in named)
+    if suppress is not None and not isinstance(suppress, Suppress):
+        raise refused(
+            f"suppress takes what suppressing gives, not {suppress!r}",
+            "as in suppress=hw.suppressing('x', tolerance=1, heartbeat='30 SECONDS')",
+        )
+    first, *further = _sources(source)
     query = query_of(name, first, columns, where, operator)
     chain = () if suppress is None else (suppress,)
     return replace(query, select=replace(query.select, chain=chain, further_sources=tuple(further)))
 
 
+def _sources(given: Source | Sequence[Source]) -> list[str]:
+    if isinstance(given, Source) or not isinstance(given, Sequence):
+        return [_source(given)]
+    if not given:
+        raise refused("predict needs a source", "give the name of a stream of updates")
+    return list(map(_source, given))
+
+
+def _source(given: Source) -> str:
+    """Its name, whatever it is given as."""
+    named = given.name if isinstance(given, CreateQuery | CreateStream) else given
+    return text_of(named, "source", "'cars', or give the stream or query itself")
+
+
+def _aliases(pairs: Sequence[str]) -> tuple[Alias, ...]:
+    if not isinstance(pairs, Sequence) or not all(isinstance(name, str) for name in pairs):
+        raise refused(f"pairs takes the names of aliases, not {pairs!r}", "as in pairs=('a', 'b')")
+    return tuple(map(Alias, [pairs] if isinstance(pairs, str) else pairs))
+
+
+def _yes_or_no(tentative: bool | None) -> bool | None:
+    if tentative is None or isinstance(tentative, bool):
+        return tentative
+    raise refused(f"tentative takes True or False, not {tentative!r}", "False says VALIDATED")
+
+
 def _tolerance(given: str | Number | Quantity) -> Number | Quantity:
     if isinstance(given, Quantity):
         return given
-    return read(parse_quantity, given, "tolerance") if isinstance(given, str) else plain_number(given)
+    if isinstance(given, str):
+        return read(parse_quantity, given, "tolerance")
+    return plain_number(given, "give a number in the unit of the dimensions, or a length such as '25 METERS'")
 
 
 def _certainty(word: str | Certainty | None, probability: Number | None) -> Certainty | None:
@@ -125,7 +163,9 @@ def _certainty(word: str | Certainty | None, probability: Number | None) -> Cert
     if word is None or word is Certainty.LINE:
         return None
     names = ["MAY", "MUST"]
-    said = word.name if isinstance(word, Certainty) else word.upper()
+    said = (
+        word.name if isinstance(word, Certainty) else text_of(word, "certainty", "certainty='MUST'").upper()
+    )
     if said not in names:
         raise refused(f"'{said}' is no certainty", *suggest(said, names, "words"), "or give probability=0.9")
     return Certainty[said]
@@ -137,7 +177,7 @@ def _given_up(word: str | GiveUp | None, seed: int | None) -> tuple[GiveUp | Non
             raise refused("seed goes with give_up='RANDOM'", "leave it out")
         return None, None
     names = [policy.name for policy in GiveUp]
-    said = word.name if isinstance(word, GiveUp) else word.upper()
+    said = word.name if isinstance(word, GiveUp) else text_of(word, "give_up", "give_up='LEAST'").upper()
     if said not in names:
         raise refused(f"'{said}' cannot be given up", *suggest(said, names, "words"))
     if (GiveUp[said] is GiveUp.RANDOM) != (seed is not None):

@@ -74,6 +74,8 @@ def test_several_sources_are_names_or_the_queries_themselves() -> None:
     )
     assert built == query(text)
     assert hw.predict("q", cars, "x < 4") == query('* FROM "car lines" PREDICT (x < 4)')
+    again = hw.suppress("q", cars, "x", tolerance=5, heartbeat="1 DAY")
+    assert again == query('* FROM "car lines" SUPPRESS (x TOLERANCE 5 HEARTBEAT 1 DAY)')
 
 
 @pytest.mark.parametrize(
@@ -99,3 +101,36 @@ def test_what_cannot_be_said_is_refused(build, message) -> None:
     with pytest.raises(QueriesRefused) as caught:
         build()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("build", "message", "advice"),
+    [
+        (lambda: suppress("q", 5, "x", tolerance=1, heartbeat="1 DAY"), "source takes a text, not 5", "'cars'"),
+        (lambda: suppress("q", "s", 5, tolerance=1, heartbeat="1 DAY"), "a dimension takes a text, not 5", "'x', 'y'"),
+        (lambda: suppress("q", "s", "x", tolerance=None, heartbeat="1 DAY"), "None is no number", "'25 METERS'"),
+        (lambda: suppress("q", "s", "x", tolerance="x", heartbeat="1 DAY"), "expected", "x"),
+        (lambda: suppress("q", "s", "x", tolerance=1, heartbeat=None), "None is no duration", "'6 SECONDS'"),
+        (lambda: suppress("q", "s", "x", tolerance=1, heartbeat="1 DAY", using=5), "using takes a text, not 5", "LEAST SQUARES 5"),
+        (lambda: suppress("q", "s", "x", tolerance=1, heartbeat="1 DAY", where=5), "where takes a text, not 5", "where='x > 1'"),
+        (lambda: predict(5, "s", "x < 1"), "name takes a text, not 5", ""),
+        (lambda: predict("q", 5, "x < 1"), "source takes a text, not 5", "'cars'"),
+        (lambda: predict("q", ["s", 5], "x < 1"), "source takes a text, not 5", "'cars'"),
+        (lambda: predict("q", "s", 5), "condition takes a text, not 5", "'temperature > 50'"),
+        (lambda: predict("q", "s", "x < 1", columns=5), "columns takes a text, not 5", "columns='*'"),
+        (lambda: predict("q", "s", "x < 1", pairs=5), "pairs takes the names of aliases, not 5", "pairs=('a', 'b')"),
+        (lambda: predict("q", "s", "x < 1", pairs=("a", 5)), "pairs takes the names of aliases", "pairs=('a', 'b')"),
+        (lambda: predict("q", "s", "x < 1", within=5), "5 is no duration", "'6 SECONDS'"),
+        (lambda: predict("q", "s", "x < 1", certainty=5), "certainty takes a text, not 5", "certainty='MUST'"),
+        (lambda: predict("q", "s", "x < 1", probability="x"), "'x' is no number", "probability=0.9"),
+        (lambda: predict("q", "s", "x < 1", tentative="yes"), "tentative takes True or False, not 'yes'", "VALIDATED"),
+        (lambda: predict("q", "s", "x < 1", give_up=5), "give_up takes a text, not 5", "give_up='LEAST'"),
+        (lambda: predict("q", "s", "x < 1", suppress="x"), "suppress takes what suppressing gives, not 'x'", "hw.suppressing"),
+    ],
+)  # fmt: skip
+def test_values_of_the_wrong_kind_are_refused_with_advice(build, message, advice) -> None:
+    with pytest.raises(QueriesRefused) as caught:
+        build()
+    (error,) = caught.value.errors
+    assert message in error.message
+    assert advice in str(caught.value)

@@ -274,6 +274,22 @@ class TestChains:
         text = "* FROM cars SUPPRESS (z TOLERANCE 1 HEARTBEAT 1 SECOND) PREDICT (z < 1 BUFFER 0)"
         assert [error.code for error in refused(text)] == ["unknown-column", "not-a-count"]
 
+    @pytest.mark.parametrize(
+        ("chain", "advice"),
+        [
+            (f"{CAR_LINES} {CAR_LINES}", "one names all dimensions that are sent together; for another tolerance write a query that reads 'cars' too"),
+            ("PREDICT (x < 1) PREDICT (y < 1)", "put both conditions into one PREDICT, joined by AND, or write a query for each that reads 'cars'"),
+            (f"PREDICT (x < 1) {CAR_LINES}", "turn them round: SUPPRESS gives the lines that PREDICT asks about"),
+            (f"{CAR_LINES} NEAREST (1 TO HIGHEST x OVER 1 HOUR)", "write two queries: the one with NEAREST reads the one with SUPPRESS"),
+        ],
+    )  # fmt: skip
+    def test_operators_in_another_order_are_refused_with_what_to_write_instead(
+        self, chain: str, advice: str
+    ) -> None:
+        (error,) = refused(f"* FROM cars {chain}")
+        assert error.code == "wrong-chain"
+        assert error.advice[1] == advice
+
     def test_a_circle_is_told_without_the_steps_of_chains(self) -> None:
         (error,) = refused("* FROM q SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 SECOND) PREDICT (x < 1)")
         assert error.message.endswith("'q' reads 'q'")

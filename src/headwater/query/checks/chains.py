@@ -65,9 +65,20 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
                 f"{_word(second)} does not follow {_word(first)} in one query",
                 second.span,
                 "what can follow one another today is SUPPRESS (…) PREDICT (…)",
-                f"write two queries: the one with {_word(second)} reads the one with {_word(first)}",
+                _instead(first, second, select.source),
             )
             return
+
+
+def _instead(first: Operator, second: Operator, source: str) -> str:
+    """What to write instead of two operators that do not follow one another."""
+    if isinstance(first, Suppress) and isinstance(second, Suppress):
+        return f"one names all dimensions that are sent together; for another tolerance write a query that reads '{source}' too"
+    if isinstance(first, Predict) and isinstance(second, Predict):
+        return f"put both conditions into one PREDICT, joined by AND, or write a query for each that reads '{source}'"
+    if isinstance(first, Predict) and isinstance(second, Suppress):
+        return "turn them round: SUPPRESS gives the lines that PREDICT asks about"
+    return f"write two queries: the one with {_word(second)} reads the one with {_word(first)}"
 
 
 def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from lark import Token
 from lark.exceptions import UnexpectedToken
 
 from headwater.model import QueryError, Span
@@ -50,6 +51,18 @@ _NEAREST_OPTIONS: Final = (
 
 _SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING"}
 _PREDICT_GOES_ON: Final = {"MAY", "MUST", "TENTATIVE", "VALIDATED"}
+_LEADS_TO_A_NUMBER: Final = {"NUMBER", "-", "INTERVAL", ",", ">="}
+_NUMBERS_BEHIND: Final = {
+    "SQUARES": "LEAST SQUARES takes a number, over how many samples the line is drawn: USING LEAST SQUARES 5",
+    "EXPONENTIAL": "DOUBLE EXPONENTIAL takes two numbers, the weights alpha and beta: USING DOUBLE EXPONENTIAL 0.5, 0.5",
+    "KALMAN": "KALMAN takes two numbers, q, how restless the velocity is, and r, how far off a measurement: USING KALMAN 0.1, 1",
+    "TOLERANCE": "TOLERANCE takes a number or a length, how far a value may be from its line: TOLERANCE 0.5, TOLERANCE 25 METERS",
+    "HEARTBEAT": "HEARTBEAT takes a duration, after which an update is sent in any case: HEARTBEAT 30 SECONDS",
+    "PROBABILITY": "PROBABILITY takes a number, how likely an answer is at least: PROBABILITY >= 0.9",
+    "BUFFER": "BUFFER takes a number, how many updates are kept: BUFFER 10000",
+    "RANDOM": "RANDOM takes a seed, any whole number: GIVE UP RANDOM 7",
+}
+"""What is missing behind a word of SUPPRESS and PREDICT that is followed by numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +93,18 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
         "syntax",
         f"expected {wanted}, but {found}" if wanted else f"{found} where the statement should end",
         span=end if at_end else span_of(token),
-        advice=_advice(token.type, str(token), expected, keywords),
+        advice=_missing_number(error, expected, keywords)
+        or _advice(token.type, str(token), expected, keywords),
     )
+
+
+def _missing_number(error: UnexpectedToken, expected: set[str], keywords: Keywords) -> list[str]:
+    """Which number is missing behind the last word, if one must stand there."""
+    if not {keywords.written.get(kind, kind) for kind in expected} <= _LEADS_TO_A_NUMBER:
+        return []
+    stack = error.interactive_parser.parser_state.value_stack
+    words = [part.type for part in stack if isinstance(part, Token) and part.isidentifier()]
+    return [_NUMBERS_BEHIND[word] for word in words[-1:] if word in _NUMBERS_BEHIND]
 
 
 def _in_pattern(expected: set[str], keywords: Keywords) -> bool:
