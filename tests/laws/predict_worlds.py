@@ -13,13 +13,12 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
-from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
+from headwater.model import BEGINNING, SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
 from tests.laws.correlate_worlds import Above
 from tests.laws.oracles import predict as oracle
 
@@ -140,7 +139,7 @@ class PredictWorld:
     def kept(self, state: Any) -> int:
         """Lines of all sources, and answers of all queries."""
         lines = sum(int(source.lines.stored.sum()) for source in state.sources)
-        return lines + sum(int(np.sum(asked.pending.table.due < END)) for asked in state.asked)
+        return lines + sum(asked.pending.count for asked in state.asked)
 
     def bound(self, watermark: Instant) -> int:
         """Lines that ended less than w ago, once a query (though queries may share them), and answers that are not over."""

@@ -116,7 +116,9 @@ def test_cases_a_and_b_are_measured_and_checked(tiny) -> None:
     assert report.failures == []
     assert [(figure.name, figure.wanted) for figure in report.figures] == [
         ("a: processing of the paper over ours, intervals", ">= 100"),
+        ("a: processing of the paper over ours, intervals without probability", ">= 100"),
         ("a: processing of the paper over ours, a row every second", ">= 100"),
+        ("a: processing of the paper over ours, a row every second without probability", ">= 100"),
         ("b: cost of an update, 200 objects over 100, 10 a km²", "<= 1.5"),
         ("b: cost of an update, 50 objects over 50, 100 a km²", "<= 1.5"),
     ]

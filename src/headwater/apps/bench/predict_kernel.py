@@ -95,7 +95,10 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`)."""
+    """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
+
+    `probability`: that of every answer too.
+    """
 
     bound: float
     within_us: int = 0
@@ -105,6 +108,7 @@ class Asking:
     every_us: int | None = None
     buffer: int | None = None
     give_up: GiveUp = GiveUp.LEAST
+    probability: bool = True
 
     def query(self, dimensions: tuple[str, ...]) -> PredictQuery:
         """As the kernel takes it."""
@@ -128,6 +132,7 @@ class Asking:
             seed=7,
             polygon=False,
             share=None,
+            probability=self.probability,
         )
 
     def _conditions(self, dimensions: int) -> tuple[Value | Difference | Distance, ...]:

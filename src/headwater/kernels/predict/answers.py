@@ -30,7 +30,6 @@ FIRST: Final = (
 )
 
 TOLD: Final = 1  # FLAGS: a row of it has been told (TENTATIVE)
-VAGUE: Final = 2  # FLAGS: begins and ends have not been worked out; it does not end before `due`
 
 # Places in `Table.at`, int64[…].
 USED: Final = 0  # rows ever used

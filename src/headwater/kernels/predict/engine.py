@@ -16,11 +16,10 @@ from numba import njit
 
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import index
-from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, VAGUE, forget
+from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, forget
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
-from headwater.kernels.predict.index import AXES, MOST_CELLS
 from headwater.kernels.predict.lines.events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
-from headwater.kernels.predict.plan import ALIASES, JOINS, SOURCES, TENTATIVE, WITHIN, ZONE, ZONES, join_of
+from headwater.kernels.predict.plan import ALIASES, TENTATIVE, WITHIN, ZONES
 from headwater.kernels.predict.search import (
     ADDED,
     AGAIN,
@@ -35,12 +34,11 @@ from headwater.kernels.predict.search import (
     PHASE,
     SETTLED,
     Search,
-    catch_up,
     interval_of,
     search,
 )
-from headwater.kernels.predict.telling import Scene, has_room, set_due, tell, withdraw
-from headwater.kernels.predict.zones import corner, meets
+from headwater.kernels.predict.telling import Scene, advance, has_room, set_due, tell, withdraw
+from headwater.kernels.predict.zones import is_here
 
 
 @njit(**LOOP)
@@ -62,7 +60,7 @@ def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
     due = table.due
     while at[SETTLED] < table.at[answer.USED]:
         row = at[SETTLED]
-        if due[row] < until and not catch_up(scene, row, until):
+        if due[row] < until and not advance(scene, row, until):
             return NOT_TOLD
         at[SETTLED] = row + 1
     return DONE
@@ -93,11 +91,13 @@ def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
     at = look.at
     if at[ADDED] > at[PATIENCE]:
         return DRAW
-    if not _has_cells(scene, look):
+    if not index.has_cells(look.grid, scene.plan):
         return NO_CELLS
     at[ADDED] += 1
     scene.lines.start[line], scene.lines.end[line] = start, end
-    if scene.plan.rules[ZONES] == 0 or _is_here(scene, look, line):
+    if scene.plan.rules[ZONES] == 0 or is_here(
+        scene.plan, scene.lines, line, look.tile, look.hears_all, look.corners
+    ):
         index.put(look.grid, scene.plan, scene.lines, line)
         at[PHASE] = 1 if start < end else 0  # else its sensor spoke again at once
         at[AGAIN] = 0
@@ -111,7 +111,7 @@ def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int
     within = scene.plan.rules[WITHIN]
     old_start, old_end = lines.start[line], lines.end[line]
     is_longer = start < old_start or end > old_end
-    if is_longer and not _has_cells(scene, look):
+    if is_longer and not index.has_cells(look.grid, scene.plan):
         return NO_CELLS
     lines.start[line], lines.end[line] = start, end
     place = table.heads[line]
@@ -138,16 +138,10 @@ def _catch_up(scene: Scene, line: int, when: int) -> bool:
     while place >= 0:
         row = place // many
         place = table.rows[row, FIRST + many + place % many]
-        if table.due[row] < when and not _catch_up_with(scene, row, when):
+        if table.due[row] < when and not advance(scene, row, when):
             return False
         left += 1
     return has_room(scene, left)
-
-
-@njit(**LOOP)
-def _catch_up_with(scene: Scene, row: int, when: int) -> bool:
-    """`catch_up`, as a call: it is large, and its place at the end of a step is where it is needed most."""
-    return catch_up(scene, row, when)
 
 
 @njit(**LOOP, forceinline=True)
@@ -166,11 +160,7 @@ def _change(
     """An answer stands from `begins` until `ends` now, or not at all; the life of a line has changed."""
     table, rows = scene.table, scene.table.rows
     is_told = rows[row, FLAGS] & TOLD != 0
-    if rows[row, FLAGS] & VAGUE:
-        rows[row, FLAGS] &= ~VAGUE
-        rows[row, ENDS] = answer.NEVER  # not yet told, so whatever it is now, it has changed
-    else:
-        begins = rows[row, BEGINS] if rows[row, BEGINS] < when else max(begins, when)
+    begins = rows[row, BEGINS] if rows[row, BEGINS] < when else max(begins, when)
     if not found or ends < begins:
         if is_told:
             withdraw(scene, row, when, order, line, old_start, old_end)
@@ -202,30 +192,3 @@ def _give_up(scene: Scene, line: int, when: int, order: int) -> None:
             elif is_cut or not is_told:
                 tell(scene, row, when, order)
         forget(table, row, many)
-
-
-@njit(**LOOP)
-def _has_cells(scene: Scene, look: Search) -> bool:
-    """Whether there is room in the grid for one more line."""
-    wanted = 2 * MOST_CELLS * scene.plan.rules[JOINS]
-    return look.grid.at[index.USED] + wanted <= len(look.grid.entries)
-
-
-@njit(**LOOP)
-def _is_here(scene: Scene, look: Search, line: int) -> bool:
-    """Whether a line is for this zone; notes down the corners of its box."""
-    plan = scene.plan
-    if look.tile <= 0.0:
-        return True
-    join = join_of(plan.joins, 0)
-    is_here = look.hears_all
-    for side in range(2):
-        alias = plan.joins.left[0] if side == 0 else plan.joins.right[0]
-        if plan.source[alias] != line % plan.rules[SOURCES]:
-            continue
-        for axis in range(AXES):
-            look.corners[line, side, axis] = corner(scene.lines, line, join, side, axis)
-        is_here = is_here or meets(
-            scene.lines, line, join, side, look.tile, plan.rules[ZONE], plan.rules[ZONES]
-        )
-    return is_here

@@ -131,6 +131,12 @@ def near(grid: Grid, plan: Plan, lines: Lines, line: int, j: int, side: int, hit
 
 
 @njit(**LOOP)
+def has_cells(grid: Grid, plan: Plan) -> bool:
+    """Whether there is room for one more line."""
+    return grid.at[USED] + 2 * MOST_CELLS * plan.rules[JOINS] <= len(grid.entries)
+
+
+@njit(**LOOP)
 def draw(grid: Grid, plan: Plan, lines: Lines) -> None:
     """Put all lines that are there into the empty cells of a new grid."""
     for place in range(grid.at[ALIVE]):
@@ -199,10 +205,11 @@ def _look(grid: Grid, cell: int, hits: Whole, found: int) -> int:
     entry = grid.buckets[cell & (len(grid.buckets) - 1)]
     while entry >= 0:
         line = entries[entry, SLOT]
-        if entries[entry, CELL] == cell and seen[line] != serial:
-            seen[line] = serial
+        if entries[entry, CELL] == cell:
+            # Who has been seen is anybody's guess: counting costs less than guessing wrong.
             hits[found] = line
-            found += 1
+            found += seen[line] != serial
+            seen[line] = serial
         entry = entries[entry, NEXT]
     return found
 

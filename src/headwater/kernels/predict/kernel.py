@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from headwater.kernels.predict.geometry.shapes import Whole
 from headwater.kernels.predict.lines.events import Keys, Updates
 from headwater.kernels.predict.lines.store import LineState, LineStore
-from headwater.kernels.predict.plan import sources_of
+from headwater.kernels.predict.passing import PassingStanding
+from headwater.kernels.predict.plan import follows_from_lives, sources_of
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.standing import Pending, Standing
+from headwater.kernels.predict.standing import Standing
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import (
     BEGINNING,
@@ -75,7 +76,7 @@ class Asked:
 
     since: Instant
     sources: tuple[int, ...]
-    pending: Pending
+    pending: Any  # a `Pending` or a `Passing`, as the query stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class PredictKernel:
         self.schema = schema
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
-        self.standing = [Standing(query, index=index) for query in queries]
+        self.standing = [_standing(query, index=index) for query in queries]
         self.springs = [_springs(query) for query in queries]
         self._stores = {spring: _store(spring) for springs in self.springs for spring in springs}
 
@@ -275,6 +276,11 @@ class PredictKernel:
             np.maximum(np.rint(heartbeat[taken] * 1e6).astype(np.int64), 1),
         )
         return updates, int(np.count_nonzero(chosen)) - int(np.count_nonzero(valid))
+
+
+def _standing(query: PredictQuery, *, index: bool) -> Standing | PassingStanding:
+    """How a query stands."""
+    return (PassingStanding if follows_from_lives(query) else Standing)(query, index=index)
 
 
 def _springs(query: PredictQuery) -> tuple[Spring, ...]:

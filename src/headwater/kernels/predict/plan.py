@@ -37,8 +37,7 @@ ZONES: Final = 9  # 0: all pairs are ours
 POLYGON: Final = 10
 SOURCES: Final = 11
 PLAIN: Final = 12  # a glance says much: see `glances`
-LAZY: Final = 13  # begins and ends are worked out only when an answer may be over
-RULES: Final = 14
+RULES: Final = 13
 
 
 class Joins(NamedTuple):
@@ -98,11 +97,15 @@ def plan_of(query: PredictQuery) -> Plan:
     rules[POLYGON] = query.polygon
     rules[SOURCES] = len(sources)
     rules[PLAIN] = _is_plain(query)
-    rules[LAZY] = rules[PLAIN] and not (query.tentative or query.every_us or query.buffer)
     source = np.array([sources.index(alias.source) for alias in query.aliases], np.int64)
     return Plan(
         rules, source, joins, _pieces(query, groups, radix), _steps(query, groups), shapes.single_of(query, 0)
     )
+
+
+def follows_from_lives(query: PredictQuery) -> bool:
+    """Whether all that a query tells follows from pairs of lines and their lives alone: see `pairs`."""
+    return _is_plain(query) and not query.tentative and query.buffer is None and not query.polygon
 
 
 def sources_of(query: PredictQuery) -> list[int | None]:

@@ -62,7 +62,7 @@ class PredictQuery:
     `where` is the index of its condition in the kernel's list. `within_us` is 0 for a condition on one alias; `p` belongs to
     PROBABILITY. `ahead_us` belongs to TENTATIVE, `every_us` to VALIDATED. `buffer` is the number of updates stored per stream
     (None: no bound), `seed` belongs to GIVE UP RANDOM. `polygon`: answers carry their polygon. `share` is (zone, zones): this
-    zone answers only the pairs whose reference tile falls to it; None: all pairs.
+    zone answers only the pairs whose reference tile falls to it; None: all pairs. `probability`: somebody reads it; else it is NULL.
     """
 
     name: str
@@ -82,3 +82,4 @@ class PredictQuery:
     seed: int
     polygon: bool
     share: tuple[int, int] | None
+    probability: bool = True

@@ -24,9 +24,7 @@ from headwater.kernels.predict.answers import (
     MADE,
     PIECE,
     TOLD,
-    VAGUE,
     enlist,
-    forget,
     give_back,
     take,
 )
@@ -38,7 +36,6 @@ from headwater.kernels.predict.plan import (
     AHEAD,
     ALIASES,
     JOINS,
-    LAZY,
     ONCE,
     PIECES,
     PLAIN,
@@ -48,7 +45,7 @@ from headwater.kernels.predict.plan import (
     ZONES,
     join_of,
 )
-from headwater.kernels.predict.telling import Scene, advance, has_room, set_due, tell
+from headwater.kernels.predict.telling import Scene, has_room, set_due, tell
 from headwater.kernels.predict.zones import owner, zone_of
 
 # What a call came to.
@@ -75,7 +72,7 @@ class Search(NamedTuple):
     """Where lines are found, and how far a search has come.
 
     `rank` and `identity` int64[codes]: the keys' order, and hashes of them. `corners` float64[lines, 2, AXES]: the low corner of each
-    line's box on each side of the first join, when it came (only for zones). `hits` int64[aliases − 1, lines], `ends` int64[4, aliases]:
+    line's box on each side of the first join, when it came (only for zones). `hits` int64[aliases − 1, lines + 1], `ends` int64[4, aliases]:
     per depth, the partners, how many, which is next, and the interval so far. `chosen` int64[aliases]: the lines taken.
     """
 
@@ -106,8 +103,6 @@ def search(scene: Scene, look: Search, line: int, when: int, order: int, again: 
                 side = 0 if plan.joins.left[j] == alias else 1
                 at[HITS] = near(look.grid, plan, scene.lines, line, j, side, look.hits[0])
                 at[HIT] = 0
-            if plan.rules[LAZY] == 1 and not _note_all(scene, look, line, when):
-                return NO_ROOM
             while at[HIT] < at[HITS]:
                 came = _with_partner(scene, look, alias, line, look.hits[0, at[HIT]], when, order, again)
                 if came != DONE:
@@ -157,21 +152,6 @@ def interval_of(scene: Scene, row: int) -> tuple[bool, int, int]:
 
 
 @njit(**LOOP, inline="always")
-def catch_up(scene: Scene, row: int, until: int) -> bool:
-    """Let time pass until `until` for an answer: work out what is due of it, and tell it. False: no room to tell."""
-    rows = scene.table.rows
-    if rows[row, FLAGS] & VAGUE and scene.table.due[row] < until:
-        found, begins, ends = interval_of(scene, row)
-        if not found:
-            forget(scene.table, row, scene.plan.rules[ALIASES])
-            return True
-        rows[row, BEGINS], rows[row, ENDS] = begins, ends
-        rows[row, FLAGS] &= ~VAGUE
-        set_due(scene, row, begins)
-    return advance(scene, row, until)
-
-
-@njit(**LOOP, inline="always")
 def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: bool) -> int:
     """The answers of a line to a condition on one alias."""
     plan = scene.plan
@@ -186,41 +166,6 @@ def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: 
             give_back(scene.table)
             return NO_ROOM
     return _settle(scene, when, order)
-
-
-@njit(**LOOP, inline="always")
-def _note_all(scene: Scene, look: Search, line: int, when: int) -> bool:
-    """Note the pairs of a line that may answer, before anything is worked out about them. False: no room."""
-    plan, lines, table, chosen, at = scene.plan, scene.lines, scene.table, look.chosen, look.at
-    join = join_of(plan.joins, 0)
-    first = plan.joins.left[0]
-    is_once, has_zones = plan.rules[ONCE] == 1, plan.rules[ZONES] > 0
-    sources, alias = plan.rules[SOURCES], at[ALIAS]
-    source, wanted = line % sources, plan.source[1 - alias]
-    code, rank = scene.code[line], look.rank[scene.code[line]]
-    while at[HIT] < at[HITS]:
-        other = look.hits[0, at[HIT]]
-        other_source = other % sources
-        if other_source == wanted and (other_source != source or scene.code[other] != code):
-            turns = is_once and rank > look.rank[scene.code[other]]
-            is_left = (alias == first) != turns
-            left, right = (line, other) if is_left else (other, line)
-            may, early, due = glance(lines, left, right, join)
-            if may:
-                chosen[first], chosen[1 - first] = left, right
-                if not has_zones or _is_mine(scene, look):
-                    row = take(table)
-                    if row < 0:
-                        return False
-                    table.at[answer.FRESH] = 0
-                    rows = table.rows
-                    rows[row, BEGINS], rows[row, ENDS], rows[row, MADE] = early, due, when
-                    rows[row, PIECE], rows[row, FLAGS] = 0, VAGUE
-                    rows[row, FIRST + first], rows[row, FIRST + 1 - first] = left, right
-                    enlist(table, row, 2)
-                    table.due[row] = due
-        at[HIT] += 1
-    return True
 
 
 @njit(**LOOP, inline="always")
@@ -334,8 +279,10 @@ def _fits(scene: Scene, look: Search, alias: int, depth: int, piece: int) -> boo
         join = join_of(plan.joins, j)
         if not join_may(lines, chosen[left], lines, chosen[right], join):
             return False
+        # Three aliases are never plain; but a constant here would compile all of `between` a second time.
+        is_plain = plan.rules[PLAIN] == 1
         found, first, until = between(
-            lines, chosen[left], chosen[right], join, plan.piece_of[j, piece], False, scene.work
+            lines, chosen[left], chosen[right], join, plan.piece_of[j, piece], is_plain, scene.work
         )
         begins, ends = max(begins, first), min(ends, until)
         if not found or begins > ends:

@@ -39,8 +39,8 @@ FROM: Final = 2
 TO: Final = 3
 WHICH: Final = 4  # the piece
 WITHDRAWN: Final = 5
-PARTS: Final = 6  # then, per alias: the code of the key, the time of the update, the line, and its life's start and end at that moment
-EACH: Final = 5
+PARTS: Final = 6  # then, per alias: the line, and its life's start and end at that moment
+EACH: Final = 3
 
 MOST_TICKS: Final = 1_000_000
 """Ticks at which one answer is told; beyond them only its end is."""
@@ -91,7 +91,7 @@ def advance(scene: Scene, row: int, until: int) -> bool:
         elif now < ends:
             tell(scene, row, now, 0)
             scene.told.rows[scene.told.at[0] - 1, TO] = now
-            due[row] = _tick_after(now, rows[row, BEGINS], ends, rules[EVERY])
+            due[row] = tick_after(now, rows[row, BEGINS], ends, rules[EVERY])
         else:
             tell(scene, row, ends, 0)
             forget(table, row, rules[ALIASES])
@@ -108,12 +108,12 @@ def set_due(scene: Scene, row: int, now: int) -> None:
             due = max(rows[row, MADE], begins - rules[AHEAD])
     elif rules[EVERY] > 0:
         tick = -(-max(begins, now) // rules[EVERY]) * rules[EVERY]
-        due = _tick_after(tick - rules[EVERY], begins, due, rules[EVERY])
+        due = tick_after(tick - rules[EVERY], begins, due, rules[EVERY])
     scene.table.due[row] = due
 
 
 @njit(**LOOP, forceinline=True)
-def _tick_after(time: int, begins: int, ends: int, every: int) -> int:
+def tick_after(time: int, begins: int, ends: int, every: int) -> int:
     """The tick after `time` at which an answer is told, its end where no tick is left."""
     tick = time + every
     return tick if tick < ends and (tick - begins) // every < MOST_TICKS else ends
@@ -134,11 +134,9 @@ def tell(scene: Scene, row: int, time: int, order: int) -> None:
     for alias in range(scene.plan.rules[ALIASES]):
         line = table.rows[row, FIRST + alias]
         part = PARTS + EACH * alias
-        rows[place, part] = scene.code[line]
-        rows[place, part + 1] = scene.lines.t0[line]
-        rows[place, part + 2] = line
-        rows[place, part + 3] = scene.lines.start[line]
-        rows[place, part + 4] = scene.lines.end[line]
+        rows[place, part] = line
+        rows[place, part + 1] = scene.lines.start[line]
+        rows[place, part + 2] = scene.lines.end[line]
 
 
 @njit(**LOOP)
@@ -149,8 +147,8 @@ def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: in
     rows[place, WITHDRAWN] = 1
     for alias in range(scene.plan.rules[ALIASES]):
         part = PARTS + EACH * alias
-        if rows[place, part + 2] == line:
-            rows[place, part + 3], rows[place, part + 4] = start, end
+        if rows[place, part] == line:
+            rows[place, part + 1], rows[place, part + 2] = start, end
 
 
 @njit(**LOOP)
@@ -163,16 +161,16 @@ def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> N
     for row in range(len(rows)):
         for alias in range(many):
             part = PARTS + EACH * alias
-            line = rows[row, part + 2]
-            lines.start[line] = rows[row, part + 3]
-            lines.end[line] = min(rows[row, part + 4], rows[row, TO] + 1)
+            line = rows[row, part]
+            lines.start[line] = rows[row, part + 1]
+            lines.end[line] = min(rows[row, part + 2], rows[row, TO] + 1)
         if many == 1:
-            found[row] = value_probability(lines, rows[row, PARTS + 2], plan.single, rows[row, WHICH])
+            found[row] = value_probability(lines, rows[row, PARTS], plan.single, rows[row, WHICH])
             continue
         found[row] = np.inf
         for j in range(plan.rules[JOINS]):
-            left = rows[row, PARTS + EACH * plan.joins.left[j] + 2]
-            right = rows[row, PARTS + EACH * plan.joins.right[j] + 2]
+            left = rows[row, PARTS + EACH * plan.joins.left[j]]
+            right = rows[row, PARTS + EACH * plan.joins.right[j]]
             piece = plan.piece_of[j, rows[row, WHICH]]
             join = join_of(plan.joins, j)
             if plan.rules[JOINS] > 1:

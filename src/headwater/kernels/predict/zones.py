@@ -19,9 +19,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.predict.geometry import reach
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, join_of
-from headwater.kernels.predict.index import mixed
-from headwater.kernels.predict.plan import sources_of
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole, join_of
+from headwater.kernels.predict.index import AXES, mixed
+from headwater.kernels.predict.plan import SOURCES, ZONE, ZONES, Plan, sources_of
+from headwater.kernels.predict.plan import join_of as joined
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery
 from headwater.kernels.predict.words import Comparator
 
@@ -79,6 +80,39 @@ def meets(lines: Lines, line: int, join: Join, side: int, tile: float, zone: int
             if zone_of(mixed(mixed(np.int64(x + a)) ^ np.int64(y + b)), zones) == zone:
                 return True
     return False
+
+
+@njit(**LOOP)
+def is_here(plan: Plan, lines: Lines, line: int, tile: float, hears_all: bool, corners: Real) -> bool:
+    """Whether a line is for this zone; notes down the corners of its box."""
+    if tile <= 0.0:
+        return True
+    join = joined(plan.joins, 0)
+    here = hears_all
+    for side in range(2):
+        alias = plan.joins.left[0] if side == 0 else plan.joins.right[0]
+        if plan.source[alias] != line % plan.rules[SOURCES]:
+            continue
+        for axis in range(AXES):
+            corners[line, side, axis] = corner(lines, line, join, side, axis)
+        here = here or meets(lines, line, join, side, tile, plan.rules[ZONE], plan.rules[ZONES])
+    return here
+
+
+@njit(**LOOP)
+def is_ours(
+    plan: Plan, t0: Whole, identity: Whole, corners: Real, tile: float, left: int, right: int
+) -> bool:
+    """Whether a pair belongs to this zone; the aliases are those of the only join. `identity` by line."""
+    zones = plan.rules[ZONES]
+    if tile > 0.0:
+        x = max(corners[left, 0, 0], corners[right, 1, 0])
+        y = max(corners[left, 0, 1], corners[right, 1, 1])
+        return owner(x, y, tile, zones) == plan.rules[ZONE]
+    one, other = (left, right) if plan.joins.left[0] == 0 else (right, left)
+    name = mixed(mixed(identity[one]) ^ t0[one])
+    name = mixed(mixed(name ^ identity[other]) ^ t0[other])
+    return zone_of(name, zones) == plan.rules[ZONE]
 
 
 @njit(**LOOP)

@@ -78,7 +78,7 @@ def difference_range(
         if certainty == MAY:
             limit = bound + (one + other)
         elif certainty == MUST:
-            limit = _less(bound, one + other)
+            limit = less(bound, one + other)
         return limit >= 0.0, -limit, limit, comparator == LESS
     return _other_range(comparator, bound, certainty, p, one, other, piece)
 
@@ -96,7 +96,7 @@ def _other_range(
         return limit >= 0.0, -limit, limit, comparator == LESS and not smooth
     if comparator <= GREATER:
         strict = comparator == GREATER and not smooth
-        limit = bound + slack if certainty == MUST else _less(bound, slack)
+        limit = bound + slack if certainty == MUST else less(bound, slack)
         if smooth:
             wide, narrow = ordered(one, other)
             limit = beyond_bound(p, bound, wide, narrow)
@@ -108,7 +108,7 @@ def _other_range(
     if comparator == EQUAL:
         if both > 0.0 and certainty >= MUST:
             return False, 0.0, 0.0, False
-        limit = _less(bound, slack)
+        limit = less(bound, slack)
         if limit <= 0.0:
             return piece == 0, -bound - slack, bound + slack, False
         if piece == 0:
@@ -120,7 +120,7 @@ def _other_range(
         return True, bound + slack, math.inf, True
     if piece == 1:
         return True, -math.inf, -bound - slack, True
-    limit = _less(bound, slack)
+    limit = less(bound, slack)
     return limit > 0.0, -limit, limit, True
 
 
@@ -153,7 +153,8 @@ def value_range(
 
 
 @njit(**LOOP, forceinline=True)
-def _less(bound: float, slack: float) -> float:
+def less(bound: float, slack: float) -> float:
+    """A bound less its tolerances."""
     rest = bound - slack
     if rest < 0.0 and rest >= -NOISE * slack:
         return 0.0
