@@ -173,7 +173,7 @@ class Prediction:
     A condition on single updates has one alias, whose name is empty. `sources` says for every alias which of several sources
     it takes its updates from, from 0 on; None: there is only one. `dimensions` are the columns of every source that are looked
     at, in the order in which `conditions` count them; there is one entry for each source. `within_us` is 0 without pairs.
-    `polygon`: the SELECT list names it.
+    `polygon` and `probability`: the SELECT list names it.
     """
 
     aliases: tuple[str, ...]
@@ -190,6 +190,7 @@ class Prediction:
     give_up: GiveUp
     seed: int
     polygon: bool
+    probability: bool = True
 
     @property
     def pairs(self) -> bool:

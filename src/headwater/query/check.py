@@ -218,8 +218,12 @@ class _Checker:
         answers, selected, columns = shown
         if asked.neighbourhood:
             asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, answers))
-        if asked.prediction and POLYGON[0] in answers:
-            asked = asked._replace(prediction=replace(asked.prediction, polygon=True))
+        if asked.prediction:
+            named = {column.name for _, expression, _ in selected for column in columns_of(expression)}
+            told = replace(
+                asked.prediction, polygon=POLYGON[0] in answers, probability="probability" in named
+            )
+            asked = asked._replace(prediction=told)
         derived = answers_as_stream(tree.name, schema, columns, self._names_of_key(schema, asked))
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:

@@ -39,12 +39,8 @@ def make_predict_query(
     shape: int,
     where: int | None,
     share: tuple[int, int] | None = None,
-    probability: bool = True,
 ) -> PredictQuery:
-    """What the kernel of PREDICT is asked; `share` is the zone and how many there are, where each answers some of the pairs.
-
-    `probability`: somebody reads that of the answers.
-    """
+    """What the kernel of PREDICT is asked; `share` is the zone and how many there are, where each answers some of the pairs."""
     return PredictQuery(
         name,
         fingerprint,
@@ -63,7 +59,7 @@ def make_predict_query(
         asked.seed,
         asked.polygon,
         share,
-        probability,
+        asked.probability,
     )
 
 

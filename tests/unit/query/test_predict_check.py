@@ -320,3 +320,13 @@ class TestChains:
         found = check(built).queries
         assert found["q"].prediction == found["p"].prediction
         assert found["updates"].suppression == found["p/SUPPRESS"].suppression
+
+
+@pytest.mark.parametrize(
+    ("items", "is_read"),
+    [("*", True), ("begins, ends", False), ("probability AS p", True), ("1 - probability AS doubt", True)],
+)
+def test_the_probability_is_worked_out_only_for_those_who_read_it(items: str, is_read: bool) -> None:
+    catalogue = check(f"{STREAMS}CREATE QUERY q AS SELECT {items} FROM cars {CAR_LINES} PREDICT (x < 5);")
+    asked = catalogue.queries["q"].prediction
+    assert asked is not None and asked.probability is is_read
