@@ -25,7 +25,7 @@ from headwater.model import Rows, join_rows
 from headwater.query.parse import parse
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, Script, Statement
+from headwater.query.tree import CreateQuery, Follow, Operator, Script, Statement
 from headwater.query.tree.nearest import EachTarget, Nearest
 from tests.golden.case import Case, InputFile
 
@@ -192,9 +192,16 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
             if isinstance(near := select.operator, Nearest) and isinstance(near.target, EachTarget):
                 target = replace(near.target, points=prefix + near.target.points)
                 select = replace(select, operator=replace(near, target=target))
-            new = replace(new, select=select)
+            if select.operator:
+                select = replace(select, operator=_prefixed_focals(select.operator, prefix))
+            chain = tuple(_prefixed_focals(operator, prefix) for operator in select.chain)
+            new = replace(new, select=replace(select, chain=chain))
         renamed.append(new)
     return renamed
+
+
+def _prefixed_focals(operator: Operator, prefix: str) -> Operator:
+    return replace(operator, focals=prefix + operator.focals) if isinstance(operator, Follow) else operator
 
 
 def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.follow.words import Update
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.kernels.predict.words import Certainty, GiveUp
@@ -21,6 +22,7 @@ from headwater.query.tree import (
     CreatePoints,
     CreateQuery,
     CreateStream,
+    Follow,
     In,
     IsNull,
     Item,
@@ -72,6 +74,7 @@ KEYWORDS = (
     "points", "nearest", "each", "highest", "LOWEST", "weighted", "over", "ties", "using", "exact", "probable", "algorithm",
     "enters", "changes", "ra", "suppress", "tolerance", "Heartbeat", "constant", "slope", "least", "squares", "double", "kalman",
     "predict", "pairs", "may", "MUST", "probability", "tentative", "validated", "ahead", "buffer", "give", "up", "random",
+    "follow", "RADIUS", "shape", "update", "always", "moved", "quality", "forget", "deliver", "Once", "best", "effort", "interests",
 )  # fmt: skip
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -270,7 +273,32 @@ predictions = st.builds(
     st.sampled_from(((None, None), (GiveUp.LEAST, None), (GiveUp.NEWEST, None), (GiveUp.OLDEST, None)))
     | st.tuples(st.just(GiveUp.RANDOM), whole),
 )
-operators = correlations | recognitions | neighbourhoods | suppressions | predictions
+
+
+def _follow(focals, where, region, last, update, forget, each, best_effort, interests) -> Follow:
+    return Follow(focals, where, *region, last, *update, forget, each, best_effort, interests)
+
+
+followings = st.builds(
+    _follow,
+    names,
+    st.none() | expressions,
+    st.tuples(quantities, st.none(), st.none())
+    | st.tuples(st.none(), st.tuples(quantities, quantities), st.none())
+    | st.tuples(st.none(), st.none(), names),
+    st.none() | quantities,
+    st.sampled_from(((None,) * 5, (Update.ALWAYS, None, None, None, None)))
+    | st.tuples(st.just(Update.EVERY), quantities, st.none(), st.none(), st.none())
+    | st.tuples(st.just(Update.MOVED), st.none(), quantities, st.none(), st.none())
+    | st.tuples(
+        st.just(Update.QUALITY), st.none(), st.none(), st.tuples(numbers, numbers), st.none() | quantities
+    ),
+    st.none() | quantities,
+    st.none() | st.booleans(),
+    st.none() | whole,
+    st.booleans(),
+)
+operators = correlations | recognitions | neighbourhoods | suppressions | predictions | followings
 
 types = st.sampled_from([kind for kind in ColumnType if kind is not ColumnType.ID])
 columns = st.builds(ColumnDefinition, names, types, st.booleans(), st.booleans())

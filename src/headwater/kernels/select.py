@@ -2,6 +2,7 @@
 
 Rule 1  Every row that satisfies a query's condition (NULL: no) is one answer, at the row's own time.
 Rule 2  `match_id` is made of the query's name, the time and all of the row's columns.
+Rule 3  With `apart`, rows come with a column that says which of them are looked at together, in order within each.
 Memory  None but, for each query, the time from which on it sees rows.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import (
+    APART,
     BEGINNING,
     Answers,
     Column,
@@ -51,9 +53,15 @@ class SelectKernel:
     """All plain SELECT queries that read one stream in one zone."""
 
     def __init__(
-        self, schema: StreamSchema, queries: Sequence[Selection], conditions: Sequence[RowCondition] = ()
+        self,
+        schema: StreamSchema,
+        queries: Sequence[Selection],
+        conditions: Sequence[RowCondition] = (),
+        *,
+        apart: bool = False,
     ) -> None:
         self.schema = schema
+        self.apart = apart
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
 
@@ -106,6 +114,7 @@ class SelectKernel:
         names = np.array([name for name, _ in parts] + [""], object)[:-1]
         query = coded(number[order], names)
         event_time = Column(ColumnType.TIMESTAMP, chosen[self.schema.time].values)
-        identity = content_ids([query, event_time, *chosen.columns.values()])
+        content = [column for name, column in chosen.columns.items() if name != APART]
+        identity = content_ids([query, event_time, *content], chosen[APART].values if self.apart else None)
         head = {"query": query, "event_time": event_time, "match_id": identity}
         return Answers(shape, Rows({**head, **chosen.columns}, chosen.count))

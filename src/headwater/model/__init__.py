@@ -46,7 +46,7 @@ from headwater.model.rows import (
     same_as_previous,
     strings,
 )
-from headwater.model.schema import PlaceColumns, PointsSchema, StreamSchema
+from headwater.model.schema import APART, PlaceColumns, PointsSchema, StreamSchema
 from headwater.model.time import (
     BEGINNING,
     END,
@@ -60,7 +60,7 @@ from headwater.model.time import (
 )
 
 __all__ = [
-    "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
+    "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "Filter", "HeadwaterError",
     "HostError", "Instant", "Kernel", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",

@@ -24,12 +24,20 @@ _NULL = np.uint64(0x5BF03635DCB7A9D1)
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
-def content_ids(parts: Sequence[Column]) -> Column:
-    """The ID column of answers whose content is `parts`, one row of all columns an answer; ordinals included."""
+def content_ids(parts: Sequence[Column], apart: NDArray[np.int64] | None = None) -> Column:
+    """The ID column of answers whose content is `parts`, one row of all columns an answer; ordinals included.
+
+    Answers with different numbers in `apart` may have one identity: each number has ordinals of its own.
+    """
     lanes = content_hash(parts)
-    ordinal = _ordinals(lanes)
+    ordinal = _ordinals(lanes if apart is None else _mix(lanes ^ _mix(apart.view(np.uint64) ^ _SEEDS)))
     if ordinal.any():
         lanes = np.where(ordinal > 0, _mix(lanes ^ (ordinal.astype(np.uint64) * _SEEDS)), lanes)
+    return hashed_ids(lanes)
+
+
+def hashed_ids(lanes: Lanes) -> Column:
+    """The ID column of hashes: equal ones stay equal."""
     return Column(ColumnType.ID, _hex(lanes))
 
 

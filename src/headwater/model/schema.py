@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from headwater.model.rows import ColumnType
+
+APART: Final = "#apart"
+"""A column of whole numbers beside those of a stream: rows that differ in it never meet, and it is no part of what they say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,14 @@ from headwater.query.build_pieces import (
     Number,
     column_type,
     duration,
+    length,
     plain_number,
     query_of,
     read,
     refused,
 )
 from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_area, parse_clause, parse_quantity
+from headwater.query.parse import parse_area, parse_clause
 from headwater.query.tree import (
     Area,
     Between,
@@ -118,7 +119,7 @@ def correlate(
             read(parse_clause, clause, "clause") if isinstance(clause, str) else clause for clause in clauses
         ),
         duration(within),
-        None if distance is None else _length(distance),
+        None if distance is None else length(distance),
         read(parse_area, inside, "inside") if isinstance(inside, str) else inside,
         distinct_sensors,
         _emit(emit) if isinstance(emit, str) else emit,
@@ -213,7 +214,7 @@ def equal(
 
 def circle(x: Number, y: Number, radius: Length) -> CircleArea:
     """`CIRCLE (x, y, radius)`; a number is metres."""
-    return CircleArea(plain_number(x), plain_number(y), _length(radius))
+    return CircleArea(plain_number(x), plain_number(y), length(radius))
 
 
 def box(west: Number, south: Number, east: Number, north: Number) -> BoxArea:
@@ -236,16 +237,6 @@ def sensors(*keys: Key) -> SensorsArea:
 
 def _literal(value: Number | str) -> Literal:
     return Literal(value if isinstance(value, str) else plain_number(value))
-
-
-def _length(given: Length) -> Quantity:
-    if isinstance(given, Quantity):
-        return given
-    return (
-        read(parse_quantity, given, "length")
-        if isinstance(given, str)
-        else Quantity(plain_number(given), Unit.METERS)
-    )
 
 
 def _emit(word: str) -> Emit:

@@ -58,6 +58,15 @@ def duration(given: Duration) -> Quantity:
     return given
 
 
+def length(given: str | Number | Quantity) -> Quantity:
+    """A length, from text; a number is metres."""
+    if isinstance(given, Quantity):
+        return given
+    if isinstance(given, str):
+        return read(parse_quantity, given, "length")
+    return Quantity(plain_number(given), Unit.METERS)
+
+
 def column_type(kind: str | ColumnType) -> ColumnType:
     """A type, by its name."""
     if isinstance(kind, ColumnType):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.follow.words import Update
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.kernels.predict.question import Difference, Distance, Value
@@ -77,6 +78,15 @@ MOST_PIECES: Final = 64
 
 MOST_STORED: Final = 1_000_000_000
 """Updates in the buffer of one PREDICT."""
+
+STAMPS: Final = ("focal", "interest", "historical")
+"""Columns that every answer behind a FOLLOW has besides: to whom it is delivered, for which interest, and from before it."""
+
+FORGET_US: Final = 3_600_000_000
+"""An hour: after so long a focal object that is silent is forgotten, where FORGET says nothing."""
+
+QUALITY_US: Final = 60_000_000
+"""A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""
 
 Columns = tuple[tuple[str, ColumnType], ...]
 SelectList = tuple[tuple[str, Expression, ColumnType], ...]
@@ -203,11 +213,41 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Following:
+    """A FOLLOW operator with every choice made.
+
+    `focals` is a stream or a query, and `where` a condition on it. There is one of `radius_m`, `box_m` (width and height) and
+    `shape`, a column of the focals with a polygon as WKT text. What belongs to a word that is not `update` is 0. `over_us` is
+    how far back QUALITY looks. `each`: an answer is delivered once for each interest. `best_effort` None: all that happened
+    before is taken. `interests`: interests are told, not events. `events` are the other sources, in the order of FROM.
+    """
+
+    focals: str
+    where: Expression | None
+    radius_m: float | None
+    box_m: tuple[float, float] | None
+    shape: str | None
+    last_us: int
+    update: Update
+    every_us: int
+    moved_m: float
+    precision: float
+    recall: float
+    over_us: int
+    forget_us: int
+    each: bool
+    best_effort: int | None
+    interests: bool
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedQuery:
     """A query that can be answered.
 
     `answers` are the columns its kernel gives after the reserved ones, `selected` the SELECT list over them: name,
-    expression and type. `schema` is what a query that reads this one sees.
+    expression and type. `schema` is what a query that reads this one sees. `behind` is the FOLLOW query behind which it runs,
+    once for each interest; for a FOLLOW that is itself. Its answers then end with the stamps.
     """
 
     tree: CreateQuery
@@ -216,9 +256,11 @@ class CheckedQuery:
     neighbourhood: Neighbourhood | None
     suppression: Suppression | None
     prediction: Prediction | None
+    following: Following | None
     answers: Columns
     selected: SelectList
     schema: StreamSchema
+    behind: str | None = None
 
     @property
     def name(self) -> str:
@@ -232,8 +274,11 @@ class CheckedQuery:
 
     @property
     def further_reads(self) -> tuple[str, ...]:
-        """The streams and queries it reads besides."""
-        return self.tree.select.further_sources
+        """The streams and queries it reads besides; last the focals of a FOLLOW, unless they are events too."""
+        further = self.tree.select.further_sources
+        if self.following is None or self.following.focals in (self.reads, *further):
+            return further
+        return (*further, self.following.focals)
 
     @property
     def where(self) -> Expression | None:

@@ -22,6 +22,7 @@ from headwater.query.catalogue import (
     CheckedStream,
     Columns,
     Correlation,
+    Following,
     Neighbourhood,
     Prediction,
     Recognition,
@@ -31,6 +32,7 @@ from headwater.query.catalogue import (
 from headwater.query.checks.answers import (
     POLYGON,
     answers_as_stream,
+    columns_read,
     correlation_columns,
     further_columns,
     neighbour_columns,
@@ -41,9 +43,23 @@ from headwater.query.checks.answers import (
     told_of_neighbours,
     used_of,
 )
+from headwater.query.checks.behind import (
+    Read,
+    check_bounded,
+    check_sources_behind,
+    check_stamp_names,
+    stamps_in,
+)
 from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.correlations import check_correlation
+from headwater.query.checks.follow import (
+    Events,
+    check_following,
+    events_schema,
+    interest_columns,
+    stamp_columns,
+)
 from headwater.query.checks.nearest import check_neighbourhood
 from headwater.query.checks.patterns import check_recognition
 from headwater.query.checks.points import check_points
@@ -57,6 +73,7 @@ from headwater.query.tree import (
     CreatePoints,
     CreateQuery,
     CreateStream,
+    Follow,
     MatchRecognize,
     Nearest,
     Predict,
@@ -80,6 +97,7 @@ class _Asked(NamedTuple):
     neighbourhood: Neighbourhood | None = None
     suppression: Suppression | None = None
     prediction: Prediction | None = None
+    following: Following | None = None
 
 
 def check(
@@ -108,7 +126,8 @@ class _Checker:
     """One pass over a script; what is not in `schemas` is unknown or broken.
 
     `unread` are names that statements may have created which could not be read; None: all could be read. `broken` are the
-    queries of which nothing behind FROM can be checked, by `id`.
+    queries of which nothing behind FROM can be checked, by `id`. `behind` is the FOLLOW behind which a query runs, `stamps` are
+    the columns that a FOLLOW adds to answers.
     """
 
     script: Script
@@ -122,6 +141,8 @@ class _Checker:
     named: dict[str, Statement] = field(default_factory=dict)
     repeated: list[Statement] = field(default_factory=list)
     starred: dict[object, _Shown] = field(default_factory=dict)
+    behind: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Columns] = field(default_factory=dict)
 
     def run(self) -> Catalogue:
         """Streams and points first, then queries in the order in which they read one another."""
@@ -202,22 +223,28 @@ class _Checker:
 
     def _query(self, tree: CreateQuery) -> CheckedQuery | None:
         select = tree.select
-        schema = self.schemas.get(select.source)
         self._sources_exist(tree)
         if id(tree) in self.broken:
             return None
         before = len(self.complaints.errors)
+        behind = self._runs_behind(tree)
+        schema = self._schema_read(tree)
         if schema:
-            check_where(select.where, schema.types, self.complaints)
+            self._check_where(tree, schema, behind)
         asked = self._operator(tree, schema)
         if schema is None or (select.operator and not any(asked)):
             return None
-        shown = self._columns(tree, schema, asked)
+        if behind and not asked.following:
+            bounded = asked.recognition or asked.neighbourhood or asked.prediction
+            check_bounded(tree, bounded, self.queries, self.streams, self.complaints)
+        stamps = self._stamps_of(tree, asked, behind)
+        shown = self._columns(tree, schema, asked, stamps)
         if shown is None:
             return None
         answers, selected, columns = shown
         if asked.neighbourhood:
-            asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, answers))
+            own = answers[: len(answers) - len(stamps)]
+            asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, own))
         if asked.prediction:
             named = {column.name for _, expression, _ in selected for column in columns_of(expression)}
             told = replace(
@@ -228,7 +255,29 @@ class _Checker:
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
             return None
-        return CheckedQuery(tree, *asked, answers, selected, derived)
+        return CheckedQuery(tree, *asked, answers, selected, derived, behind)
+
+    def _schema_read(self, tree: CreateQuery) -> StreamSchema | None:
+        """What a query reads: its source, or the events of a FOLLOW; None where something of it is not known."""
+        if not isinstance(tree.select.operator, Follow):
+            return self.schemas.get(tree.select.source)
+        names = (tree.select.source, *tree.select.further_sources)
+        known = [self.schemas[name] for name in names if name in self.schemas]
+        return events_schema(known) if len(known) == len(names) else None
+
+    def _check_where(self, tree: CreateQuery, schema: StreamSchema, behind: str | None) -> None:
+        """WHERE is a condition on rows; stamps are no columns of theirs."""
+        where = tree.select.where
+        stamps = stamps_in(where) if behind and behind != tree.name else ()
+        if not stamps:
+            check_where(where, schema.types, self.complaints)
+            return
+        self.complaints.refuse(
+            "unknown-column",
+            f"the rows behind FOLLOW have no '{stamps[0].name}', which only answers have",
+            stamps[0].span or tree.select.span,
+            "choose focal objects in FOLLOW (… WHERE …); a SELECT list may name focal, interest and historical",
+        )
 
     def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> _Asked:
         """What the operator asks for; nothing where something is wrong with it."""
@@ -238,8 +287,7 @@ class _Checker:
         if isinstance(operator, Predict):
             schemas = [self.schemas.get(source) for source in _sources(tree)]
             return _Asked(prediction=check_prediction(operator, schemas, self.complaints))
-        stream = self.streams.get(tree.select.source)
-        place_known = not (stream and stream.tree.place and not stream.schema.place)
+        place_known = self._place_known(tree.select.source)
         if isinstance(operator, Nearest):
             points = self._points_of(operator)
             near = check_neighbourhood(operator, schema, points, self.complaints, place_known=place_known)
@@ -247,12 +295,60 @@ class _Checker:
         if isinstance(operator, Suppress):
             suppressed = check_suppression(operator, schema, self.complaints, place_known=place_known)
             return _Asked(suppression=suppressed)
+        if isinstance(operator, Follow):
+            return _Asked(following=self._following(tree, operator))
         if operator:
             found = check_correlation(operator, schema, self.complaints, place_known=place_known)
             return _Asked(correlation=found)
         return _Asked()
 
-    def _columns(self, tree: CreateQuery, schema: StreamSchema, asked: _Asked) -> _Shown | None:
+    def _following(self, tree: CreateQuery, operator: Follow) -> Following | None:
+        spans = _spans(tree)
+        events = [
+            Events(name, self.schemas.get(name), spans[name], self._place_known(name))
+            for name in (tree.select.source, *tree.select.further_sources)
+        ]
+        focals, place_known = self.schemas.get(operator.focals), self._place_known(operator.focals)
+        return check_following(operator, events, focals, self.complaints, focals_place_known=place_known)
+
+    def _place_known(self, source: str) -> bool:
+        """False for a stream whose PLACE was refused: then a missing place is no second error."""
+        stream = self.streams.get(source)
+        return not (stream and stream.tree.place and not stream.schema.place)
+
+    def _runs_behind(self, tree: CreateQuery) -> str | None:
+        """The FOLLOW behind which a query runs, if any."""
+        if not self.behind and not isinstance(tree.select.operator, Follow):
+            return None
+        sources = [
+            Read(self._written(name), span or tree.span, self.behind.get(name), self._tells_interests(name))
+            for name, span in _spans(tree).items()
+            if name in self.schemas
+        ]
+        behind = check_sources_behind(tree, sources, self.complaints)
+        if behind:
+            self.behind.setdefault(tree.name, behind)
+        return behind
+
+    def _tells_interests(self, name: str) -> bool:
+        query = self.queries.get(name)
+        return query is not None and query.following is not None and query.following.interests
+
+    def _written(self, name: str) -> str:
+        """The name of the query that somebody wrote, for one that is a link of it."""
+        created = self.named.get(name)
+        return name.rpartition("/")[0] if created and _is_hidden(created) else name
+
+    def _stamps_of(self, tree: CreateQuery, asked: _Asked, behind: str | None) -> Columns:
+        """The columns that a FOLLOW adds to the answers of a query."""
+        if asked.following and not asked.following.interests:
+            focals = self.schemas[asked.following.focals]
+            self.stamps.setdefault(tree.name, stamp_columns(focals))
+        return self.stamps.get(behind, ()) if behind else ()
+
+    def _columns(
+        self, tree: CreateQuery, schema: StreamSchema, asked: _Asked, stamps: Columns
+    ) -> _Shown | None:
         """What a query's kernel answers and what is selected of it; made once for queries that ask for the same by `*`."""
         before = len(self.complaints.errors)
         key = None if tree.select.items is not None else _same_columns(schema, asked)
@@ -273,13 +369,19 @@ class _Checker:
             answers, starred = prediction_columns(schema, asked.prediction)
             further = POLYGON
             self._polygon_exists(tree, asked.prediction)
+        elif asked.following and asked.following.interests:
+            answers = starred = interest_columns(self.schemas[asked.following.focals])
         else:
             answers, starred = row_columns(schema)
-        selected = check_select_list(tree.select.items, (*answers, *further), starred, self.complaints)
+        if stamps:
+            check_stamp_names(tree, answers, self.complaints)
+        scope, starred = (*answers, *further, *stamps), (*stamps, *starred)
+        selected = check_select_list(tree.select.items, scope, starred, self.complaints)
         if selected is None:
             return None
-        answers = (*answers, *used_of(further, selected)) if further else answers
-        shown = answers, selected, tuple((name, kind) for name, _, kind in selected)
+        used = used_of(further, selected) if further else ()
+        answers = (*answers, *used, *stamps) if used or stamps else answers
+        shown = answers, selected, columns_read(selected, stamps)
         if key and len(self.complaints.errors) == before:
             self.starred[key] = shown
         return shown
@@ -336,10 +438,8 @@ class _Checker:
         return self._schema_of_points(name)
 
     def _sources_exist(self, tree: CreateQuery) -> None:
-        select = tree.select
-        spans = (select.source_span or tree.span, *select.further_spans)
-        for place, source in enumerate(_sources(tree)):
-            self._source_exists(tree, source, spans[place] if place < len(spans) else tree.span)
+        for source, span in _spans(tree).items():
+            self._source_exists(tree, source, span)
 
     def _source_exists(self, tree: CreateQuery, source: str, span: Span | None) -> None:
         if isinstance(self.named.get(source), CreatePoints):
@@ -408,7 +508,22 @@ def _reads_further(statement: Statement) -> bool:
 
 
 def _sources(tree: CreateQuery) -> tuple[str, ...]:
-    return (tree.select.source, *tree.select.further_sources)
+    """All that a query reads, each once; last the focals of a FOLLOW."""
+    return tuple(_spans(tree))
+
+
+def _spans(tree: CreateQuery) -> dict[str, Span | None]:
+    """Where all that a query reads stands, by its name."""
+    select = tree.select
+    named = (select.source, *select.further_sources)
+    places = (select.source_span or tree.span, *select.further_spans)
+    found: dict[str, Span | None] = {}
+    for number, name in enumerate(named):
+        found.setdefault(name, places[number] if number < len(places) else tree.span)
+    for operator in (*select.chain, select.operator):
+        if isinstance(operator, Follow):
+            found.setdefault(operator.focals, operator.place_of("focals") or tree.span)
+    return found
 
 
 def _is_hidden(created: Statement) -> bool:

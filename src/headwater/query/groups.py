@@ -16,8 +16,9 @@ from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Neighbourhood, Prediction, Recognition, Suppression
+from headwater.query.catalogue import Following, Neighbourhood, Prediction, Recognition, Suppression
 from headwater.query.expressions import condition
+from headwater.query.followings import Behind, Reading, make_follow_query
 from headwater.query.neighbours import make_query, share
 from headwater.query.patterns.passing import wanted_rows
 from headwater.query.predictions import make_predict_query, make_suppress_query
@@ -29,7 +30,7 @@ Wanted = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict" or "select".
+    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict", "follow" or "select".
 
     `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
     WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
@@ -37,7 +38,8 @@ class QueryPlan:
     `points` of a NEAREST are None as long as they have not been given. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
-    `hidden`: nobody asked for its answers but the query it is a link of.
+    `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
+    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look.
     """
 
     name: str
@@ -60,11 +62,19 @@ class QueryPlan:
     prediction: Prediction | None = None
     shared: bool = False
     hidden: bool = False
+    following: Following | None = None
+    behind: str | None = None
+    before_us: int = 0
 
     @property
     def joins(self) -> bool:
         """Whether it is a PREDICT of pairs, or of more."""
         return self.prediction is not None and len(self.prediction.aliases) > 1
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it runs inside a FOLLOW, not beside it."""
+        return self.behind is not None and self.following is None
 
     @property
     def wanted(self) -> Expression | None:
@@ -97,11 +107,13 @@ def make_group(
     zone: int = 0,
     home: tuple[int, int] | None = None,
     zones: int = 1,
+    *,
+    apart: bool = False,
 ) -> Group:
     """The group of some queries of one kind that read `source`, in one of `zones`.
 
     `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
-    spread then look at the rows of their own partitions only.
+    spread then look at the rows of their own partitions only. `apart`: rows come with APART, which not every kind can take.
     """
     conditions = _Conditions()
     kernel: Kernel[Any]
@@ -120,6 +132,7 @@ def make_group(
                 conditions.place(query.where, query.spread, home),
                 query.recognition,
                 source,
+                apart=apart,
             )
             for query in queries
             if query.recognition
@@ -172,8 +185,40 @@ def make_group(
             Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
             for query in queries
         ]
-        kernel = SelectKernel(source, selections, conditions.listed)
+        kernel = SelectKernel(source, selections, conditions.listed, apart=apart)
     return Group(f"{kind}:{source.name}", source.name, tuple(query.name for query in queries), kernel)
+
+
+def make_follow_group(
+    queries: Sequence[QueryPlan],
+    source: StreamSchema,
+    readings: Sequence[Reading],
+    behind: Sequence[tuple[Behind | None, Sequence[str]]],
+    zone: int,
+    zones: int,
+) -> Group:
+    """The group of some FOLLOW queries that read `source`, each with its reading, what stands behind it, and the names of that."""
+    from headwater.kernels.follow import FollowKernel
+
+    conditions = _Conditions()
+    asked = [
+        make_follow_query(
+            query,
+            reading,
+            where=conditions.place(query.where),
+            focal_where=conditions.place(query.following.where),
+            share=(zone, zones) if query.shared and zones > 1 else None,
+            operators=operators,
+        )
+        for query, reading, (operators, _) in zip(queries, readings, behind, strict=True)
+        if query.following
+    ]
+    names = [
+        name for query, (_, inside) in zip(queries, behind, strict=True) for name in (query.name, *inside)
+    ]
+    return Group(
+        f"follow:{source.name}", source.name, tuple(names), FollowKernel(source, asked, conditions.listed)
+    )
 
 
 def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int) -> Callable[[Rows], Wanted]:

@@ -1,6 +1,6 @@
 """Several streams read as one: `FROM cars, buses`.
 
-A merged row has the time and the key of its own row, `source`, which is the place of its stream in the list, and every other
+A merged row has the time and, where all keys are of one type, the key of its own row, `source`, which is the place of its stream in the list, and every other
 column under the number of its stream: `0.x`, `1.x`. Columns of the other streams are NULL.
 """
 
@@ -33,14 +33,19 @@ class Merge:
 
     def rows(self, place: int, rows: Rows) -> Rows:
         """Rows of one member as merged rows; columns that do not travel are NULL."""
-        member = self.members[place]
         given = {SOURCE: Column(ColumnType.BIGINT, np.full(rows.count, place, np.int64))}
-        given.update({_name(member, place, name): rows[name] for name in rows.columns})
+        names = self.names(place)
+        given.update({names[name]: rows[name] for name in rows.columns})
         columns = {
             name: given[name] if name in given else Column.nulls(kind, rows.count)
             for name, kind in self.schema.columns
         }
         return Rows(columns, rows.count)
+
+    def names(self, place: int) -> dict[str, str]:
+        """The name of each column of one member among the merged ones."""
+        member = self.members[place]
+        return {name: _name(member, place, name, self.schema.key) for name in member.types}
 
     def together(self, parts: Sequence[Rows]) -> Rows:
         """Merged rows of several members as one table, in no order."""
@@ -53,18 +58,19 @@ def merged_name(members: Sequence[str]) -> str:
 
 
 def merge(members: Sequence[StreamSchema]) -> Merge:
-    """Streams as one. The checker has seen to it that their keys are of one type."""
+    """Streams as one. Keys of different types stay columns of their own streams."""
     columns: list[tuple[str, ColumnType]] = [(TIME, ColumnType.TIMESTAMP), (SOURCE, ColumnType.BIGINT)]
-    keys = [member.types[member.key] for member in members if member.key]
-    columns += [(KEY, keys[0])] if keys else []
+    keys = dict.fromkeys(member.types[member.key] for member in members if member.key)
+    key = KEY if len(keys) == 1 else None
+    columns += [(KEY, kind) for kind in keys if key]
     for place, member in enumerate(members):
-        apart = {member.time, member.key}
-        columns += [(_name(member, place, name), kind) for name, kind in member.columns if name not in apart]
+        named = ((_name(member, place, name, key), kind) for name, kind in member.columns)
+        columns += [(name, kind) for name, kind in named if name not in (TIME, key)]
     name = merged_name([member.name for member in members])
-    return Merge(tuple(members), StreamSchema(name, tuple(columns), TIME, KEY if keys else None))
+    return Merge(tuple(members), StreamSchema(name, tuple(columns), TIME, key))
 
 
-def _name(member: StreamSchema, place: int, column: str) -> str:
+def _name(member: StreamSchema, place: int, column: str, key: str | None) -> str:
     if column == member.time:
         return TIME
-    return KEY if column == member.key else f"{place}.{column}"
+    return key if key and column == member.key else f"{place}.{column}"

@@ -16,7 +16,7 @@ import gc
 import io
 import pickle
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -28,12 +28,21 @@ from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
 from headwater.query.fingerprints import fingerprints
-from headwater.query.groups import Group, QueryPlan, Wanted, make_group, make_routing
+from headwater.query.followings import Behind, Reading, can_stay_apart
+from headwater.query.groups import (
+    Group,
+    QueryPlan,
+    Wanted,
+    make_follow_group,
+    make_group,
+    make_routing,
+)
 from headwater.query.kept import Demand, kept_columns
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.neighbours import given_point, parts_for, points_of
 from headwater.query.predictions import columns_read
 from headwater.query.printer import show
+from headwater.query.reach import windows_behind
 from headwater.query.shapes import Projection, project, shapes
 from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
@@ -158,7 +167,7 @@ class Plan:
     def routing(self, stream: str) -> Callable[[Rows], Wanted]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(
-            ("routing", stream), lambda: make_routing(self.stream(stream), self._readers(stream), self.zones)
+            ("routing", stream), lambda: make_routing(self.stream(stream), self._reading(stream), self.zones)
         )
 
     def with_points(
@@ -229,31 +238,82 @@ class Plan:
     def _readers(self, source: str) -> list[QueryPlan]:
         return [query for query in self.queries if source in self.sources(query.reads)]
 
+    def _reading(self, source: str) -> list[QueryPlan]:
+        """The readers of a source, each with its condition on rows of this one."""
+        found = []
+        for query in self._readers(source):
+            if asked := query.following:
+                is_both = source in asked.events and source == asked.focals
+                where = asked.where if source == asked.focals else self._where_of_events(query)
+                query = replace(query, where=None if is_both else where)
+            found.append(query)
+        return found
+
+    def _where_of_events(self, query: QueryPlan) -> Expression | None:
+        """A FOLLOW's condition on rows of one source; that on several is one on what they are together."""
+        several = query.following is not None and len(query.following.events) > 1
+        return None if several else query.where
+
     def _demands(self, source: str) -> list[Demand]:
-        return [
-            Demand(
-                query.where,
-                query.subscription,
-                query.recognition,
-                query.neighbourhood,
-                columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
-            )
-            for query in self._readers(source)
-        ]
+        return [demand for query in self._readers(source) for demand in self._demands_of(query, source)]
+
+    def _demands_of(self, query: QueryPlan, source: str) -> Iterator[Demand]:
+        if asked := query.following:
+            if source in asked.events:
+                yield Demand(self._where_of_events(query))
+            if source == asked.focals and (place := self.stream(source).place):
+                shape = (asked.shape,) if asked.shape else ()
+                yield Demand(asked.where, columns=frozenset((place.x, place.y, *shape)))
+            return
+        yield Demand(
+            query.where,
+            query.subscription,
+            query.recognition,
+            query.neighbourhood,
+            columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
+        )
 
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
-        members: dict[tuple[str, str], list[QueryPlan]] = {}
-        for query in self.queries:
-            if query.lives_in(zone, self.zones):
-                members.setdefault((query.reads, query.kind), []).append(query)
-        places = {name: place for place, name in enumerate(self._schemas())}
-        ordered = sorted(members, key=lambda member: (places[member[0]], member[1]))
+        here = [query for query in self.queries if query.lives_in(zone, self.zones) and not query.is_inside]
         return tuple(
-            make_group(
-                self.stream(reads), kind, members[reads, kind], zone, self._home(reads, zone), self.zones
-            )
-            for reads, kind in ordered
+            self._follow_group(members, zone)
+            if kind == "follow"
+            else make_group(self.stream(reads), kind, members, zone, self._home(reads, zone), self.zones)
+            for (reads, kind), members in self._by_source(here)
         )
+
+    def _by_source(self, queries: Iterable[QueryPlan]) -> list[tuple[tuple[str, str], list[QueryPlan]]]:
+        """Queries by what they read and their kind, each after what it reads."""
+        members: dict[tuple[str, str], list[QueryPlan]] = {}
+        for query in queries:
+            members.setdefault((query.reads, query.kind), []).append(query)
+        places = {name: place for place, name in enumerate(self._schemas())}
+        return sorted(members.items(), key=lambda item: (places[item[0][0]], item[0][1]))
+
+    def _follow_group(self, queries: Sequence[QueryPlan], zone: int) -> Group:
+        """FOLLOW queries that read the same, with all that stands behind them."""
+        readings, behind = [], []
+        for query in queries:
+            assert query.following
+            names = {*query.following.events, query.following.focals}
+            readings.append(Reading({name: self.stream(name) for name in names}, self.merge(query.reads)))
+            inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
+            apart = can_stay_apart(inside)
+            groups = [
+                make_group(self.stream(reads), kind, members, apart=apart)
+                for (reads, kind), members in self._by_source(inside)
+            ]
+            operators = Behind(
+                query,
+                self.projections[query.shape],
+                groups,
+                apart,
+                self._once("schemas", self._schemas),
+                {together.name: together for together in self.merges},
+                self.project,
+            )
+            behind.append((operators if groups else None, [other.name for other in inside]))
+        return make_follow_group(queries, self.stream(queries[0].reads), readings, behind, zone, self.zones)
 
     def _home(self, source: str, zone: int) -> tuple[int, int] | None:
         """The zone, if rows of a source come to it for several reasons."""
@@ -274,6 +334,8 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
             scatter=scattering.get(name),
             shared=name in sharing,
             hidden=query.tree.hidden,
+            behind=query.behind,
+            before_us=windows_behind(catalogue, name) if query.following else 0,
         )
         for name, query in catalogue.queries.items()
     )
@@ -345,6 +407,7 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
         points=given_point(near) if near else None,
         suppression=query.suppression,
         prediction=query.prediction,
+        following=query.following,
     )
 
 
@@ -356,6 +419,7 @@ def _kind(query: CheckedQuery) -> str:
         "nearest": query.neighbourhood,
         "suppress": query.suppression,
         "predict": query.prediction,
+        "follow": query.following,
     }
     return next((kind for kind, operator in operators.items() if operator), "select")
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
+from headwater.query.follow_text import follow_text
 from headwater.query.parse import is_plain_name
 from headwater.query.predict_text import predict_text, suppress_text
 from headwater.query.tree import (
@@ -29,6 +30,7 @@ from headwater.query.tree import (
     CreateQuery,
     CreateStream,
     Expression,
+    Follow,
     In,
     IsNull,
     Item,
@@ -385,6 +387,14 @@ def _(node: Suppress) -> str:
 @show.register
 def _(node: Predict) -> str:
     return predict_text(node, show, _name)
+
+
+# --- FOLLOW -----------------------------------------------------------------------------------------------------------
+
+
+@show.register
+def _(node: Follow) -> str:
+    return follow_text(node, show, _name)
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------

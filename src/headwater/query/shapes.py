@@ -40,11 +40,12 @@ def project(projection: Projection, answers: Answers) -> Rows:
     rows = answers.rows
     columns = {name: rows[name] for name in RESERVED}
     for name, expression, kind in projection.columns:
-        columns[name] = _column(expression, rows, kind)
+        columns[name] = column_of(expression, rows, kind)
     return Rows(columns, rows.count)
 
 
-def _column(expression: Expression, rows: Rows, kind: ColumnType) -> Column:
+def column_of(expression: Expression, rows: Rows, kind: ColumnType) -> Column:
+    """An entry of a SELECT list over rows."""
     if isinstance(expression, Name):
         return rows[expression.name]
     column = evaluate(expression, rows)

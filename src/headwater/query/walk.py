@@ -14,6 +14,7 @@ from headwater.query.tree import (
     Correlate,
     CreateQuery,
     Expression,
+    Follow,
     In,
     IsNull,
     Item,
@@ -135,6 +136,8 @@ def _roots(node: object) -> list[Expression | Pattern]:
             return [*items, *where, *(root for operator in operators for root in _roots(operator))]
         case Predict():
             return [node.condition]
+        case Follow():
+            return [node.where] if node.where else []
         case Correlate():
             return [clause.condition for clause in node.clauses]
         case MatchRecognize():

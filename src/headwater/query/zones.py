@@ -13,6 +13,9 @@ A PREDICT of pairs is shared: a pair is answered in the zone that has the tile w
 near one another (see the kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
 SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
 read by other operators, it lives in one zone.
+
+A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What stands behind it
+lives with it.
 """
 
 from __future__ import annotations
@@ -55,14 +58,14 @@ def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 
 
 def shared(catalogue: Catalogue) -> set[str]:
-    """The queries that live in every zone as copies, for a PREDICT of pairs; and such PREDICTs, each zone with its share."""
+    """The queries that live in every zone as copies, for a PREDICT of pairs or a FOLLOW; and these, each zone with its share."""
     components: dict[str, list[CheckedQuery]] = {}
     keys = zone_keys(catalogue)
     for name, query in catalogue.queries.items():
         components.setdefault(keys[name], []).append(query)
     found: set[str] = set()
     for members in components.values():
-        joining = {query.name for query in members if is_join(query)}
+        joining = {query.name for query in members if is_shared(query)}
         if joining and all(_fits(query, joining, catalogue) for query in members):
             found.update(query.name for query in members)
     return found
@@ -73,9 +76,18 @@ def is_join(query: CheckedQuery) -> bool:
     return query.prediction is not None and len(query.prediction.aliases) > 1
 
 
+def is_shared(query: CheckedQuery) -> bool:
+    """Whether each zone answers a share of it."""
+    return query.following is not None or (is_join(query) and query.behind is None)
+
+
 def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
-    """Whether a query may live in every zone beside a PREDICT of pairs."""
+    """Whether a query may live in every zone beside a PREDICT of pairs or a FOLLOW."""
+    if query.behind is not None and query.following is None:
+        return True
     after_join = _reads_any(query, joining, catalogue)
+    if query.following:
+        return not after_join
     if is_join(query):
         return not after_join and query.prediction is not None and query.prediction.buffer is None
     if query.suppression or query.prediction:
@@ -108,6 +120,7 @@ def _is_plain(query: CheckedQuery) -> bool:
         query.neighbourhood,
         query.suppression,
         query.prediction,
+        query.following,
     )
     return not any(operators)
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.model import BEGINNING, Instant, Log, Rows, StreamSchema, join_rows, order_of
+from headwater.model import BEGINNING, Instant, Log, Rows
+from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.groups import Group, QueryPlan
-from headwater.query.merges import Merge
 from headwater.query.plan import Plan
 
 
@@ -82,9 +82,10 @@ class Program:
             )
             for stream in plan.streams
         }
-        read = {source for query in plan.queries for source in plan.sources(query.reads)}
+        beside = [query for query in plan.queries if not query.is_inside]
+        read = {source for query in beside for source in plan.sources(query.reads)}
         self.chained = read & {query.name for query in plan.queries}
-        away = [query for query in plan.queries if query.shared and plan.zone_of(query.name) != zone]
+        away = [query for query in beside if self._has_copies(query) and plan.zone_of(query.name) != zone]
         self.away = {query.name for query in away}
         copies = {query.name for query in away if not self._after_join(query)}
         self.silent = copies | {query.name for query in plan.queries if query.hidden}
@@ -135,7 +136,7 @@ class Program:
         for group in self.groups:
             if (together := self.plan.merge(group.reads)) and together.name not in sources:
                 waits = groups[waiting_for(together.name)]
-                sources[together.name], following[waiting_for(together.name)] = _merged(
+                sources[together.name], following[waiting_for(together.name)] = read_together(
                     together, waits, sources
                 )
             rows, watermark = sources[group.reads]
@@ -145,9 +146,10 @@ class Program:
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
             blocks += [told for block in projected if (told := self._told_here(group, block)).count]
             for name in self._answered_by(group):
-                given = self._as_stream(name, projected)
-                ready, following[waiting_for(name)] = _hand_on(
-                    self.plan.stream(name), groups[waiting_for(name)], given, step.complete_until
+                schema = self.plan.stream(name)
+                given = as_stream(schema, projected)
+                ready, following[waiting_for(name)] = hand_on(
+                    schema, groups[waiting_for(name)], given, step.complete_until
                 )
                 sources[name] = ready, step.complete_until
         return following, tuple(blocks), counts
@@ -164,6 +166,10 @@ class Program:
         queues = [state.queues.get(stream) for stream in self.plan.root_streams(group.reads)]
         reached = max((queue.reached for queue in queues if queue is not None), default=BEGINNING)
         return BEGINNING if reached == BEGINNING else reached + 1
+
+    def _has_copies(self, query: QueryPlan) -> bool:
+        """Whether other zones count the same of it: not of a FOLLOW, which follows others there."""
+        return query.shared and query.following is None
 
     def _after_join(self, query: QueryPlan) -> bool:
         """Whether a query is a PREDICT of pairs or reads its answers, of which each zone has others."""
@@ -182,47 +188,6 @@ class Program:
 
     def _answered_by(self, group: Group) -> list[str]:
         return [name for name in group.queries if name in self.chained]
-
-    def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
-        """The answers of one query as rows of the stream that others read, in its order."""
-        schema: StreamSchema = self.plan.stream(name)
-        columns = [column for column, _ in schema.columns]
-        parts = [Rows.empty(schema.types)]
-        for block in blocks:
-            queries = block["query"]
-            assert queries.names is not None
-            code = int(np.searchsorted(queries.names, name)) if len(queries.names) else 0
-            if code == len(queries.names) or queries.names[code] != name:
-                continue
-            own = np.flatnonzero(queries.values == code)
-            if len(own):  # a block may name queries of other columns, of which it has no answer
-                parts.append(block.take(own).select(columns))
-        rows = join_rows(parts)
-        return rows.take(order_of(rows, schema.order))
-
-
-def _hand_on(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
-    """The rows that can be read, in order, and those that wait: earlier ones may still come."""
-    time = given[schema.time].values
-    if not waits.chunks and (not given.count or int(time.max()) < complete):
-        return given, waits
-    stored = waits.rows()
-    rows = given if stored is None else join_rows([stored, given])
-    is_ready = rows[schema.time].values < complete
-    ready, rest = rows.take(is_ready), rows.take(~is_ready)
-    left = Log((), waits.next_number).append(rest, schema.time)
-    return ready.take(order_of(ready, schema.order)), left
-
-
-def _merged(
-    merge: Merge, waits: Log, sources: Mapping[str, tuple[Rows, Instant]]
-) -> tuple[tuple[Rows, Instant], Log]:
-    """Rows of several sources as one, in order, up to where all of them have come; and those that wait."""
-    given = [sources[member.name] for member in merge.members]
-    complete = min(watermark for _, watermark in given)
-    rows = merge.together([merge.rows(place, rows) for place, (rows, _) in enumerate(given)])
-    ready, left = _hand_on(merge.schema, waits, rows.take(order_of(rows, merge.schema.order)), complete)
-    return (ready, complete), left
 
 
 def _counted_of(name: str) -> str:

@@ -51,6 +51,7 @@ from headwater.kernels.pattern.scan import scan
 from headwater.kernels.pattern.shape import Chain, Loop, One
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import (
+    APART,
     BEGINNING,
     END,
     Answers,
@@ -208,7 +209,7 @@ class PatternKernel:
                 LaneState(
                     since,
                     self._no_keys(queries[0]),
-                    np.zeros(0 if self.queries[queries[0]].partition else 1, np.int64),
+                    np.zeros(0 if self.queries[queries[0]].kept_apart_by else 1, np.int64),
                 ),
                 tuple(queries),
                 tuple(self.compiled[query].none() for query in queries),
@@ -217,10 +218,11 @@ class PatternKernel:
         ]
 
     def _no_keys(self, place: int) -> Rows:
-        columns = self.queries[place].partition
+        columns = self.queries[place].kept_apart_by
         if not columns:
             return Rows({}, 1)
-        return Rows.empty({name: self.schema.types[name] for name in columns})
+        types = {**self.schema.types, APART: ColumnType.BIGINT}
+        return Rows.empty({name: types[name] for name in columns})
 
     def _lane_state(
         self, values: Mapping[str, Any], logs: Mapping[str, Log], queries: Sequence[int]
@@ -229,7 +231,8 @@ class PatternKernel:
         log, key_log = logs[f"{name}/rows"], logs[f"{name}/keys"]
         counts, kept = np.array(values["counts"]), values["kept"]
         stored, keys = log.rows(), key_log.rows()
-        found = self._no_keys(queries[0]) if keys is None else keys.select(self.queries[queries[0]].partition)
+        columns = self.queries[queries[0]].kept_apart_by
+        found = self._no_keys(queries[0]) if keys is None else keys.select(columns)
         if stored is None:
             return LaneState(values["since"], found, counts, None, np.zeros(0, np.int64), log, key_log)
         partition, number = stored[PARTITION_COLUMN].values, stored[NUMBER_COLUMN].values
@@ -250,7 +253,7 @@ class PatternKernel:
         if not rows.count and not any(len(runs.open) for runs in lane.runs):
             return lane, watermark
         first = self.queries[lane.queries[0]]
-        table, keys, before = arrange(state, rows, first.partition, first.order, self.schema.time)
+        table, keys, before = arrange(state, rows, first.kept_apart_by, first.order, self.schema.time)
         segments, after = self._segments(table, before, lane)
         needed = segments.high.copy()
         runs = []

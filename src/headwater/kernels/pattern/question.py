@@ -14,7 +14,7 @@ from headwater.kernels.pattern.machine import MATCH_NUMBER, Memory
 from headwater.kernels.pattern.node import NodePattern
 from headwater.kernels.pattern.shape import Shape
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
-from headwater.model import Column, ColumnType, Rows
+from headwater.model import APART, Column, ColumnType, Rows
 from headwater.model.rows import Mask
 
 ComputeColumn = Callable[[Rows], Column]
@@ -142,6 +142,12 @@ class PatternQuery:
     limit: int | None = None
     shifts: tuple[int, int] = (0, 0)  # how far before and behind a row anything looks
     node: NodePattern | None = None  # with MODE
+    apart: bool = False  # rows come with APART
+
+    @property
+    def kept_apart_by(self) -> tuple[str, ...]:
+        """The columns by which rows are kept apart: those of PARTITION BY, and APART."""
+        return (*self.partition, APART) if self.apart else self.partition
 
     @property
     def is_numbered(self) -> bool:

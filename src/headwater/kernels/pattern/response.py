@@ -40,7 +40,7 @@ from headwater.kernels.pattern.runs import (
     Segments,
 )
 from headwater.kernels.pattern.words import RowsPerMatch
-from headwater.model import Column, ColumnType, Rows, coded, content_ids
+from headwater.model import APART, Column, ColumnType, Rows, coded, content_ids
 from headwater.model.identity import content_hash
 from headwater.model.rows import Mask, compacted
 
@@ -96,6 +96,8 @@ def respond(
         columns |= {column: table.rows[column].take(told.row) for column in query.row_columns}
     terms = _Terms(query, auto, found, table, told)
     columns |= {measure.name: terms.measure(measure) for measure in query.measures}
+    if query.apart:
+        columns[APART] = keys[APART].take(partition)
     if query.timeouts:
         columns["timed_out"] = Column(ColumnType.BOOLEAN, lines[:, KIND] == TIMEOUT)
     return Rows(columns, len(lines))
@@ -285,7 +287,8 @@ def _identities(
             Column(ColumnType.BIGINT, bound.view(np.int64)),
             Column(ColumnType.BIGINT, np.where(lines[:, KIND] == EMPTY, MATCH, lines[:, KIND])),
             *(compacted(keys[column].take(partition)) for column in query.partition),
-        ]
+        ],
+        keys[APART].values[partition] if query.apart else None,
     )
     return identity.take(told.line)
 

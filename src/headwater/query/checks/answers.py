@@ -142,6 +142,16 @@ POLYGON: Columns = (("polygon", ColumnType.STRING),)
 """What a SELECT list over a PREDICT may name besides."""
 
 
+def columns_read(selected: SelectList, stamps: Columns) -> Columns:
+    """The columns of a SELECT list that another query sees: not the stamps of a FOLLOW, nor what is made from them."""
+    names = dict(stamps)
+    return tuple(
+        (name, kind)
+        for name, expression, kind in selected
+        if not names or not any(column.name in names for column in columns_of(expression))
+    )
+
+
 def answers_as_stream(
     name: str, source: StreamSchema, selected: Columns, keys: Sequence[str | None]
 ) -> StreamSchema:

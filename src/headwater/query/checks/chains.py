@@ -1,6 +1,7 @@
 """Which operators may follow one another, and which may read several streams?
 
-SUPPRESS may be followed by PREDICT, and PREDICT may read several streams. All else is said with queries that read queries.
+SUPPRESS may be followed by PREDICT, and FOLLOW may stand behind and before any of these, once. PREDICT and FOLLOW may read several
+streams. All else is said with queries that read queries.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from headwater.query.checks.complaints import Complaints
 from headwater.query.tree import (
     Correlate,
     CreateQuery,
+    Follow,
     MatchRecognize,
     Nearest,
     Operator,
@@ -28,6 +30,7 @@ _WORDS: Final = {
     Nearest: "NEAREST",
     Suppress: "SUPPRESS",
     Predict: "PREDICT",
+    Follow: "FOLLOW",
 }
 
 
@@ -42,7 +45,7 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
         _check_sources(tree, complaints)
     if len(complaints.errors) > before:
         return None
-    if select.further_sources and select.where:
+    if select.further_sources and select.where and not isinstance(_first(select), Follow):
         complaints.refuse(
             "wrong-sources",
             "WHERE chooses rows of one stream, and FROM names several",
@@ -54,20 +57,40 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
 
 
 def _check_operators(select: Select, complaints: Complaints) -> None:
-    """SUPPRESS (…) PREDICT (…) is the only chain there is."""
+    """SUPPRESS (…) PREDICT (…) is the only chain there is, but for one FOLLOW."""
     if not select.chain or select.operator is None:
         return
     operators = (*select.chain, select.operator)
     for first, second in pairwise(operators):
-        if not (isinstance(first, Suppress) and isinstance(second, Predict)):
+        if isinstance(first, Follow) and first.interests:
+            complaints.refuse(
+                "wrong-chain",
+                f"{_word(second)} reads events, and EMIT INTERESTS tells none",
+                second.span,
+                "leave EMIT INTERESTS out, or ask for the interests in a query of their own",
+            )
+            return
+        if isinstance(second, Follow):
+            continue
+        if not isinstance(first, Follow) and not (
+            isinstance(first, Suppress) and isinstance(second, Predict)
+        ):
             complaints.refuse(
                 "wrong-chain",
                 f"{_word(second)} does not follow {_word(first)} in one query",
                 second.span,
-                "what can follow one another today is SUPPRESS (…) PREDICT (…)",
+                "what can follow one another today is SUPPRESS (…) PREDICT (…); one FOLLOW (…) may stand before or behind any operator",
                 _instead(first, second, select.source),
             )
             return
+    followed = [operator for operator in operators if isinstance(operator, Follow)]
+    if len(followed) > 1:
+        complaints.refuse(
+            "wrong-chain",
+            "no FOLLOW stands behind a FOLLOW",
+            followed[1].span,
+            "take one of them out; what is delivered to one object is not near to another",
+        )
 
 
 def _instead(first: Operator, second: Operator, source: str) -> str:
@@ -82,15 +105,16 @@ def _instead(first: Operator, second: Operator, source: str) -> str:
 
 
 def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
-    """Several streams are read by PREDICT, and each of them once."""
+    """Several streams are read by PREDICT and FOLLOW, and each of them once."""
     select = tree.select
-    if not isinstance(select.operator, Predict):
-        what = "a plain SELECT" if select.operator is None else _word(select.operator)
+    reader = _reader(select)
+    if not isinstance(reader, Predict | Follow):
+        what = "a plain SELECT" if reader is None else _word(reader)
         complaints.refuse(
             "wrong-sources",
             f"{what} reads one stream, and FROM names {1 + len(select.further_sources)}",
             _span(select, 0),
-            "only PREDICT reads several: PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS)",
+            "only PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS) and FOLLOW (…) right behind FROM read several",
         )
         return
     seen = {select.source}
@@ -100,10 +124,23 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
                 "wrong-sources",
                 f"FROM names '{source}' twice",
                 _span(select, place),
-                f"name it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another",
+                f"name it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
+                if isinstance(reader, Predict)
+                else f"name it once: FROM {source}",
             )
             return
         seen.add(source)
+
+
+def _first(select: Select) -> Operator | None:
+    return (*select.chain, select.operator)[0]
+
+
+def _reader(select: Select) -> Operator | None:
+    """The operator that reads the sources together: FOLLOW right behind FROM; else the last one, unless a FOLLOW comes before."""
+    operators = (*select.chain, select.operator)
+    apart = any(isinstance(operator, Follow) for operator in operators)
+    return operators[0] if apart else select.operator
 
 
 def _span(select: Select, further: int) -> Span | None:

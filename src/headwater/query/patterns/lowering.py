@@ -36,6 +36,8 @@ def make_query(
     where: int | None,
     asked: Recognition,
     source: StreamSchema,
+    *,
+    apart: bool = False,
 ) -> PatternQuery:
     """The query as the kernel takes it."""
     lowering = _Lowering(asked, source)
@@ -66,6 +68,7 @@ def make_query(
         limit=asked.limit,
         shifts=_shifts(asked),
         node=_node(asked),
+        apart=apart,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from headwater.model import Span
@@ -25,3 +25,11 @@ def once(given: Iterable[Option]) -> dict[str, Any]:
             raise refused(f"{option.word} stands here twice", option.span, "take one of them out")
         options[option.word] = option.value
     return options
+
+
+def one_of(given: Sequence[Option], words: Sequence[str]) -> None:
+    """Of these options at most one stands here."""
+    said = [option for option in given if option.word in words]
+    if len(said) > 1:
+        message = f"{said[0].word} and {said[1].word} say two different things"
+        raise refused(message, said[1].span, f"take one of them out: {' or '.join(words)}")

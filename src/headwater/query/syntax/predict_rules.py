@@ -16,7 +16,7 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
 from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
 from headwater.query.syntax.nearest_rules import NearestRules, Signed
-from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.options import Option, once, one_of
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import Expression, Literal, Predict, Quantity, Suppress
 from headwater.query.tree.predict import Alias, Dimension
@@ -102,8 +102,8 @@ class PredictRules(NearestRules):
     ) -> Predict:
         """`PREDICT ([PAIRS aliases WHERE] condition options)`."""
         options = once(given)
-        _one_of(given, ("MAY", "MUST", "PROBABILITY"))
-        _one_of(given, ("TENTATIVE", "VALIDATED"))
+        one_of(given, ("MAY", "MUST", "PROBABILITY"))
+        one_of(given, ("TENTATIVE", "VALIDATED"))
         certainties = (Certainty[name] for name in ("MAY", "MUST", "PROBABILITY") if name in options)
         give_up, seed = options.get("GIVE UP", (None, None))
         return Predict(
@@ -181,14 +181,6 @@ class PredictRules(NearestRules):
     def given_up(self, word: Token) -> Token:
         """Which update goes."""
         return word
-
-
-def _one_of(given: Sequence[Option], words: Sequence[str]) -> None:
-    """Of these options at most one stands here."""
-    said = [option for option in given if option.word in words]
-    if len(said) > 1:
-        message = f"{said[0].word} and {said[1].word} say two different things"
-        raise refused(message, said[1].span, f"take one of them out: {' or '.join(words)}")
 
 
 def _numbers(given: Sequence[Signed]) -> tuple[Number, ...]:

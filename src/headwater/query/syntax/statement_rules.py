@@ -9,6 +9,7 @@ from lark import Token, v_args
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType
 from headwater.query.checks.complaints import suggest
+from headwater.query.syntax.follow_rules import FollowRules
 from headwater.query.syntax.leaves import (
     Number,
     literal,
@@ -20,7 +21,6 @@ from headwater.query.syntax.leaves import (
     whole_number,
 )
 from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.predict_rules import PredictRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import (
     Area,
@@ -57,7 +57,7 @@ TYPES: Final = {
 
 
 @v_args(inline=True)
-class Rules(PredictRules):
+class Rules(FollowRules):
     """All rules of the grammar."""
 
     # --- statements -----------------------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ _NEAREST_OPTIONS: Final = (
 
 _SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING"}
 _PREDICT_GOES_ON: Final = {"MAY", "MUST", "TENTATIVE", "VALIDATED"}
+_FOLLOW_REGIONS: Final = {"RADIUS", "BOX", "SHAPE"}
+_FOLLOW_GOES_ON: Final = {"FORGET", "DELIVER", "ALWAYS", "MOVED"}
 _LEADS_TO_A_NUMBER: Final = {"NUMBER", "-", "INTERVAL", ",", ">="}
 _NUMBERS_BEHIND: Final = {
     "SQUARES": "LEAST SQUARES takes a number, over how many samples the line is drawn: USING LEAST SQUARES 5",
@@ -185,6 +187,8 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         return [hint]
     if "NAME" not in expected and (hint := _predict_advice(found, words)):
         return [hint]
+    if "NAME" not in expected and (hint := _follow_advice(found, words)):
+        return [hint]
     if found.isidentifier() and expected == {"NUMBER", "MINUS"}:
         return ["write a number, such as 0.31 or -5: columns and expressions do not stand here"]
     if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
@@ -247,6 +251,24 @@ def _predict_advice(found: str, words: set[str | None]) -> str | None:
             "behind the condition come WITHIN, MAY, MUST or PROBABILITY >= 0.9, VALIDATED, TENTATIVE, AHEAD, EVERY, BUFFER and "
             "GIVE UP, without commas"
         )
+    return None
+
+
+def _follow_advice(found: str, words: set[str | None]) -> str | None:
+    """For what people write in FOLLOW and the language does not say so."""
+    if words >= _FOLLOW_GOES_ON:
+        return (
+            "behind RADIUS, BOX or SHAPE come LAST, UPDATE ALWAYS, EVERY, MOVED or QUALITY, FORGET, DELIVER ONCE or EACH, "
+            "BEST EFFORT and EMIT INTERESTS, without commas"
+        )
+    if words >= _FOLLOW_REGIONS:
+        return "say what is near to an object: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons; the rest comes behind it"
+    if words == {"ALWAYS", "EVERY", "MOVED", "QUALITY"}:
+        return "write UPDATE ALWAYS, EVERY 10 SECONDS, MOVED 100 METERS or QUALITY 0.8, 0.8"
+    if words == {"ONCE", "EACH"}:
+        return "write DELIVER ONCE, or DELIVER EACH for once in each interest"
+    if words == {"INTERESTS"}:
+        return "write EMIT INTERESTS; without it events are told"
     return None
 
 

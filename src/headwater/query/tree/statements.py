@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Span
 from headwater.query.tree.expressions import Between, Binary, Expression, Quantity, nowhere
+from headwater.query.tree.follow import Follow
 from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
 from headwater.query.tree.predict import Predict, Suppress
@@ -125,7 +126,7 @@ class Correlate:
     span: Span | None = nowhere()
 
 
-Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict
+Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict | Follow
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,94 @@
+"""Which answers does a focal object get? Those of the time that was asked for, each once, in order.
+
+Rule 1  An answer is delivered if it became true no earlier than `last` before its interest began, and before its life ended.
+Rule 2  DELIVER ONCE: not if the same answer (the same query, the same events) was delivered to the same object for an earlier interest.
+Rule 3  Order: the interests of an object one after the other, and within each by time.
+Rule 4  `match_id` is made of the operator's own, the focal object and the start of the interest.
+
+Memory  Of ONCE: the answers of the last `last` before the watermark, which are all that a later interest can bring again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.follow.question import FollowQuery, Lives, Told, Whole
+from headwater.model import Answers, Column, ColumnType, Instant
+from headwater.model.identity import content_hash, hashed_ids
+
+_QUERY, _TIME, _ID = "query", "event_time", "match_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What was delivered: a hash of query, object and answer, uint64[2, n]; when it became true; when its interest began."""
+
+    name: NDArray[np.uint64]
+    time: Whole
+    start: Whole
+
+    @classmethod
+    def nothing(cls) -> Delivered:
+        """Nothing yet."""
+        return cls(np.zeros((2, 0), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def since(self, instant: Instant) -> Delivered:
+        """What may come again."""
+        kept = self.time >= instant
+        return self if kept.all() else Delivered(self.name[:, kept], self.time[kept], self.start[kept])
+
+    def save(self) -> dict[str, Any]:
+        """As plain arrays."""
+        return {"name": self.name.view(np.int64), "time": self.time, "start": self.start}
+
+    @classmethod
+    def load(cls, values: dict[str, Any]) -> Delivered:
+        """As saved."""
+        return cls(values["name"].reshape(2, -1).view(np.uint64), values["time"], values["start"])
+
+
+def deliver(
+    query: FollowQuery, lives: Lives, told: Told, before: Delivered
+) -> tuple[Answers | None, Delivered, int]:
+    """What is delivered of some answers, what was delivered then, and how many answers had been delivered before."""
+    rows, of = told.answers.rows, told.of
+    time = rows[_TIME].values
+    kept = np.flatnonzero((time >= lives.start[of] - query.last_us) & (time < lives.end[of]))
+    rows, of, time = rows.take(kept), of[kept], time[kept]
+    if not rows.count:
+        return None, before, 0
+    start = lives.start[of]
+    repeated = 0
+    if not query.each:
+        name = content_hash([rows[_QUERY], lives.focal.take(of), rows[_ID]])
+        is_first = _is_first(before, name, start)
+        repeated = int(len(is_first) - np.count_nonzero(is_first))
+        fresh = np.flatnonzero(is_first)
+        rows, of, time, start = rows.take(fresh), of[fresh], time[fresh], start[fresh]
+        before = Delivered(
+            np.concatenate([before.name, name[:, fresh]], axis=1),
+            np.concatenate([before.time, time]),
+            np.concatenate([before.start, start]),
+        )
+    order = np.lexsort([time, lives.number[of], start])
+    rows, of = rows.take(order), of[order]
+    began = Column(ColumnType.TIMESTAMP, start[order])
+    identity = hashed_ids(content_hash([rows[_QUERY], rows[_ID], lives.focal.take(of), began]))
+    return Answers(told.answers.shape, rows.having(**{_ID: identity})), before, repeated
+
+
+def _is_first(before: Delivered, name: NDArray[np.uint64], start: Whole) -> NDArray[np.bool_]:
+    """Which answers were not delivered for an earlier interest, and are not delivered for one now."""
+    names = np.concatenate([before.name, name], axis=1)
+    starts = np.concatenate([before.start, start])
+    order = np.lexsort([starts, names[1], names[0]])
+    ordered = names[:, order]
+    is_same = np.concatenate([[False], (ordered[:, 1:] == ordered[:, :-1]).all(axis=0)])
+    first = np.maximum.accumulate(np.where(is_same, 0, np.arange(len(order))))
+    earliest = np.empty(len(order), np.int64)
+    earliest[order] = starts[order][first]
+    return np.asarray(starts[len(before.start) :] == earliest[len(before.start) :])

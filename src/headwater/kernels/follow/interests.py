@@ -1,0 +1,334 @@
+"""Where does each focal object look, and since when? Location updates become interests.
+
+Rule 1  The first update of an object begins its interest 1. A later one begins the next if the update condition says so: always; more
+        than t after the last began; more than d from where it is; or when too few of the latest events lie in both regions.
+Rule 2  Of several updates of an object at one time the last in the order counts.
+Rule 3  An object that is silent for longer than FORGET is forgotten: its last life holds up to and with the microsecond at which it has
+        been silent so long, and what comes later begins with interest 1.
+Rule 4  Every object that is known has one interest whose end is not known yet. So what is kept is one row an object.
+Rule 5  The end of the input is the end of every life.
+
+Memory  One row for every object heard of within FORGET.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.follow.places import Look, Places, cells_of, is_in
+from headwater.kernels.follow.question import FollowQuery, Real, Whole
+from headwater.kernels.follow.words import Update
+from headwater.model import END, Column, ColumnType, Instant, Rows, coded, join_columns
+from headwater.model.codec import rows_tree, tree_rows
+from headwater.model.place import distance_m
+
+_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+
+_ORDER: Final = tuple(Update)
+_EVERY: Final = _ORDER.index(Update.EVERY)
+_MOVED: Final = _ORDER.index(Update.MOVED)
+_QUALITY: Final = _ORDER.index(Update.QUALITY)
+
+
+TALLIES: Final = 4
+"""How many things are counted of an interest."""
+
+_WHOLE: Final = ("serial", "number", "start", "heard")
+_REAL: Final = ("x", "y", "last_x", "last_y")
+
+
+class Updates(NamedTuple):
+    """Location updates in order: of whom, when, where, and the shape there (empty texts where none is asked for)."""
+
+    focal: Column
+    time: Whole
+    x: Real
+    y: Real
+    shape: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The interests whose end is not known, one a focal object: where they are, and when and where the object was heard of last.
+
+    `tally` int64[n, TALLIES] is what was counted of each (see `quality`).
+    """
+
+    focal: Column
+    serial: Whole
+    number: Whole
+    start: Whole
+    heard: Whole
+    x: Real
+    y: Real
+    last_x: Real
+    last_y: Real
+    shape: Column
+    tally: Whole
+
+    @classmethod
+    def none(cls, kind: ColumnType) -> Alive:
+        """Nobody is known."""
+        whole, real, text = np.zeros(0, np.int64), np.zeros(0), Column.of(ColumnType.STRING, ())
+        tally = np.zeros((0, TALLIES), np.int64)
+        return cls(Column.of(kind, ()), whole, whole, whole, whole, real, real, real, real, text, tally)
+
+    def save(self) -> dict[str, Any]:
+        """As a tree of rows, and what was counted."""
+        return {"rows": rows_tree(self._rows()), "tally": self.tally}
+
+    @classmethod
+    def load(cls, tree: dict[str, Any]) -> Alive:
+        """As saved."""
+        rows = tree_rows(tree["rows"])
+        serial, number, start, heard = (rows[name].values for name in _WHOLE)
+        x, y, last_x, last_y = (rows[name].values for name in _REAL)
+        tally = np.array(tree["tally"]).reshape(-1, TALLIES)
+        return cls(rows["focal"], serial, number, start, heard, x, y, last_x, last_y, rows["shape"], tally)
+
+    def _rows(self) -> Rows:
+        columns = {name: Column(ColumnType.BIGINT, getattr(self, name)) for name in _WHOLE}
+        columns |= {name: Column(ColumnType.DOUBLE, getattr(self, name)) for name in _REAL}
+        return Rows({"focal": self.focal, "shape": self.shape, **columns}, len(self.serial))
+
+
+@dataclass(frozen=True, slots=True)
+class Interests:
+    """All interests of a step: those that were alive, then those that began. `is_new` says which; `end` is END while not known.
+
+    `update` int64[updates] is the interest that was there after each location update.
+    """
+
+    focal: Column
+    serial: Whole
+    number: Whole
+    start: Whole
+    end: Whole
+    x: Real
+    y: Real
+    shape: Column
+    is_new: NDArray[np.bool_]
+    is_over: NDArray[np.bool_]
+    heard: Whole
+    last_x: Real
+    last_y: Real
+    update: Whole
+
+    def alive(self, tally: Whole) -> Alive:
+        """Those that go on, with what was counted of all."""
+        left = np.flatnonzero(~self.is_over)
+        return Alive(
+            self.focal.take(left),
+            self.serial[left],
+            self.number[left],
+            self.start[left],
+            self.heard[left],
+            self.x[left],
+            self.y[left],
+            self.last_x[left],
+            self.last_y[left],
+            self.shape.take(left),
+            tally[left],
+        )
+
+
+class Recent(NamedTuple):
+    """What is compared: events with their grid, and boxes around regions; `box` int64[n + 1] says which boxes belong to which region.
+
+    QUALITY looks at the interests that were alive and, behind them, at what the updates would make of them.
+    """
+
+    places: Places
+    look: Look
+    box: Whole
+
+
+class _Rules(NamedTuple):
+    update: int
+    every_us: int
+    moved_m: float
+    precision: float
+    recall: float
+    over_us: int
+    forget_us: int
+    geographic: bool
+
+
+def switch(
+    query: FollowQuery, alive: Alive, updates: Updates, recent: Recent, watermark: Instant, serial: int
+) -> Interests:
+    """Take updates in order, let time pass until `watermark`; new interests are numbered from `serial` on."""
+    known, came = len(alive.serial), len(updates.time)
+    code, codes = _codes([alive.focal, updates.focal])
+    room = known + came
+    number, start, end = _joined(alive.number, came), _joined(alive.start, came), np.full(room, END)
+    heard, made_by = _joined(alive.heard, came), np.full(room, -1)
+    x, y = np.concatenate([alive.x, updates.x]), np.concatenate([alive.y, updates.y])
+    current = np.full(codes, -1)
+    current[code[:known]] = np.arange(known)
+    rules = _Rules(
+        _ORDER.index(query.update),
+        query.every_us,
+        query.moved_m,
+        query.precision,
+        query.recall,
+        query.over_us,
+        query.forget_us,
+        query.geographic,
+    )
+    after = np.zeros(came, np.int64)
+    many = _switch(
+        rules, code[known:], updates.time, x, y, current, number, start, end, heard, made_by, after, recent
+    )
+    over = end[:many] < END
+    silent = heard[:many] + (query.forget_us + 1)
+    forgotten = ~over & ((silent <= watermark) | (watermark == END))
+    end[:many][forgotten] = np.minimum(silent[forgotten], END)
+    last_x, last_y = (np.concatenate([of, np.zeros(many - known)]) for of in (alive.last_x, alive.last_y))
+    last_x[after], last_y[after] = updates.x, updates.y
+    begun = np.arange(many - known)
+    made = known + made_by[known:many]
+    place = np.concatenate([np.arange(known), made])
+    return Interests(
+        join_columns([alive.focal, updates.focal]).take(place),
+        np.concatenate([alive.serial, serial + begun]),
+        number[:many],
+        start[:many],
+        end[:many],
+        x[place],
+        y[place],
+        join_columns([alive.shape, updates.shape]).take(place),
+        np.arange(many) >= known,
+        over | forgotten,
+        heard[:many],
+        last_x,
+        last_y,
+        after,
+    )
+
+
+@njit(**_LOOP)
+def _switch(
+    rules: _Rules,
+    code: Whole,
+    time: Whole,
+    x: Real,
+    y: Real,
+    current: Whole,
+    number: Whole,
+    start: Whole,
+    end: Whole,
+    heard: Whole,
+    made_by: Whole,
+    after: Whole,
+    recent: Recent,
+) -> int:
+    """Go through the updates; the number of interests there are then. `x` and `y` are those of the interests known, then of the updates.
+
+    `after` becomes the interest that is there after each update.
+    """
+    many = len(x) - len(code)
+    known = many
+    for update in range(len(code)):
+        of, now = current[code[update]], time[update]
+        number_then = 1
+        if of >= 0:
+            if now - heard[of] <= rules.forget_us:
+                at = of if of < known else known + made_by[of]
+                heard[of] = now
+                after[update] = of
+                if not _is_due(rules, now, now - start[of], x, y, at, known + update, recent):
+                    continue
+                end[of], number_then = now, number[of] + 1
+            else:
+                end[of] = heard[of] + rules.forget_us + 1
+        number[many], start[many], heard[many], made_by[many] = number_then, now, now, update
+        current[code[update]] = after[update] = many
+        many += 1
+    return many
+
+
+@njit(**_LOOP)
+def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: int, recent: Recent) -> bool:
+    """Whether an update begins an interest, the one there is being centred at place `old` and the update at place `new`."""
+    if rules.update == _EVERY:
+        return age > rules.every_us
+    if rules.update == _MOVED:
+        return distance_m(x[old], y[old], x[new], y[new], rules.geographic) > rules.moved_m
+    if rules.update == _QUALITY:
+        chosen, wanted, both = count(now - rules.over_us, now + 1, old, new, recent)
+        precision = both / chosen if chosen > 0 else 1.0
+        recall = both / wanted if wanted > 0 else 1.0
+        return precision <= rules.precision or recall <= rules.recall
+    return True
+
+
+@njit(**_LOOP)
+def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[int, int, int]:
+    """How many of the events from `since` on and before `until` lie in one region, in another, and in both."""
+    chosen, wanted, both = 0, 0, 0
+    low = np.searchsorted(recent.places.time, since)
+    high = np.searchsorted(recent.places.time, until)
+    for which in range(2):
+        of, other = (old, new) if which == 0 else (new, old)
+        for box in range(recent.box[of], recent.box[of + 1]):
+            west, east, south, north = cells_of(recent.places, recent.look, box)
+            for along in range(south, north + 1):
+                for across in range(west, east + 1):
+                    cell = along * recent.places.shape[0] + across
+                    for place in range(recent.places.first[cell], recent.places.first[cell + 1]):
+                        row = recent.places.member[place]
+                        if low <= row < high and is_in(recent.places, recent.look, box, row):
+                            if which == 0:
+                                chosen += 1
+                            else:
+                                wanted += 1
+                                both += _is_in_any(recent, other, row)
+    return chosen, wanted, both
+
+
+@njit(**_LOOP)
+def _is_in_any(recent: Recent, of: int, row: int) -> int:
+    for box in range(recent.box[of], recent.box[of + 1]):
+        if is_in(recent.places, recent.look, box, row):
+            return 1
+    return 0
+
+
+def _joined(known: Whole, more: int) -> Whole:
+    return np.concatenate([known, np.zeros(more, np.int64)])
+
+
+def _codes(columns: list[Column]) -> tuple[Whole, int]:
+    """A number for each key of some columns, none of them NULL, and how many numbers there are."""
+    joined = join_columns(columns)
+    if joined.type is ColumnType.STRING:
+        assert joined.names is not None
+        return joined.values.astype(np.int64), len(joined.names)
+    different, code = np.unique(joined.values, return_inverse=True)
+    return code.astype(np.int64), len(different)
+
+
+def last_of_ties(updates: Updates) -> Updates:
+    """Without updates that are followed by another of the same object at the same time."""
+    code, _ = _codes([updates.focal])
+    order = np.lexsort([np.arange(len(code)), updates.time, code])
+    follows = (code[order][1:] == code[order][:-1]) & (updates.time[order][1:] == updates.time[order][:-1])
+    kept = np.sort(order[np.append(~follows, True)]) if len(order) else order
+    return Updates(
+        updates.focal.take(kept),
+        updates.time[kept],
+        updates.x[kept],
+        updates.y[kept],
+        updates.shape.take(kept),
+    )
+
+
+def texts(count: int) -> Column:
+    """A column of empty texts: shapes where none are asked for."""
+    return coded(np.zeros(count, np.int32), np.array([""], object))

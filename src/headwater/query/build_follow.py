@@ -1,0 +1,133 @@
+"""FOLLOW built in Python: the same tree that a text gives.
+
+    near = follow("near", ["slow", "lane changes"], "cars", radius="500 METERS", last="30 MINUTES", moved="100 METERS")
+    jam = match("jam", "near", …)
+
+What stands behind a FOLLOW is a query that reads it. What is true of the builders in `headwater.query.build` is true here: pieces
+that cannot be read raise QueriesRefused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headwater.kernels.follow.words import Update
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    duration,
+    length,
+    plain_number,
+    query_of,
+    read,
+    refused,
+    whole,
+)
+from headwater.query.checks.complaints import suggest
+from headwater.query.parse import parse_expression
+from headwater.query.tree import CreateQuery, CreateStream, Follow, Quantity
+
+Source = str | CreateQuery | CreateStream
+Length = str | Number | Quantity
+
+
+def follow(
+    name: str,
+    source: Source | Sequence[Source],
+    focals: Source,
+    *,
+    radius: Length | None = None,
+    box: tuple[Length, Length] | None = None,
+    shape: str | None = None,
+    focals_where: str | None = None,
+    last: Duration | None = None,
+    always: bool = False,
+    every: Duration | None = None,
+    moved: Length | None = None,
+    quality: tuple[Number, Number] | None = None,
+    over: Duration | None = None,
+    forget: Duration | None = None,
+    deliver: str | None = None,
+    best_effort: int | None = None,
+    interests: bool = False,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source, … [WHERE where] FOLLOW (focals [WHERE focals_where] …)`.
+
+    A source, and the focals, are the name of a stream or query, or the stream or query itself. One of `radius`, `box` (width and
+    height) and `shape` (a column of the focals) says what is near; lengths are metres or such as "5 KM". At most one of `always`,
+    `every`, `moved` and `quality` says when an interest moves; `over` goes with `quality`. `deliver` is "ONCE" or "EACH".
+    `interests` True tells interests in place of events.
+    """
+    if sum(given is not None for given in (radius, box, shape)) != 1:
+        raise refused(
+            "follow takes one of radius, box and shape", "say what is near, as in radius='500 METERS'"
+        )
+    if box is not None and (isinstance(box, str) or len(box) != 2):
+        raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
+    operator = Follow(
+        _name(focals),
+        None if focals_where is None else read(parse_expression, focals_where, "focals_where"),
+        None if radius is None else length(radius),
+        None if box is None else (length(box[0]), length(box[1])),
+        shape,
+        None if last is None else duration(last),
+        _update(always=always, every=every, moved=moved, quality=quality),
+        None if every is None else duration(every),
+        None if moved is None else length(moved),
+        None if quality is None else _quality(quality),
+        _over(quality, over),
+        None if forget is None else duration(forget),
+        _delivered(deliver),
+        whole(best_effort, "best_effort"),
+        interests,
+    )
+    named = [source] if isinstance(source, Source) else list(source)
+    if not named:
+        raise refused("follow needs a source", "give the name of a stream of events")
+    first, *further = map(_name, named)
+    query = query_of(name, first, columns, where, operator)
+    return replace(query, select=replace(query.select, further_sources=tuple(further)))
+
+
+def _name(source: Source) -> str:
+    return source if isinstance(source, str) else source.name
+
+
+def _update(
+    *, always: bool, every: Duration | None, moved: Length | None, quality: object | None
+) -> Update | None:
+    given = {
+        Update.ALWAYS: always,
+        Update.EVERY: every is not None,
+        Update.MOVED: moved is not None,
+        Update.QUALITY: quality is not None,
+    }
+    said = [update for update, chosen in given.items() if chosen]
+    if len(said) > 1:
+        first, second = (update.name.lower() for update in said[:2])
+        raise refused(f"{first} and {second} say two different things", "leave one of the two out")
+    return said[0] if said else None
+
+
+def _quality(given: tuple[Number, Number]) -> tuple[Number, Number]:
+    if isinstance(given, int | float | str) or len(given) != 2:
+        raise refused("quality takes a precision and a recall", "give both, as in quality=(0.8, 0.8)")
+    return plain_number(given[0]), plain_number(given[1])
+
+
+def _over(quality: object | None, over: Duration | None) -> Quantity | None:
+    if over is not None and quality is None:
+        raise refused("over goes with quality", "leave it out")
+    return None if over is None else duration(over)
+
+
+def _delivered(word: str | None) -> bool | None:
+    if word is None:
+        return None
+    names = ["ONCE", "EACH"]
+    if word.upper() not in names:
+        raise refused(f"'{word}' is no way to deliver", *suggest(word, names, "words"))
+    return word.upper() == "EACH"

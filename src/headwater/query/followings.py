@@ -1,0 +1,356 @@
+"""From a checked FOLLOW to what its kernel is asked; and what stands behind it, run once for each interest.
+
+Rule 1  A query behind a FOLLOW reads that FOLLOW, or queries behind it. Each interest has kernels' states of its own for all of them.
+Rule 2  Rows that operators behind a FOLLOW see have no stamps: within an interest these are the same for all. Answers have them.
+Rule 3  An interest whose events have not begun has no state. Kernels that can keep rows apart answer for many interests at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from headwater.kernels.follow.question import (
+    Events,
+    Focals,
+    FollowQuery,
+    Lives,
+    Operators,
+    Taking,
+    Told,
+    Whole,
+    stamped,
+)
+from headwater.model import (
+    APART,
+    BEGINNING,
+    END,
+    Answers,
+    Column,
+    ColumnType,
+    Instant,
+    Log,
+    Rows,
+    Saved,
+    StreamSchema,
+)
+from headwater.model.codec import rows_tree, tree_rows
+from headwater.model.log import log_from
+from headwater.query.chaining import as_stream, hand_on, read_together
+from headwater.query.checks.follow import events_schema
+from headwater.query.merges import Merge
+from headwater.query.shapes import Projection, column_of
+
+if TYPE_CHECKING:
+    from headwater.query.groups import Group, QueryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a FOLLOW reads: the schemas behind the names, as declared; and how they were merged, if they were."""
+
+    schemas: Mapping[str, StreamSchema]
+    merge: Merge | None
+
+    def taking(self, name: str) -> Taking:
+        """How the rows of one source are found."""
+        if self.merge is None:
+            return Taking(None, {column: column for column in self.schemas[name].types})
+        place = [member.name for member in self.merge.members].index(name)
+        return Taking(place, self.merge.names(place))
+
+
+def make_follow_query(
+    query: QueryPlan,
+    reading: Reading,
+    *,
+    where: int | None,
+    focal_where: int | None,
+    share: tuple[int, int] | None,
+    operators: Operators | None,
+) -> FollowQuery:
+    """What the kernel of FOLLOW is asked."""
+    asked = query.following
+    assert asked is not None
+    focals = reading.schemas[asked.focals]
+    assert focals.key is not None and focals.place is not None
+    events = [reading.schemas[name] for name in asked.events]
+    takings = [reading.taking(name) for name in asked.events]
+    schema = events_schema(events)
+    if len(events) > 1:
+        takings = [
+            Taking(taking.source, {**taking.columns, schema.time: taking.columns[source.time]})
+            for taking, source in zip(takings, events, strict=True)
+        ]
+    return FollowQuery(
+        name=query.name,
+        fingerprint=query.fingerprint,
+        shape=query.shape,
+        events=Events(tuple(takings), asked.events, schema, where),
+        focals=Focals(
+            reading.taking(asked.focals),
+            focal_where,
+            focals.key,
+            focals.place.x,
+            focals.place.y,
+            focals.types[focals.place.x],
+            focals.types[focals.place.y],
+            asked.shape,
+        ),
+        geographic=focals.place.geographic,
+        radius_m=asked.radius_m,
+        box_m=asked.box_m,
+        last_us=asked.last_us,
+        before_us=query.before_us,
+        update=asked.update,
+        every_us=asked.every_us,
+        moved_m=asked.moved_m,
+        precision=asked.precision,
+        recall=asked.recall,
+        over_us=asked.over_us,
+        forget_us=asked.forget_us,
+        each=asked.each,
+        best_effort=asked.best_effort,
+        share=share,
+        interests=asked.interests,
+        tells=not query.hidden,
+        operators=operators,
+    )
+
+
+def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
+    """Whether queries behind a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
+    return all(
+        query.kind in ("select", "pattern")
+        and query.prediction is None
+        and not (query.recognition and query.recognition.limit)
+        and ", " not in query.reads
+        for query in queries
+    )
+
+
+class _Cohort(NamedTuple):
+    """Interests that began together and are answered together: their serials, and a state for each group and each thing that waits."""
+
+    serials: Whole
+    states: Mapping[str, Any]
+
+
+class Behind:
+    """The operators behind a FOLLOW. `groups` come after what they read.
+
+    `apart`: one state answers for all interests that began in the same step, whose rows come with APART; otherwise each interest
+    has a state of its own. When some of a cohort are over and others not, it is run twice: once to the end for those that are over,
+    and once as far as time has come for the others.
+    """
+
+    def __init__(
+        self,
+        follow: QueryPlan,
+        projection: Projection,
+        groups: Sequence[Group],
+        apart: bool,
+        schemas: Mapping[str, StreamSchema],
+        merges: Mapping[str, Merge],
+        project: Callable[[Answers], Rows],
+    ) -> None:
+        self.follow = follow
+        self.projection = projection
+        self.groups = tuple(groups)
+        self.apart = apart
+        self.schemas = schemas
+        self.merges = merges
+        self.project = project
+        self.read = {name for group in groups for name in self._sources(group.reads)}
+
+    def start(self) -> tuple[_Cohort, ...]:
+        """No interest yet."""
+        return ()
+
+    def step(
+        self, state: tuple[_Cohort, ...], lives: Lives, rows: Rows, of: Whole, watermark: Instant
+    ) -> tuple[tuple[_Cohort, ...], Sequence[Told], Mapping[str, int]]:
+        """Run every operator on the new events of every interest."""
+        counts: Counter[str] = Counter()
+        given = self._as_read(rows, lives, of)
+        bounds = np.searchsorted(of, np.arange(len(lives.serial) + 1))
+        left: list[_Cohort] = []
+        told: list[Told] = []
+        for cohort in (*state, *self._begun(state, lives, bounds)):
+            life = _places(lives, cohort.serials)
+            for is_over, until in ((True, END), (False, watermark)):
+                chosen = life[lives.is_over[life] == is_over]
+                if not len(chosen):
+                    continue
+                states, answers = self._run(
+                    cohort.states, _of_lives(given, of, bounds, chosen), until, lives, chosen, counts
+                )
+                told += answers
+                if not is_over:
+                    left.append(_Cohort(lives.serial[chosen], states))
+        return tuple(left), told, counts
+
+    def save(self, state: tuple[_Cohort, ...]) -> dict[str, Any]:
+        """The states of all cohorts."""
+        cohorts = [
+            {"serials": cohort.serials, "states": dict(self._saved(cohort.states))} for cohort in state
+        ]
+        return {"cohorts": cohorts}
+
+    def load(self, values: dict[str, Any], since: Instant) -> tuple[_Cohort, ...]:
+        """As saved."""
+        return tuple(
+            _Cohort(np.array(kept["serials"]), dict(self._loaded(kept["states"], since)))
+            for kept in values["cohorts"]
+        )
+
+    # --- one cohort ---------------------------------------------------------------------------------------------------
+
+    def _begun(self, state: Sequence[_Cohort], lives: Lives, bounds: Whole) -> Iterator[_Cohort]:
+        """Interests whose first events have come: those that are over already, and the others."""
+        known = np.concatenate([np.zeros(0, np.int64), *(cohort.serials for cohort in state)])
+        begun = np.flatnonzero((bounds[1:] > bounds[:-1]) & ~np.isin(lives.serial, known))
+        for is_over in (True, False):
+            serials = lives.serial[begun[lives.is_over[begun] == is_over]]
+            size = max(len(serials), 1) if self.apart else 1
+            for first in range(0, len(serials), size):
+                yield _Cohort(serials[first : first + size], self._empty())
+
+    def _run(
+        self,
+        before: Mapping[str, Any],
+        rows: Rows,
+        until: Instant,
+        lives: Lives,
+        chosen: Whole,
+        counts: Counter[str],
+    ) -> tuple[dict[str, Any], list[Told]]:
+        """Step all groups of a cohort with events of some of its interests; what is answered for these."""
+        states = dict(before)
+        streams = {self.follow.name: (rows, until)}
+        found: list[Told] = []
+        for group in self.groups:
+            if (together := self.merges.get(group.reads)) and together.name not in streams:
+                waits = states[_waiting(together.name)]
+                streams[together.name], states[_waiting(together.name)] = read_together(
+                    together, waits, streams
+                )
+            step = group.kernel.step(states[group.name], *streams[group.reads])
+            states[group.name] = step.state
+            counts.update(step.counts)
+            told = [_told(answers, lives, chosen) for answers in step.answers if answers.rows.count]
+            found += told
+            for name in (name for name in group.queries if name in self.read):
+                given = self._handed(name, told)
+                ready, states[_waiting(name)] = hand_on(
+                    self.schemas[name], states[_waiting(name)], given, step.complete_until
+                )
+                streams[name] = ready, step.complete_until
+        return states, [told for told in found if len(told.of)]
+
+    def _handed(self, name: str, told: Sequence[Told]) -> Rows:
+        """The answers of a query as rows for those that read it."""
+        blocks = []
+        for answers, _ in told:
+            block = self.project(answers)
+            blocks.append(block.having(**{APART: answers.rows[APART]}) if self.apart else block)
+        rows = as_stream(self.schemas[name], blocks)
+        return (
+            rows if rows.count or not self.apart else rows.having(**{APART: Column.of(ColumnType.BIGINT, ())})
+        )
+
+    def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
+        """Events as those behind FOLLOW read them: what is selected of them, in its order."""
+        schema, events = self.follow.schema, [name for name in rows.columns if name != "event_time"]
+        if [name for name, _ in schema.columns] != ["event_time", *events]:
+            seen = stamped(rows, lives, of)
+            columns = {"event_time": rows["event_time"]}
+            for name, expression, kind in self.projection.columns:
+                if name in schema.types:
+                    columns[name] = column_of(expression, seen, kind)
+            rows = Rows(columns, rows.count)
+            rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
+        return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])}) if self.apart else rows
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def _empty(self) -> dict[str, Any]:
+        """The state of a cohort that begins."""
+        state: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
+        return state | {_waiting(name): Log() for name in self._waits()}
+
+    def _waits(self) -> list[str]:
+        together = [group.reads for group in self.groups if group.reads in self.merges]
+        return [*dict.fromkeys(together), *sorted(self.read - {self.follow.name})]
+
+    def _saved(self, state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for group in self.groups:
+            saved = group.kernel.save(state[group.name])
+            logs = {name: _log_tree(log) for name, log in saved.logs.items()}
+            yield group.name, {"values": saved.values, "logs": logs}
+        for name in self._waits():
+            yield _waiting(name), _log_tree(state[_waiting(name)])
+
+    def _loaded(self, kept: dict[str, Any], since: Instant) -> Iterator[tuple[str, Any]]:
+        for group in self.groups:
+            part = kept.get(group.name)
+            if part is None:
+                yield group.name, group.kernel.start(since)
+                continue
+            logs = {name: _tree_log(tree) for name, tree in part["logs"].items()}
+            yield group.name, group.kernel.load(Saved(part["values"], logs), since)
+        for name in self._waits():
+            yield _waiting(name), _tree_log(kept[_waiting(name)]) if _waiting(name) in kept else Log()
+
+    def _sources(self, name: str) -> tuple[str, ...]:
+        together = self.merges.get(name)
+        return tuple(member.name for member in together.members) if together else (name,)
+
+
+def _places(lives: Lives, serials: Whole) -> Whole:
+    """Where interests that are there stand among all, which are in the order of their serials."""
+    return np.searchsorted(lives.serial, serials)
+
+
+def _of_lives(rows: Rows, of: Whole, bounds: Whole, chosen: Whole) -> Rows:
+    """The rows of some interests."""
+    if len(chosen) == 1:
+        return rows.take(slice(*bounds[chosen[0] : chosen[0] + 2].tolist()))
+    wanted = np.zeros(len(bounds) - 1, np.bool_)
+    wanted[chosen] = True
+    return rows if wanted.all() else rows.take(wanted[of])
+
+
+def _told(answers: Answers, lives: Lives, chosen: Whole) -> Told:
+    """Answers for some interests with their stamps; others than those are left out."""
+    rows = answers.rows
+    if APART not in rows:
+        of = np.full(rows.count, chosen[0])
+    else:
+        serial = rows[APART].values
+        of = np.minimum(np.searchsorted(lives.serial, serial), len(lives.serial) - 1)
+        wanted = np.zeros(len(lives.serial), np.bool_)
+        wanted[chosen] = True
+        kept = np.flatnonzero((lives.serial[of] == serial) & wanted[of])
+        rows, of = rows.take(kept), of[kept]
+    return Told(Answers(answers.shape, stamped(rows, lives, of)), of)
+
+
+def _waiting(name: str) -> str:
+    return f"waiting:{name}"
+
+
+def _log_tree(log: Log) -> dict[str, Any]:
+    return {
+        "outline": log.outline(),
+        "chunks": {str(chunk.number): rows_tree(chunk.rows) for chunk in log.chunks},
+    }
+
+
+def _tree_log(tree: dict[str, Any]) -> Log:
+    chunks = {int(number): tree_rows(rows) for number, rows in tree["chunks"].items()}
+    return log_from(tree["outline"], chunks)

@@ -1,0 +1,53 @@
+"""How far back must the rows reach that a FOLLOW hands to the queries behind it?
+
+An answer of a query looks back at most as far as its window, and the rows it looks at may be answers themselves. So what is
+needed is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
+and the heartbeat of the updates that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headwater.query.catalogue import Catalogue, CheckedQuery
+from headwater.query.checks.updates import HEARTBEAT
+from headwater.query.tree import Name
+
+
+def windows_behind(catalogue: Catalogue, name: str) -> int:
+    """The longest sum of windows behind the FOLLOW query `name`, in microseconds."""
+    reached: dict[str, int] = {}
+    for query in catalogue.queries.values():  # each after those it reads
+        if query.behind == name and query.following is None:
+            before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
+            reached[query.name] = max(before) + _window_us(query, catalogue)
+    return max(reached.values(), default=0)
+
+
+def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None:
+    """The heartbeat of a query's updates; None where no SUPPRESS makes them, or the column is not handed on as it is."""
+    query = queries.get(source)
+    if query is None or (HEARTBEAT, Name(HEARTBEAT)) not in (column[:2] for column in query.selected):
+        return None
+    if query.suppression:
+        return query.suppression.heartbeat_us
+    if query.correlation or query.recognition or query.neighbourhood or query.prediction:
+        return None
+    events = query.following.events if query.following else (query.reads,)
+    known = [found for event in events if (found := heartbeat_us(queries, event)) is not None]
+    return max(known) if len(known) == len(events) else None
+
+
+def _window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
+    """How far back one answer looks."""
+    if query.correlation:
+        return query.correlation.within_us
+    if query.recognition:
+        return query.recognition.within_us or 0
+    if query.neighbourhood:
+        return query.neighbourhood.window_us or 0
+    if query.prediction:
+        sources = (query.reads, *query.further_reads)
+        beats = [heartbeat_us(catalogue.queries, source) or 0 for source in sources]
+        return query.prediction.within_us + max(beats)
+    return 0

@@ -1,0 +1,125 @@
+"""What each rule of FOLLOW in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+
+Behind RADIUS, BOX or SHAPE, options may stand in any order. That only one of these is there, and one way to say when an
+interest is moved, is told here, because the tree has no room for it.
+"""
+
+from __future__ import annotations
+
+from lark import Token, v_args
+
+from headwater.kernels.follow.words import Update
+from headwater.query.syntax.leaves import name_of, number_of, stretch, whole_number
+from headwater.query.syntax.nearest_rules import Signed
+from headwater.query.syntax.options import Option, once, one_of
+from headwater.query.syntax.predict_rules import PredictRules
+from headwater.query.syntax.tokens import span_of
+from headwater.query.tree import Expression, Follow, Literal, Quantity, Unit
+
+_REGIONS = ("RADIUS", "BOX", "SHAPE")
+
+
+@v_args(inline=True)
+class FollowRules(PredictRules):
+    """The rules between `FOLLOW (` and its end."""
+
+    def follow(self, word: Token, focals: Token, where: Expression | None, *given: Option) -> Follow:
+        """`FOLLOW (focals [WHERE condition] options)`."""
+        options = once(given)
+        one_of(given, _REGIONS)
+        one_of(given, [update.name for update in Update])
+        quality, over = options.get("QUALITY", (None, None))
+        return Follow(
+            name_of(focals),
+            where,
+            options.get("RADIUS"),
+            options.get("BOX"),
+            options.get("SHAPE"),
+            options.get("LAST"),
+            next((update for update in Update if update.name in options), None),
+            options.get("EVERY"),
+            options.get("MOVED"),
+            quality,
+            over,
+            options.get("FORGET"),
+            options.get("DELIVER"),
+            options.get("BEST EFFORT"),
+            "EMIT" in options,
+            span=span_of(word),
+            places={"focals": span_of(focals)} | {part.word: part.span for part in given},
+        )
+
+    # --- what is near ---------------------------------------------------------------------------------------------
+
+    def radius_option(self, word: Token, radius: Literal | Quantity) -> Option:
+        """`RADIUS r`."""
+        return Option("RADIUS", _length(radius), stretch(word, radius))
+
+    def box_option(self, word: Token, width: Literal | Quantity, height: Literal | Quantity) -> Option:
+        """`BOX w, h`."""
+        return Option("BOX", (_length(width), _length(height)), stretch(word, height))
+
+    def shape_option(self, _: Token, column: Token) -> Option:
+        """`SHAPE column`."""
+        return Option("SHAPE", name_of(column), span_of(column))
+
+    # --- when an interest moves -----------------------------------------------------------------------------------
+
+    def update_option(self, _: Token, option: Option) -> Option:
+        """`UPDATE …`."""
+        return option
+
+    def update_alone(self, option: Option) -> Option:
+        """The same without the word."""
+        return option
+
+    def update_always(self, word: Token) -> Option:
+        """`ALWAYS`."""
+        return Option("ALWAYS", True, span_of(word))
+
+    def update_every(self, word: Token, every: Quantity) -> Option:
+        """`EVERY t`."""
+        return Option("EVERY", every, stretch(word, every))
+
+    def update_moved(self, word: Token, moved: Literal | Quantity) -> Option:
+        """`MOVED d`."""
+        return Option("MOVED", _length(moved), stretch(word, moved))
+
+    def update_quality(self, word: Token, p: Signed, r: Signed, over: Quantity | None) -> Option:
+        """`QUALITY p, r [OVER h]`."""
+        quality = number_of(p.number, p.minus), number_of(r.number, r.minus)
+        return Option("QUALITY", (quality, over), stretch(word, over or r.number))
+
+    # --- all else -------------------------------------------------------------------------------------------------
+
+    def last_option(self, word: Token, last: Quantity) -> Option:
+        """`LAST t`."""
+        return Option("LAST", last, stretch(word, last))
+
+    def forget_option(self, word: Token, forget: Quantity) -> Option:
+        """`FORGET t`."""
+        return Option("FORGET", forget, stretch(word, forget))
+
+    def deliver_option(self, word: Token, delivered: Token) -> Option:
+        """`DELIVER ONCE` or `DELIVER EACH`."""
+        return Option("DELIVER", delivered.upper() == "EACH", stretch(word, delivered))
+
+    def delivered(self, word: Token) -> Token:
+        """How often."""
+        return word
+
+    def effort_option(self, word: Token, _: Token, n: Signed) -> Option:
+        """`BEST EFFORT n`."""
+        return Option("BEST EFFORT", whole_number(n.number, "BEST EFFORT", n.minus), stretch(word, n.number))
+
+    def interests_option(self, word: Token, told: Token) -> Option:
+        """`EMIT INTERESTS`."""
+        return Option("EMIT", True, stretch(word, told))
+
+
+def _length(given: Literal | Quantity) -> Quantity:
+    """A number without unit is metres."""
+    if isinstance(given, Quantity):
+        return given
+    assert isinstance(given.value, int | float)
+    return Quantity(given.value, Unit.METERS, span=given.span)

@@ -1,0 +1,44 @@
+"""FOLLOW, which asks what happens near objects that move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.kernels.follow.words import Update
+from headwater.model import Span
+from headwater.query.tree.expressions import Expression, Quantity, nowhere
+
+Number = float | int
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """`FOLLOW (focals [WHERE condition] RADIUS r | BOX w, h | SHAPE column [options])`.
+
+    One of `radius`, `box` and `shape` is given. Lengths without unit are metres. `update` None: nothing is said of it;
+    `every`, `moved`, `quality` and `over` go with the word they belong to. `each` None: DELIVER is not said. `places` says where
+    the options and the name of the focals stand, by their word and by "focals".
+    """
+
+    focals: str
+    where: Expression | None = None
+    radius: Quantity | None = None
+    box: tuple[Quantity, Quantity] | None = None
+    shape: str | None = None
+    last: Quantity | None = None
+    update: Update | None = None
+    every: Quantity | None = None
+    moved: Quantity | None = None
+    quality: tuple[Number, Number] | None = None
+    over: Quantity | None = None
+    forget: Quantity | None = None
+    each: bool | None = None
+    best_effort: int | None = None
+    interests: bool = False
+    span: Span | None = nowhere()
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def place_of(self, word: str) -> Span | None:
+        """Where an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)

@@ -1,0 +1,495 @@
+"""Small worlds for FOLLOW, as texts of queries and rows, in which everything that can touch, coincide or be missing does.
+
+Places are a small grid on which 3-4-5 triangles lie on borders, times are few seconds, so that updates and events meet at starts,
+at ends and at start − δ − Σ; objects jump, stand still, fall silent and lack places. Every event has a `mark`, a power of two of
+its own, so that a sum of marks says which rows are bound, and the content of an answer is its identity.
+
+Behind a FOLLOW stands one of OPERATORS, or a graph of queries that read it; their oracles run on the rows of each interest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from headwater.model import SECOND, Column, ColumnType, Instant, PlaceColumns, Rows, StreamSchema, order_of
+from headwater.query.parse import parse
+from headwater.query.plan import compile_text
+from headwater.query.tree import CreateQuery, MatchRecognize
+from tests.laws.oracles import correlate, follow, nearest, pattern, predict, suppress
+from tests.laws.oracles.follow import Answer, Event, Following, Location, Operate
+
+Row = dict[str, Any]
+
+TEXT, REAL, WHOLE, TIME, FLAG = (
+    ColumnType.STRING,
+    ColumnType.DOUBLE,
+    ColumnType.BIGINT,
+    ColumnType.TIMESTAMP,
+    ColumnType.BOOLEAN,
+)
+PLACE = PlaceColumns("x", "y")
+CARS = StreamSchema(
+    "cars", (("car", TEXT), ("at", TIME), ("x", REAL), ("y", REAL), ("go", FLAG)), "at", "car", PLACE
+)
+EVENTS = StreamSchema(
+    "events",
+    (("id", TEXT), ("at", TIME), ("x", REAL), ("y", REAL), ("s", TEXT), ("v", REAL), ("mark", WHOLE)),
+    "at",
+    "id",
+    PLACE,
+)
+MORE = replace(EVENTS, name="more", columns=(*EVENTS.columns, ("w", REAL)))
+EARTH = replace(PLACE, geographic=True)
+SECONDS = range(-3, 22)  # some before 1970
+A_STEP = 0.001  # degrees: 111 m
+
+
+# --- what may stand behind -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Link:
+    """An operator that reads rows: its text, and how far back it looks. `reads` is the query of a graph that it reads."""
+
+    text: str
+    windows_s: int = 0
+    reads: str = ""
+
+
+OPERATORS: Mapping[str, Link] = {
+    "alone": Link(""),
+    "latest": Link("CORRELATE (v >= 1 AS a, v <= 1 AS b WITHIN 3 SECONDS)", 3),
+    "all": Link("CORRELATE (v >= 1 AS a, v <= 1 AS b WITHIN 4 SECONDS, 5 METERS EMIT ALL)", 4),
+    "readings": Link("CORRELATE (2 OF v >= 0 WITHIN 3 SECONDS EMIT READINGS)", 3),
+    "pairs": Link("MATCH_RECOGNIZE (MEASURES A.mark AS a, B.mark AS b PATTERN (A B) WITHIN 4 SECONDS)", 4),
+    "runs": Link(
+        "MATCH_RECOGNIZE (MEASURES A.mark AS a, SUM(B.mark) AS b PATTERN (A B+) WITHIN 6 SECONDS"
+        " DEFINE B AS v >= PREV(v))",
+        6,
+    ),
+    "per id": Link(
+        "MATCH_RECOGNIZE (PARTITION BY id MEASURES A.mark AS a, B.mark AS b PATTERN (A ~> B) WITHIN 5 SECONDS"
+        " DEFINE A AS s = 'a', B AS s = 'b')",
+        5,
+    ),
+    "every": Link(
+        "MATCH_RECOGNIZE (MEASURES A.mark AS a, B.mark AS b MATCH EVERY PATTERN (A ~~> B) WITHIN 4 SECONDS"
+        " DEFINE A AS s = 'a', B AS s = 'b')",
+        4,
+    ),
+    "absent": Link(
+        "MATCH_RECOGNIZE (MEASURES A.mark AS a MATCH EVERY PATTERN (A ~> NOT B) WITHIN 3 SECONDS"
+        " DEFINE A AS s = 'a', B AS s = 'b')",
+        3,
+    ),
+    "enters": Link("NEAREST (1 TO (1) BY (v) OVER 4 SECONDS)", 4),
+    "changes": Link("NEAREST (2 TO HIGHEST v OVER 3 SECONDS EMIT CHANGES)", 3),
+    "ticks": Link("NEAREST (2 TO LOWEST v OVER 4 SECONDS EMIT EVERY 2 SECONDS)", 4),
+    "sent": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT)"),
+    "predicted": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT) PREDICT (v >= 1)", 4),
+    "meets": Link(
+        "SUPPRESS (v TOLERANCE 1 HEARTBEAT 3 SECONDS USING CONSTANT)"
+        " PREDICT (PAIRS a, b WHERE ABS(a.v - b.v) <= 1 WITHIN 2 SECONDS)",
+        5,
+    ),
+}
+
+# The answers of "pairs" have `a` and `b` and no key; "fours" reads them, and "tall" is a plain SELECT with a WHERE.
+GRAPH: Mapping[str, Link] = {
+    "pairs": replace(OPERATORS["pairs"], reads="near"),
+    "fours": Link(
+        "MATCH_RECOGNIZE (MEASURES X.a AS a, Y.b AS b PATTERN (X Y) WITHIN 5 SECONDS)", 5, reads="pairs"
+    ),
+    "tall": Link("WHERE v >= 1", reads="near"),
+}
+
+
+@cache
+def operator(text: str, schema: StreamSchema) -> Operate:
+    """What an operator answers for rows of a schema, by its own oracle."""
+    if not text:
+        return lambda rows: told([dict(row) for row in rows])
+    if text.startswith("WHERE"):
+        return lambda rows: told([dict(row) for row in rows if row["v"] is not None and row["v"] >= 1])
+    if text.startswith("MATCH_RECOGNIZE"):
+        asked = _pattern(text)
+        return lambda rows: told(pattern.answers(asked, schema, rows))
+    kernels = {group.name.partition(":")[0]: group.kernel for group in _plan(text, schema).groups(0)}
+    first: Any = next(iter(kernels.values()))
+    if text.startswith("CORRELATE"):
+        return lambda rows: told(correlate.answers(schema, rows, first.subscriptions[0]))
+    if text.startswith("NEAREST"):
+        return lambda rows: told(nearest.answers(schema, rows, first.queries[0]))
+    if "PREDICT" not in text:
+        return lambda rows: told(suppress.watch(schema, rows, first.queries[0]).told)
+    return _predicted(text, schema)
+
+
+def told(answers: Sequence[Row]) -> list[Answer]:
+    """Answers whose content is their identity; of equal ones, each has its place among them."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for answer in answers:
+        values = {name: value for name, value in answer.items() if name not in ("query", "event_time")}
+        content = (answer["event_time"], *sorted(values.items()))
+        found.append(Answer(answer["event_time"], (content, seen[content]), values))
+        seen[content] += 1
+    return found
+
+
+def _predicted(text: str, schema: StreamSchema) -> Operate:
+    """SUPPRESS and PREDICT: an answer is a line and a piece, however far it goes."""
+    plan = _plan(text, schema)
+    first, second = (group.kernel for group in plan.groups(0))
+    updates: StreamSchema = plan.stream(first.queries[0].name)
+
+    def operate(rows: Sequence[Row]) -> list[Answer]:
+        sent = in_order(updates, suppress.watch(schema, rows, first.queries[0]).told)
+        found = []
+        for one in predict.told(updates, sent, second.queries[0]):
+            aliases = ("a_", "b_") if "PAIRS" in text else ("", "")
+            values: Row = {}
+            for alias, update in zip(aliases, one.answer.updates, strict=False):
+                values |= {f"{alias}key": update.key, f"{alias}time" if alias else "update_time": update.time}
+            identity = (*values.values(), one.answer.pieces)
+            values |= {"begins": one.begins, "ends": one.ends, "withdrawn": one.withdrawn}
+            found.append(Answer(one.event_time, identity, values))
+        return found
+
+    return operate
+
+
+def in_order(schema: StreamSchema, rows: Sequence[Row]) -> list[Row]:
+    """Rows in the order of their stream."""
+    return as_table(schema, rows).tolist()
+
+
+def as_table(schema: StreamSchema, rows: Sequence[Row]) -> Rows:
+    """The same as columns."""
+    table = Rows.of({name: Column.of(kind, [row[name] for row in rows]) for name, kind in schema.columns})
+    return table.take(order_of(table, schema.order))
+
+
+def _pattern(text: str) -> MatchRecognize:
+    script, errors = parse(f"CREATE QUERY q AS SELECT * FROM s {text};")
+    assert not errors
+    (query,) = script.statements
+    assert isinstance(query, CreateQuery) and isinstance(query.select.operator, MatchRecognize)
+    return query.select.operator
+
+
+@cache
+def _plan(text: str, schema: StreamSchema) -> Any:
+    return compile_text(f"{declared(schema)}\nCREATE QUERY q AS SELECT * FROM {schema.name} {text};")
+
+
+def declared(schema: StreamSchema) -> str:
+    """CREATE STREAM for a schema."""
+    columns = [
+        f"{name} {kind.value}" + (" TIME" if name == schema.time else " KEY" if name == schema.key else "")
+        for name, kind in schema.columns
+    ]
+    if schema.place is not None:
+        kind = " GEOGRAPHIC" if schema.place.geographic else ""
+        columns.append(f"PLACE ({schema.place.x}, {schema.place.y}){kind}")
+    return f"CREATE STREAM {schema.name} ({', '.join(columns)});"
+
+
+# --- worlds ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One FOLLOW: its text and its meaning, and the operator (or, for "graph", the queries) behind it."""
+
+    name: str
+    kind: str
+    following: Following
+    sources: tuple[str, ...]  # the streams that are events
+    focals: str
+    where: bool  # v > 0, of events
+    going: bool  # go, of cars
+
+    @property
+    def links(self) -> Mapping[str, Link]:
+        """The queries by the names of their ends: the FOLLOW's own, and those that read it."""
+        if self.kind != "graph":
+            return {self.name: OPERATORS[self.kind]}
+        own = {link: replace(GRAPH[link], reads=f"{self.name}_{GRAPH[link].reads}") for link in GRAPH}
+        return {f"{self.name}_near": Link(""), **{f"{self.name}_{link}": own[link] for link in own}}
+
+    @property
+    def windows_us(self) -> int:
+        """Σ."""
+        links = self.links
+
+        def path(name: str) -> int:
+            link = links[name]
+            return link.windows_s + (path(link.reads) if link.reads else 0)
+
+        return max(path(name) for name in links) * SECOND
+
+    @property
+    def text(self) -> str:
+        """The queries."""
+        lines = []
+        for name, link in self.links.items():
+            if link.reads:
+                lines.append(f"CREATE QUERY {name} AS SELECT * FROM {link.reads} {link.text};")
+            else:
+                where = "WHERE v > 0 " if self.where else ""
+                sources = ", ".join(self.sources)
+                lines.append(
+                    f"CREATE QUERY {name} AS SELECT * FROM {sources} {where}{self._follow} {link.text};"
+                )
+        return "\n".join(lines)
+
+    @property
+    def _follow(self) -> str:
+        asked = self.following
+        words = [self.focals, *(["WHERE go"] if self.going else [])]
+        words.append(
+            f"BOX {asked.box_m[0]:g}, {asked.box_m[1]:g}" if asked.box_m else f"RADIUS {asked.radius_m:g}"
+        )
+        if asked.last_us:
+            words.append(f"LAST {asked.last_us // SECOND} SECONDS")
+        words.append(self._update)
+        if asked.forget_us != follow.HOUR_US:
+            words.append(f"FORGET {asked.forget_us // SECOND} SECONDS")
+        words.append("DELIVER EACH" if asked.each else "DELIVER ONCE")
+        if asked.best_effort is not None:
+            words.append(f"BEST EFFORT {asked.best_effort}")
+        return f"FOLLOW ({' '.join(words)})"
+
+    @property
+    def _update(self) -> str:
+        asked = self.following
+        if asked.update == follow.EVERY:
+            return f"UPDATE EVERY {asked.every_us // SECOND} SECONDS"
+        if asked.update == follow.MOVED:
+            return f"UPDATE MOVED {asked.moved_m:g}"
+        if asked.update == follow.QUALITY:
+            over = f" OVER {asked.over_us // SECOND} SECONDS" if asked.over_us is not None else ""
+            return f"UPDATE QUALITY {asked.precision:g}, {asked.recall:g}{over}"
+        return "UPDATE ALWAYS"
+
+
+@dataclass(frozen=True, repr=False)
+class FollowWorld:
+    """Streams, rows in their order, FOLLOWs over them, and for each stream where its rows are cut into steps."""
+
+    schemas: Mapping[str, StreamSchema]
+    rows: Mapping[str, Rows]
+    asked: tuple[Asked, ...]
+    cuts: Mapping[str, tuple[Instant, ...]]
+    seed: int
+
+    def __repr__(self) -> str:
+        tables = "\n".join(
+            f"{name} {[*row.values()]}" for name, rows in self.rows.items() for row in rows.tolist()
+        )
+        return f"seed {self.seed}\n{self.text}\n{tables}\n{self.cuts}"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """As Hypothesis shows it: what a reader needs to write it down again."""
+        printer.text(repr(self))
+
+    @property
+    def text(self) -> str:
+        """All streams and queries."""
+        return self.text_of(self.asked)
+
+    def text_of(self, asked: Sequence[Asked]) -> str:
+        """The streams, and some of the queries."""
+        return "\n".join([*map(declared, self.schemas.values()), *(one.text for one in asked)])
+
+    def oracle(self, asked: Asked) -> dict[str, list[follow.Delivered]]:
+        """What every query of a FOLLOW has to deliver."""
+        following = replace(asked.following, windows_us=asked.windows_us)
+        events, updates = self.events(asked), self.updates(asked)
+        return {
+            name: follow.delivered(following, events, updates, self._operate(asked, name))
+            for name in asked.links
+        }
+
+    def cut(self, asked: Asked) -> int:
+        """How many events BEST EFFORT leaves out."""
+        following = replace(asked.following, windows_us=asked.windows_us)
+        events, updates = self.events(asked), self.updates(asked)
+        return sum(
+            follow.cut_from(following, interest, events)
+            for focal in follow.focals(updates)
+            for interest in follow.interests(following, focal, events, updates)
+        )
+
+    def events(self, asked: Asked) -> list[Event]:
+        """The rows that FOLLOW looks at, as one stream, in its order."""
+        schema = self.stream_of(asked)
+        listed = [
+            {name: ({"event_time": row["at"], "source": source} | row).get(name) for name in schema.types}
+            for source in asked.sources
+            for row in self.rows[source].tolist()
+        ]
+        listed = [row for row in listed if not asked.where or (row["v"] is not None and row["v"] > 0)]
+        return [Event(row["event_time"], _place(row), row) for row in in_order(schema, listed)]
+
+    def updates(self, asked: Asked) -> list[Location]:
+        """The rows of whoever is followed."""
+        schema = self.schemas[asked.focals]
+        assert schema.key is not None
+        rows = [row for row in self.rows[asked.focals].tolist() if not asked.going or row["go"]]
+        return [Location(row[schema.time], row[schema.key], _place(row)) for row in rows]
+
+    def stream_of(self, asked: Asked) -> StreamSchema:
+        """The stream of a FOLLOW, as a declared one."""
+        source = (("source", TEXT),) if len(asked.sources) > 1 else ()
+        union: dict[str, ColumnType] = {}
+        for name in asked.sources:
+            union.update(self.schemas[name].columns)
+        columns = (("event_time", TIME), *source, *union.items())
+        return StreamSchema("seen", columns, "event_time", "id", self.schemas[asked.sources[0]].place)
+
+    def _operate(self, asked: Asked, name: str) -> Operate:
+        link = asked.links[name]
+        if not link.reads:
+            return operator(link.text, self.stream_of(asked))
+        before = self._operate(asked, link.reads)
+        if not asked.links[link.reads].reads:
+            return _after(before, operator(link.text, self.stream_of(asked)))
+        answers = StreamSchema("answers", (("event_time", TIME), ("a", WHOLE), ("b", WHOLE)), "event_time")
+        return _after(before, operator(link.text, answers))
+
+
+def _after(before: Operate, operate: Operate) -> Operate:
+    """An operator over the answers of another one."""
+    return lambda rows: operate([{"event_time": one.event_time, **one.values} for one in before(rows)])
+
+
+def _place(row: Row) -> tuple[float, float] | None:
+    return None if row["x"] is None or row["y"] is None else (row["x"], row["y"])
+
+
+@st.composite
+def worlds(draw: st.DrawFn, kind: str | None = None) -> FollowWorld:
+    """Worlds of one to three FOLLOWs; all is made from one seed, and Hypothesis draws how much of it there is."""
+    seed = draw(st.integers(0, 1 << 64))
+    return make_world(
+        seed,
+        kind,
+        asked=draw(st.sampled_from([1, 1, 2, 3])),
+        events=draw(st.sampled_from([3, 6, 10, 14, 18, 22, 26])),
+        updates=draw(st.sampled_from([1, 2, 4, 6, 9, 12])),
+        cuts=draw(st.sampled_from([0, 1, 2, 4, 8])),
+    )
+
+
+def make_world(
+    seed: int, kind: str | None = None, *, asked: int = 2, events: int = 18, updates: int = 8, cuts: int = 2
+) -> FollowWorld:
+    """A world from a seed and its sizes; with a kind, the first FOLLOW has that behind it."""
+    random = Random(seed)
+    on_earth = random.random() < 0.15
+    schemas = {
+        schema.name: replace(schema, place=EARTH if on_earth else PLACE) for schema in (CARS, EVENTS, MORE)
+    }
+    kinds = [kind or random.choice([*OPERATORS, "graph"]), *random.choices([*OPERATORS, "graph"], k=2)]
+    queries = tuple(_make_asked(f"q{n}", kinds[n], on_earth, random) for n in range(3))[:asked]
+    used = {"cars", "events", *(name for one in queries for name in one.sources)}
+    drawn = {
+        "cars": [_make_car(on_earth, random) for _ in range(updates)],
+        "events": [_make_event(n, on_earth, random) for n in range(events)],
+        "more": [
+            {**_make_event(30 + n, on_earth, random), "w": random.choice([None, 1.0])}
+            for n in range(events // 3)
+        ],
+    }
+    rows = {name: as_table(schemas[name], drawn[name]) for name in sorted(used)}
+    return FollowWorld(
+        {name: schemas[name] for name in rows},
+        rows,
+        queries,
+        {name: _make_cuts(cuts, random) for name in rows},
+        seed,
+    )
+
+
+def _make_cuts(count: int, random: Random) -> tuple[Instant, ...]:
+    until = range(SECONDS.start, SECONDS.stop + 8)
+    return tuple(cut * SECOND for cut in sorted(random.choices(until, k=count)))
+
+
+def _make_car(on_earth: bool, random: Random) -> Row:
+    x, y = _somewhere(on_earth, random)
+    return {
+        "car": None if random.random() < 0.03 else random.choice(["c", "c", "c", "d", "d", "e"]),
+        "at": random.choice(SECONDS) * SECOND,
+        "x": None if random.random() < 0.04 else x,
+        "y": None if random.random() < 0.04 else y,
+        "go": random.choice([True, True, True, False, None]),
+    }
+
+
+def _make_event(number: int, on_earth: bool, random: Random) -> Row:
+    x, y = _somewhere(on_earth, random)
+    return {
+        "id": None if random.random() < 0.03 else random.choice(["i", "i", "j", "k"]),
+        "at": random.choice(SECONDS) * SECOND,
+        "x": None if random.random() < 0.04 else x,
+        "y": None if random.random() < 0.04 else y,
+        "s": random.choice(["a", "a", "b", "b", "c", None]),
+        "v": None if random.random() < 0.05 else random.choice([-1.0, 0.0, 1.0, 1.0, 2.0, 3.0]),
+        "mark": 1 << number,
+    }
+
+
+def _somewhere(on_earth: bool, random: Random) -> tuple[float, float]:
+    """Mostly near to one another; now and then far away. On Earth: around the date line, at 60 degrees north."""
+    if random.random() < 0.08:
+        return (100.0, 60.0) if on_earth else (1000.0, 0.0)
+    x, y = random.choice([0, 0, 1, 2, 3, 4, 4]), random.choice([0, 0, 0, 1, 2, 3, 3])
+    if on_earth:
+        east = 179.997 + 2 * x * A_STEP
+        return round(east - 360 if east > 180 else east, 6), round(60 + y * A_STEP, 6)
+    return float(x), float(y)
+
+
+def _make_asked(name: str, kind: str, on_earth: bool, random: Random) -> Asked:
+    metres = 111.0 if on_earth else 1.0  # off any border, on Earth
+    boxed = random.random() < 0.3 and not on_earth
+    update = random.choice([follow.ALWAYS, follow.EVERY, follow.MOVED, follow.QUALITY])
+    quality = random.choice([(0.5, 0.5), (0.3, 0.7), (0.9, 0.2), (0.0, 0.0), (0.99, 0.99)])
+    itself = random.random() < 0.2
+    two = random.random() < 0.25
+    following = Following(
+        radius_m=None if boxed else random.choice([1, 2, 3, 5, 5, 5, 30]) * metres + (30 if on_earth else 0),
+        box_m=random.choice([(2.0, 4.0), (6.0, 2.0), (8.0, 8.0)]) if boxed else None,
+        geographic=on_earth,
+        last_us=random.choice([0, 0, 2, 4, 7, 30]) * SECOND,
+        update=update,
+        every_us=random.choice([1, 3, 6]) * SECOND if update == follow.EVERY else 0,
+        moved_m=random.choice([1, 2, 3, 5]) * metres + (30 if on_earth else 0)
+        if update == follow.MOVED
+        else 0.0,
+        precision=quality[0] if update == follow.QUALITY else 0.0,
+        recall=quality[1] if update == follow.QUALITY else 0.0,
+        over_us=random.choice([None, None, 2 * SECOND, 5 * SECOND]) if update == follow.QUALITY else None,
+        forget_us=random.choice([2 * SECOND, 4 * SECOND, 7 * SECOND, follow.HOUR_US, follow.HOUR_US]),
+        each=random.random() < 0.4,
+        best_effort=random.choice([None, None, None, 1, 2, 5]),
+    )
+    return Asked(
+        name,
+        kind,
+        following,
+        ("events", "more") if two else ("events",),
+        "events" if itself else "cars",
+        random.random() < 0.25,
+        random.random() < 0.25 and not itself,
+    )

@@ -1,0 +1,332 @@
+"""FOLLOW from text to answers against its oracle, and the laws of every kernel, at the level of a zone's program.
+
+What is behind a FOLLOW (patterns with and without consumption, CORRELATE, NEAREST, SUPPRESS, PREDICT, queries that read queries) runs
+in it; so the laws are asked of whole texts: any split of every stream, saving and restoring between any two steps, any number of
+zones, any order of arrival, other queries beside it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater.hosts.local.bounded import row_filter
+from headwater.hosts.zone import (
+    Arrivals,
+    Program,
+    Unit,
+    ZoneState,
+    chunk_rows,
+    clusters_of,
+    load_zone,
+    save_zone,
+)
+from headwater.model import BEGINNING, END, Instant, Rows, chunk_tree, encode
+from headwater.query.plan import Plan, compile_text
+from tests.laws.follow_worlds import OPERATORS, Asked, FollowWorld, worlds
+from tests.laws.oracles import follow
+
+Row = dict[str, Any]
+Told = dict[str, list[Row]]
+Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
+
+KINDS = [*OPERATORS, "graph"]
+# Operators whose answers do not depend on where they begin. What is told once, at the first time it is true (READINGS, ENTERS), does.
+STRONG = ("alone", "latest", "all", "every", "absent", "changes")
+NOT_COMPARED = ("query", "match_id", "probability")
+
+
+def bounded(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+
+
+# --- the oracle ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@bounded(40)
+@given(data=st.data())
+def test_follow_delivers_what_the_oracle_delivers(kind: str, data: st.DataObject):
+    world = data.draw(worlds(kind))
+    told, counts = run(world)
+    for asked in world.asked:
+        for name, wanted in world.oracle(asked).items():
+            agree(told.get(name, []), wanted)
+        cut = sum(count for name, count in counts.items() if is_count(name, "events_cut", asked))
+        assert cut == world.cut(asked)
+        missing = sum(count for name, count in counts.items() if is_count(name, "focals_without_place", asked))
+        assert missing == sum(not follow.is_update(update) for update in world.updates(asked))
+
+
+def agree(told: Sequence[Row], wanted: Sequence[follow.Delivered]) -> None:
+    """The same answers; for each focal object, interests in order and an interest's answers by event time."""
+    shown = [{name: row[name] for name in row if name not in NOT_COMPARED} for row in told]
+    names = list(shown[0]) if shown else None
+    rows = [{name: one.row[name] for name in names or one.row} for one in wanted]
+    assert sorted(map(repr, shown)) == sorted(map(repr, rows))
+    assert by_focal(shown) == by_focal(rows)
+
+
+def by_focal(rows: Sequence[Row]) -> dict[Any, list[tuple[int, Instant]]]:
+    found: dict[Any, list[tuple[int, Instant]]] = {}
+    for row in rows:
+        found.setdefault(row["focal"], []).append((row["interest"], row["event_time"]))
+    return found
+
+
+def is_count(name: str, what: str, asked: Asked) -> bool:
+    """Whether something is counted of a FOLLOW: under its own name, or that of the link of its chain."""
+    counted, _, query = name.partition(":")
+    own = asked.name if asked.kind != "graph" else f"{asked.name}_near"
+    return counted == what and query.partition("/")[0] == own
+
+
+@bounded(150)
+@given(world=worlds())
+def test_completeness_is_strong_where_operators_do_not_depend_on_where_they_begin(world: FollowWorld):
+    """Two interests of one region deliver the same of the time that both deliver; a question to the definition alone."""
+    for asked in world.asked:
+        following = asked.following
+        if asked.kind not in STRONG or following.best_effort is not None or not following.each:
+            continue
+        (found,) = world.oracle(asked).values()
+        events, updates = world.events(asked), world.updates(asked)
+        interests = [
+            interest
+            for focal in follow.focals(updates)
+            for interest in follow.interests(following, focal, events, updates)
+        ]
+        for one in interests:
+            for other in interests:
+                if one.centre == other.centre:
+                    since = max(one.start, other.start) - following.last_us
+                    until = min(one.end, other.end)
+                    mine, theirs = (
+                        {d.answer.identity for d in found if d.interest == interest and since <= d.answer.event_time < until}
+                        for interest in (one, other)
+                    )  # fmt: skip
+                    assert mine == theirs
+
+
+# --- the laws --------------------------------------------------------------------------------------------------------------------
+
+
+@bounded(120)
+@given(world=worlds())
+def test_any_split_gives_the_same_answers(world: FollowWorld):
+    """Law 2, identities included: every stream is cut by itself."""
+    same(run(world, steps_of(world)), run(world))
+
+
+@bounded(120)
+@given(world=worlds())
+def test_restoring_changes_nothing(world: FollowWorld):
+    """Law 4: through bytes between every two steps."""
+    same(run(world, steps_of(world), restoring=True), run(world))
+
+
+@pytest.mark.parametrize("zones", [2, 3])
+@bounded(60)
+@given(world=worlds())
+def test_zones_share_the_answers_out(zones: int, world: FollowWorld):
+    same(run(world, steps_of(world), zones=zones), run(world))
+
+
+@bounded(60)
+@given(world=worlds())
+def test_any_arrival_order_gives_the_same_answers(world: FollowWorld):
+    """Law 3: shuffled rows of all streams come to the queues at once, and the input ends."""
+    plan = compile_text(world.text)
+    program = Program(plan)
+    units = {}
+    for number, stream in enumerate(world.rows):
+        shuffled = list(range(world.rows[stream].count))
+        random.Random(world.seed).shuffle(shuffled)
+        rows = useful(plan, stream, world.rows[stream].take(np.array(shuffled, np.int64)))
+        times = rows[plan.stream(stream).time].values
+        units[stream] = [Unit(stream, number, 0, clusters_of(times), rows)]
+    state, output = program.step(program.start(), Arrivals(units))
+    assert not output.late
+    _, rest = program.step(state, Arrivals({}, end=True))
+    alike(collected([*output.answers, *rest.answers]), run(world)[0])
+
+
+@bounded(60)
+@given(world=worlds())
+def test_a_step_from_an_old_state_gives_again_what_it_gave(world: FollowWorld):
+    """Law 5: no step writes to its state or its rows."""
+    plan = compile_text(world.text)
+    program = Program(plan)
+    groups = program.start().groups
+    gave = []
+    for ordered in ordered_steps(world, plan, steps_of(world)):
+        lock(rows for rows, _ in ordered.values())
+        following, answers, counts = program.advance(groups, ordered)
+        gave.append((groups, ordered, collected(answers), dict(counts)))
+        groups = following
+    for groups, ordered, told, counts in [*reversed(gave), *gave]:
+        _, answers, again = program.advance(groups, ordered)
+        assert (collected(answers), dict(again)) == (told, counts)
+
+
+@bounded(80)
+@given(world=worlds())
+def test_every_query_answers_as_it_does_alone(world: FollowWorld):
+    together, _ = run(world)
+    for asked in world.asked:
+        alone, _ = run(world, text=world.text_of([asked]))
+        alike(alone, {name: together[name] for name in asked.links if name in together})
+
+
+@bounded(60)
+@given(world=worlds())
+def test_queries_come_and_go_unnoticed(world: FollowWorld):
+    """Law 4 with other queries: those that stay answer as if nothing had happened."""
+    undisturbed, _ = run(world)
+    stays = world.asked[:1]
+    steps = steps_of(world)
+    for change in range(len(steps)):
+        for before, after in ((world.asked, stays), (stays, world.asked)):
+            told = changed(world, steps, change, world.text_of(before), world.text_of(after))
+            mine, whole = (
+                {name: some[name] for name in stays[0].links if name in some} for some in (told, undisturbed)
+            )
+            alike(mine, whole)
+
+
+def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -> None:
+    """The same answers, and the same counts."""
+    alike(one[0], other[0])
+    assert one[1] == other[1]
+
+
+def alike(one: Told, other: Told) -> None:
+    """The same answers, identities included, in the order that is promised: of each focal object."""
+    assert {name: by_content(rows) for name, rows in one.items()} == {
+        name: by_content(rows) for name, rows in other.items()
+    }
+    assert {name: by_focal(rows) for name, rows in one.items()} == {
+        name: by_focal(rows) for name, rows in other.items()
+    }
+
+
+def by_content(rows: Sequence[Row]) -> list[str]:
+    return sorted(map(repr, rows))
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------------------
+
+
+def run(
+    world: FollowWorld,
+    steps: Steps | None = None,
+    *,
+    text: str = "",
+    zones: int = 1,
+    restoring: bool = False,
+) -> tuple[Told, dict[str, int]]:
+    """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
+    plan = compile_text(text or world.text, zones=zones)
+    blocks: list[Rows] = []
+    counts: Counter[str] = Counter()
+    for zone in range(zones):
+        program = Program(plan, zone)
+        state = program.start()
+        for ordered in ordered_steps(world, plan, steps or [], zone):
+            groups, answers, counted = program.advance(state.groups, ordered)
+            blocks += answers
+            counts.update(counted)
+            state = ZoneState(state.queues, groups)
+            if restoring:
+                state = restored(program, state)
+    return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
+
+
+def changed(world: FollowWorld, steps: Steps, change: int, before: str, after: str) -> Told:
+    """What is told when the text is another one from step `change` + 1 on."""
+    old, new = compile_text(before), compile_text(after)
+    program, blocks = Program(old), []
+    state = program.start()
+    inputs = ordered_steps(world, old, steps)[: change + 1] + ordered_steps(world, new, steps)[change + 1 :]
+    for number, ordered in enumerate(inputs):
+        groups, answers, _ = program.advance(state.groups, ordered)
+        blocks += answers
+        state = ZoneState(state.queues, groups)
+        if number == change:
+            later = Program(new)
+            state = restored(program, state, later)
+            program = later
+    return collected(blocks)
+
+
+def steps_of(world: FollowWorld) -> Steps:
+    """The watermarks of all streams, step by step: each has its own, and the least of them counts."""
+    cuts = zip_longest(*(sorted(cuts) for cuts in world.cuts.values()))
+    return [dict(zip(world.cuts, cut, strict=True)) for cut in cuts]
+
+
+def ordered_steps(
+    world: FollowWorld, plan: Plan, steps: Steps, zone: int = 0
+) -> list[dict[str, tuple[Rows, Instant]]]:
+    """The rows of every stream in every step, and in one more to the end; only those that the zone wants."""
+    found = []
+    since = dict.fromkeys(world.rows, BEGINNING)
+    read = {stream.name for stream in plan.streams}
+    for step in [*steps, dict.fromkeys(world.rows, END)]:
+        ordered = {}
+        for stream, until in step.items():
+            if stream not in read:
+                continue
+            rows = world.rows[stream]
+            times = rows["at"].values
+            rows = useful(plan, stream, rows.take((times >= since[stream]) & (times < until)))
+            if plan.zones > 1:
+                rows = rows.take(np.flatnonzero(plan.routing(stream)(rows)[zone]))
+            ordered[stream] = rows, until
+        since = step
+        found.append(ordered)
+    return found
+
+
+def useful(plan: Plan, stream: str, rows: Rows) -> Rows:
+    """What a host hands over of some rows: the columns that travel, and the rows that a query can use."""
+    return row_filter(plan, stream)(rows.select(plan.kept(stream)))
+
+
+def restored(program: Program, state: ZoneState, into: Program | None = None) -> ZoneState:
+    """The state after a trip through bytes."""
+    saved = save_zone(program, state)
+    chunks = {key: encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items()}
+    return load_zone(into or program, saved.head, lambda key: chunk_rows(chunks[key]))
+
+
+def collected(blocks: Sequence[Rows]) -> Told:
+    """Answers by query."""
+    told: Told = {}
+    for block in blocks:
+        for row in block.tolist():
+            told.setdefault(row["query"], []).append(row)
+    return told
+
+
+def lock(tables: Any) -> None:
+    for rows in tables:
+        for column in rows.columns.values():
+            for array in (column.values, column.valid, column.names):
+                if array is not None:
+                    array.flags.writeable = False
+
