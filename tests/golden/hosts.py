@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from headwater.model import Rows, join_rows
 from headwater.query.parse import parse
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, Follow, Operator, Script, Statement
+from headwater.query.tree import CreateQuery, Follow, Literal, Operator, Script, Statement
 from headwater.query.tree.nearest import EachTarget, Nearest
 from tests.golden.case import Case, InputFile
 
@@ -89,7 +89,8 @@ class Together:
         for kind, name, body in chain(bad, table):
             if kind in ("answer", "late", "bad"):
                 number, _, own = name.partition("_")
-                told[self.cases[int(number[1:])].name].take(kind, own, json.loads(body))
+                row = _own_names(json.loads(body), f"{number}_")
+                told[self.cases[int(number[1:])].name].take(kind, own, row)
         return told
 
 
@@ -195,13 +196,39 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
             if select.operator:
                 select = replace(select, operator=_prefixed_focals(select.operator, prefix))
             chain = tuple(_prefixed_focals(operator, prefix) for operator in select.chain)
-            new = replace(new, select=replace(select, chain=chain))
+            select = replace(select, chain=chain)
+            if further:
+                told = {
+                    name: prefix + name
+                    for name in (statement.select.source, *statement.select.further_sources)
+                }
+                select = _with_names(select, told)
+            new = replace(new, select=select)
         renamed.append(new)
     return renamed
 
 
 def _prefixed_focals(operator: Operator, prefix: str) -> Operator:
     return replace(operator, focals=prefix + operator.focals) if isinstance(operator, Follow) else operator
+
+
+def _with_names(part: Any, names: Mapping[str, str]) -> Any:
+    """A tree in which texts that are names of streams, to which `source` is compared, are other names."""
+    if isinstance(part, Literal):
+        return replace(part, value=names.get(part.value, part.value)) if isinstance(part.value, str) else part
+    if isinstance(part, tuple):
+        return tuple(_with_names(one, names) for one in part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(
+            part, **{one.name: _with_names(getattr(part, one.name), names) for one in fields(part)}
+        )
+    return part
+
+
+def _own_names(row: Row, prefix: str) -> Row:
+    """An answer whose `source` is named as in its own case."""
+    named = row.get("source")
+    return {**row, "source": named.removeprefix(prefix)} if isinstance(named, str) else row
 
 
 def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -68,7 +69,9 @@ def test_follow_delivers_what_the_oracle_delivers(kind: str, data: st.DataObject
             agree(told.get(name, []), wanted)
         cut = sum(count for name, count in counts.items() if is_count(name, "events_cut", asked))
         assert cut == world.cut(asked)
-        missing = sum(count for name, count in counts.items() if is_count(name, "focals_without_place", asked))
+        missing = sum(
+            count for name, count in counts.items() if is_count(name, "focals_without_place", asked)
+        )
         assert missing == sum(not follow.is_update(update) for update in world.updates(asked))
 
 
@@ -163,6 +166,53 @@ def test_any_arrival_order_gives_the_same_answers(world: FollowWorld):
     assert not output.late
     _, rest = program.step(state, Arrivals({}, end=True))
     alike(collected([*output.answers, *rest.answers]), run(world)[0])
+
+
+@bounded(80)
+@given(world=worlds())
+def test_late_rows_are_as_if_they_had_never_been(world: FollowWorld):
+    """Rows come to the queues in parts and in no good order; what is told as late, event or update, is seen by nobody."""
+    plan = compile_text(world.text)
+    program = Program(plan)
+    state, blocks = program.start(), []
+    late: dict[str, Counter[tuple[Any, ...]]] = {stream: Counter() for stream in world.rows}
+    for number, (stream, rows) in enumerate(in_disorder(world)):
+        sent = useful(plan, stream, rows)
+        unit = Unit(stream, number, 0, clusters_of(rows["at"].values), sent)
+        state, output = program.step(state, Arrivals({stream: [unit]}))
+        blocks += output.answers
+        for name, told in output.late.items():
+            late[name].update(contents(told, plan.kept(name)))
+    _, output = program.step(state, Arrivals({}, end=True))
+    in_time = {}
+    for stream, rows in world.rows.items():
+        left = late[stream].copy()
+        kept = []
+        for place, content in enumerate(contents(rows, plan.kept(stream))):
+            left[content] -= 1
+            if left[content] < 0:
+                kept.append(place)
+        in_time[stream] = rows.take(np.array(kept, np.int64))
+    alike(collected([*blocks, *output.answers]), run(replace(world, rows=in_time))[0])
+
+
+def in_disorder(world: FollowWorld) -> list[tuple[str, Rows]]:
+    """The rows of all streams in parts, about in the order of their times."""
+    draw = random.Random(world.seed)
+    parts = []
+    for stream, rows in world.rows.items():
+        about = [at + draw.randrange(6_000_000) for at in rows["at"].tolist()]
+        order = sorted(range(rows.count), key=about.__getitem__)
+        size = draw.choice([2, 5, 8])
+        for start in range(0, rows.count, size):
+            part = order[start : start + size]
+            parts.append((about[part[0]], stream, rows.take(np.array(part, np.int64))))
+    return [(stream, rows) for _, stream, rows in sorted(parts, key=lambda part: part[:2])]
+
+
+def contents(rows: Rows, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    """What rows say in some columns."""
+    return [tuple(row[name] for name in names) for row in rows.tolist()]
 
 
 @bounded(60)
@@ -329,4 +379,3 @@ def lock(tables: Any) -> None:
             for array in (column.values, column.valid, column.names):
                 if array is not None:
                     array.flags.writeable = False
-

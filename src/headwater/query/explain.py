@@ -16,6 +16,12 @@ from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import PointsSchema, StreamSchema
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
+from headwater.query.follow_words import (
+    completeness_in_words,
+    following_in_words,
+    state_of_following,
+    zones_of_following_in_words,
+)
 from headwater.query.groups import QueryPlan
 from headwater.query.nearest_words import (
     asked_in_words,
@@ -220,9 +226,16 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
         told = suppression_in_words(query.suppression) if query.suppression else []
         told += prediction_in_words(query.prediction) if query.prediction else []
         entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
+    elif query.following:
+        told = following_in_words(query)
+        entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
-    columns = ", ".join(name for name, _ in query.schema.columns[1:])
+    if query.following:
+        behind = [other for other in plan.queries if other.behind == query.name and other.is_inside]
+        promised = completeness_in_words(behind, plan.reuses(query.name))
+        entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in promised]
+    columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))
     entries.append(_zone(plan, query))
     entries.append(("kernel", f"{query.kind}:{query.reads}"))
@@ -251,6 +264,8 @@ def _pattern(query: QueryPlan, written: MatchRecognize) -> list[Entry]:
 def _zone(plan: Plan, query: QueryPlan) -> Entry:
     if query.scatter == query.name and plan.zones > 1:
         return "zones", _wrapped(zones_of_points_in_words(query, plan.zones, plan.zone_of(query.name)))
+    if query.shared and plan.zones > 1 and query.behind:
+        return "zones", _wrapped(zones_of_following_in_words(plan.zones))
     if query.shared and plan.zones > 1:
         return "zones", _wrapped(zones_of_shared_in_words(query, plan.zones))
     if not query.spread:
@@ -295,6 +310,8 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         return state_of_suppression(query.suppression)
     if query.prediction:
         return state_of_prediction(query.prediction)
+    if query.following:
+        return state_of_following(query, plan.stream(query.following.events[0]))
     asked = query.subscription
     if asked is None:
         return "none"
@@ -413,7 +430,7 @@ def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
     if spread := sum(1 for query in queries if query.spread):
         told.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
     if shared := sum(1 for query in queries if query.shared):
-        told.insert(0, f"{counted(shared, 'query')} in all zones, each pair in one")
+        told.insert(0, f"{counted(shared, 'query')} in all zones, each pair or focal object in one")
     return _wrapped(listed(told, 32))
 
 

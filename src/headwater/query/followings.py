@@ -19,12 +19,13 @@ from headwater.kernels.follow.question import (
     Focals,
     FollowQuery,
     Lives,
-    Operators,
+    Reuse,
     Taking,
     Told,
     Whole,
     stamped,
 )
+from headwater.kernels.select import SelectKernel
 from headwater.model import (
     APART,
     BEGINNING,
@@ -44,6 +45,7 @@ from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.checks.follow import events_schema
 from headwater.query.merges import Merge
 from headwater.query.shapes import Projection, column_of
+from headwater.query.tree import Name
 
 if TYPE_CHECKING:
     from headwater.query.groups import Group, QueryPlan
@@ -71,11 +73,13 @@ def make_follow_query(
     where: int | None,
     focal_where: int | None,
     share: tuple[int, int] | None,
-    operators: Operators | None,
+    operators: Behind | None,
 ) -> FollowQuery:
     """What the kernel of FOLLOW is asked."""
     asked = query.following
     assert asked is not None
+    plain = not (asked.each or asked.interests or asked.shape) and asked.best_effort is None
+    reuse = operators.reuse if operators else Reuse(None)
     focals = reading.schemas[asked.focals]
     assert focals.key is not None and focals.place is not None
     events = [reading.schemas[name] for name in asked.events]
@@ -117,6 +121,7 @@ def make_follow_query(
         best_effort=asked.best_effort,
         share=share,
         interests=asked.interests,
+        reuse=reuse if plain else None,
         tells=not query.hidden,
         operators=operators,
     )
@@ -166,6 +171,7 @@ class Behind:
         self.merges = merges
         self.project = project
         self.read = {name for group in groups for name in self._sources(group.reads)}
+        self.reuse = self._reuse()
 
     def start(self) -> tuple[_Cohort, ...]:
         """No interest yet."""
@@ -275,6 +281,24 @@ class Behind:
             rows = Rows(columns, rows.count)
             rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
         return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])}) if self.apart else rows
+
+    def _reuse(self) -> Reuse | None:
+        """What is looked at together by all operators, if none of them depends on where it starts."""
+        kept = {name for name, expression, _ in self.projection.columns if expression == Name(name)}
+        partitions: set[tuple[str, ...]] = set()
+        for group in self.groups:
+            if group.reads != self.follow.name:
+                return None
+            if isinstance(group.kernel, SelectKernel):
+                continue
+            asked = getattr(group.kernel, "queries", ())
+            if not self.apart or not all(query.is_anywhere_the_same for query in asked):
+                return None
+            partitions.update(tuple(sorted(query.partition)) for query in asked)
+        if not partitions:
+            return Reuse(None)
+        columns = partitions.pop()
+        return Reuse(columns) if not partitions and kept.issuperset(columns) else None
 
     # --- states -------------------------------------------------------------------------------------------------------
 

@@ -164,6 +164,16 @@ class Plan:
         """What runs in a zone; a group that reads a query comes after the group that answers it."""
         return self._once(("groups", zone), lambda: self._make_groups(zone))
 
+    def reuses(self, query: str) -> bool:
+        """Whether a FOLLOW leaves out what an interest has in common with the one before."""
+        from headwater.kernels.follow import FollowKernel
+
+        kernels = [group.kernel for group in self.groups(self.zone_of(query))]
+        following = (
+            asked for kernel in kernels if isinstance(kernel, FollowKernel) for asked in kernel.queries
+        )
+        return any(asked.name == query and asked.reuse is not None for asked in following)
+
     def routing(self, stream: str) -> Callable[[Rows], Wanted]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(

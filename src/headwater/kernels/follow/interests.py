@@ -101,7 +101,8 @@ class Alive:
 class Interests:
     """All interests of a step: those that were alive, then those that began. `is_new` says which; `end` is END while not known.
 
-    `update` int64[updates] is the interest that was there after each location update.
+    `previous` is the place of the interest that each new one took over from, -1 where there is none. `update` int64[updates] is the
+    interest that was there after each location update.
     """
 
     focal: Column
@@ -117,6 +118,7 @@ class Interests:
     heard: Whole
     last_x: Real
     last_y: Real
+    previous: Whole
     update: Whole
 
     def alive(self, tally: Whole) -> Alive:
@@ -181,9 +183,22 @@ def switch(
         query.forget_us,
         query.geographic,
     )
-    after = np.zeros(came, np.int64)
+    after, previous = np.zeros(came, np.int64), np.full(room, -1)
     many = _switch(
-        rules, code[known:], updates.time, x, y, current, number, start, end, heard, made_by, after, recent
+        rules,
+        code[known:],
+        updates.time,
+        x,
+        y,
+        current,
+        number,
+        start,
+        end,
+        heard,
+        made_by,
+        previous,
+        after,
+        recent,
     )
     over = end[:many] < END
     silent = heard[:many] + (query.forget_us + 1)
@@ -208,6 +223,7 @@ def switch(
         heard[:many],
         last_x,
         last_y,
+        previous[:many],
         after,
     )
 
@@ -225,6 +241,7 @@ def _switch(
     end: Whole,
     heard: Whole,
     made_by: Whole,
+    previous: Whole,
     after: Whole,
     recent: Recent,
 ) -> int:
@@ -244,7 +261,7 @@ def _switch(
                 after[update] = of
                 if not _is_due(rules, now, now - start[of], x, y, at, known + update, recent):
                     continue
-                end[of], number_then = now, number[of] + 1
+                end[of], number_then, previous[many] = now, number[of] + 1, of
             else:
                 end[of] = heard[of] + rules.forget_us + 1
         number[many], start[many], heard[many], made_by[many] = number_then, now, now, update
@@ -283,19 +300,20 @@ def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[i
                     cell = along * recent.places.shape[0] + across
                     for place in range(recent.places.first[cell], recent.places.first[cell + 1]):
                         row = recent.places.member[place]
-                        if low <= row < high and is_in(recent.places, recent.look, box, row):
+                        x, y = recent.places.x[row], recent.places.y[row]
+                        if low <= row < high and is_in(recent.look, box, x, y):
                             if which == 0:
                                 chosen += 1
                             else:
                                 wanted += 1
-                                both += _is_in_any(recent, other, row)
+                                both += _is_in_any(recent, other, x, y)
     return chosen, wanted, both
 
 
 @njit(**_LOOP)
-def _is_in_any(recent: Recent, of: int, row: int) -> int:
+def _is_in_any(recent: Recent, of: int, x: float, y: float) -> int:
     for box in range(recent.box[of], recent.box[of + 1]):
-        if is_in(recent.places, recent.look, box, row):
+        if is_in(recent.look, box, x, y):
             return 1
     return 0
 

@@ -6,7 +6,8 @@ Rule 2  What stands behind FOLLOW runs for each interest by itself, from nothing
         the end of its input.
 Rule 3  Answers are delivered as `delivery` says, stamped with the focal object, the interest, and whether they are of the past.
 Rule 4  With a share, a zone follows the focal objects that live in it; every zone has all events.
-Rule 5  BEST EFFORT n: of the events before its start an interest gets the n latest.
+Rule 5  What an interest has in common with the one before is not streamed again where that changes no answer (see `reuse`).
+Rule 6  BEST EFFORT n: of the events before its start an interest gets the n latest.
 Memory  See `store`, `interests` and `delivery`, and for each interest that is alive what its operators keep.
 """
 
@@ -36,6 +37,7 @@ from headwater.kernels.follow.quality import counted, regions
 from headwater.kernels.follow.quality import told as told_of_interests
 from headwater.kernels.follow.question import SOURCE, Events, FollowQuery, Lives, Told, Whole, stamped
 from headwater.kernels.follow.regions import bounds_of, inside_shape, is_shape
+from headwater.kernels.follow.reuse import needed
 from headwater.kernels.follow.store import Store, coordinates
 from headwater.kernels.follow.words import Update
 from headwater.model import (
@@ -328,6 +330,10 @@ class FollowKernel:
             row, of = row[order], of[order]
         if query.focals.shape is not None:
             row, of = _in_shapes(interests, rows, row, of, query)
+        if query.reuse is not None:
+            streamed = needed(query, interests, look, owner, rows, row, of, store, since)
+            counts[f"events_reused:{query.name}"] += int(len(row) - np.count_nonzero(streamed))
+            row, of = row[streamed], of[streamed]
         time = rows[query.events.schema.time].values[row]
         is_past = time < interests.start[of]
         if query.best_effort is not None:

@@ -115,9 +115,8 @@ def _sort_in(
 
 
 @njit(**_LOOP)
-def is_in(places: Places, look: Look, box: int, row: int) -> bool:
-    """Whether a row lies in a box, and in the circle if there is one."""
-    x, y = places.x[row], places.y[row]
+def is_in(look: Look, box: int, x: float, y: float) -> bool:
+    """Whether a place lies in a box, and in the circle if there is one."""
     if not (look.boxes[box, 0] <= x <= look.boxes[box, 2] and look.boxes[box, 1] <= y <= look.boxes[box, 3]):
         return False
     return look.radius_m < 0.0 or distance_m(x, y, look.x[box], look.y[box], look.geographic) <= look.radius_m
@@ -150,7 +149,7 @@ def _find(places: Places, look: Look, counts: Whole, room: Whole) -> int:
                     cell = along * places.shape[0] + across
                     for place in range(places.first[cell], places.first[cell + 1]):
                         row = places.member[place]
-                        if low <= row < high and is_in(places, look, box, row):
+                        if low <= row < high and is_in(look, box, places.x[row], places.y[row]):
                             if found < len(room):
                                 room[found] = row
                             found += 1

@@ -72,11 +72,19 @@ class Focals:
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """What operators look at together: events that are alike in some columns; None: each event by itself."""
+
+    columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class FollowQuery:
     """A standing FOLLOW. Lengths in metres, times in microseconds.
 
     `before_us` is how far back operators look beyond `last_us`, the history that is asked for. `share` is (zone, zones): only focal
-    objects that live in this zone. `interests`: not events are told, but interests. `tells`: somebody asked for the answers of FOLLOW itself. `operators` are None if nothing stands behind it.
+    objects that live in this zone. `interests`: not events are told, but interests. `reuse`: what an interest
+    need not see again (see `reuse`); None: everything is streamed. `tells`: somebody asked for the answers of FOLLOW itself. `operators` are None if nothing stands behind it.
     """
 
     name: str
@@ -100,6 +108,7 @@ class FollowQuery:
     best_effort: int | None
     share: tuple[int, int] | None
     interests: bool
+    reuse: Reuse | None
     tells: bool
     operators: Operators | None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from headwater.kernels.pattern.machine import MATCH_NUMBER, Memory
 from headwater.kernels.pattern.node import NodePattern
-from headwater.kernels.pattern.shape import Shape
+from headwater.kernels.pattern.shape import Shape, has_edges
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import APART, Column, ColumnType, Rows
 from headwater.model.rows import Mask
@@ -148,6 +148,21 @@ class PatternQuery:
     def kept_apart_by(self) -> tuple[str, ...]:
         """The columns by which rows are kept apart: those of PARTITION BY, and APART."""
         return (*self.partition, APART) if self.apart else self.partition
+
+    @property
+    def is_anywhere_the_same(self) -> bool:
+        """Whether what it finds from some row on is the same wherever the partition begins before that row."""
+        every_row = SkipTo.NOWHERE if self.every else SkipTo.NEXT_ROW
+        return (
+            self.skip is every_row
+            and self.shifts == (0, 0)
+            and self.within_us is not None
+            and self.limit is None
+            and self.node is None
+            and self.rows is not RowsPerMatch.ALL_WITH_UNMATCHED
+            and not self.is_numbered
+            and not has_edges(self.shape)
+        )
 
     @property
     def is_numbered(self) -> bool:

@@ -77,3 +77,16 @@ class Loop:
 
 
 Shape = One | Never | Chain | Choice | Hidden | Edge | Nothing | Loop
+
+
+def has_edges(shape: Shape) -> bool:
+    """Whether it asks for the beginning or the end of the partition."""
+    match shape:
+        case Edge():
+            return True
+        case Chain(parts) | Choice(parts):
+            return any(map(has_edges, parts))
+        case Hidden(part) | Loop(part):
+            return has_edges(part)
+        case _:
+            return False

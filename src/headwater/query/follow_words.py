@@ -1,0 +1,134 @@
+"""FOLLOW in words, for people who read plans: who is followed, how far around, when it moves, what is delivered, what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from headwater.kernels.follow.words import Update
+from headwater.kernels.pattern.words import SkipTo
+from headwater.model import StreamSchema
+from headwater.query.catalogue import Following
+from headwater.query.groups import QueryPlan
+from headwater.query.printer import show
+from headwater.query.words import counted, duration_in_words, size_in_words
+
+Entry = tuple[str, str | list[str]]
+
+INDEX_BYTES: Final = 12
+"""What an event takes in the grid beside its columns."""
+
+INTEREST_BYTES: Final = 120
+"""What a focal object takes: its interest, when and where it was heard of."""
+
+
+def following_in_words(query: QueryPlan) -> list[Entry]:
+    """Who is followed, and which events that gives."""
+    asked = query.following
+    assert asked is not None
+    where = f" for which {show(asked.where)}" if asked.where is not None else ""
+    history = duration_in_words(asked.last_us) if asked.last_us else "nothing"
+    entries: list[Entry] = [
+        (
+            "follows",
+            f"each {asked.focals}{where}; one silent for {duration_in_words(asked.forget_us)} is forgotten",
+        ),
+        ("region", _region(asked)),
+        ("moves", _update(asked)),
+        ("history", f"{history} from before an interest begins{_windows(query)}"),
+    ]
+    if asked.best_effort is not None:
+        entries.append(("effort", f"of these at most the {counted(asked.best_effort, 'latest event')}"))
+    if asked.interests:
+        entries.append(("answers", "each interest when its life is over, with precision and recall"))
+    else:
+        once = "once for each interest" if asked.each else "once, for the first interest that it belongs to"
+        entries.append(("answers", f"stamped with focal, interest and historical; each is delivered {once}"))
+    return entries
+
+
+def completeness_in_words(behind: Sequence[QueryPlan], reuses: bool) -> list[Entry]:
+    """What queries behind a FOLLOW promise, and what is streamed again."""
+    weak = next((query for query in behind if not _is_strong(query)), None)
+    promise = (
+        "strong: two objects that look at one region find the same"
+        if weak is None
+        else f"weak: what {_last(weak.name)} finds depends on where an interest begins, so two objects that look at one region may find "
+        "different things"
+    )
+    reused = (
+        "what an interest has in common with the one before is not streamed again"
+        if reuses
+        else "none: every interest gets its whole history"
+    )
+    return [("complete", promise), ("reuse", reused)]
+
+
+def _is_strong(query: QueryPlan) -> bool:
+    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window."""
+    if query.suppression or query.prediction:
+        return False
+    asked = query.recognition
+    return asked is None or asked.skip is (SkipTo.NOWHERE if asked.every else SkipTo.NEXT_ROW)
+
+
+def _last(name: str) -> str:
+    """The operator of a link in a chain, the name of any other query."""
+    _, slash, operator = name.rpartition("/")
+    return operator if slash else f"'{name}'"
+
+
+def state_of_following(query: QueryPlan, events: StreamSchema) -> list[str]:
+    """What a FOLLOW keeps."""
+    asked = query.following
+    assert asked is not None
+    reach = max(asked.last_us + query.before_us, asked.over_us)
+    row = size_in_words(INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in events.columns))
+    delivered = (
+        []
+        if asked.each or not asked.last_us
+        else ["32 bytes for each answer of the history, to deliver it once"]
+    )
+    return [
+        f"events of the last {duration_in_words(reach)}: {row} each, once for all queries on the same events"
+        if reach
+        else "no event longer than a step",
+        f"{size_in_words(INTEREST_BYTES)} for each focal object, and what the operators behind keep for its interest",
+        *delivered,
+    ]
+
+
+def zones_of_following_in_words(zones: int) -> str:
+    """Where a FOLLOW and what stands behind it live."""
+    return f"all {zones} (from 0): each has all events, and follows the focal objects that live in it"
+
+
+def _windows(query: QueryPlan) -> str:
+    return (
+        f", and {duration_in_words(query.before_us)} more for the windows behind it"
+        if query.before_us
+        else ""
+    )
+
+
+def _region(asked: Following) -> str:
+    if asked.radius_m is not None:
+        return f"at most {asked.radius_m:g} m around it, border included"
+    if asked.box_m is not None:
+        return f"a box of {asked.box_m[0]:g} m by {asked.box_m[1]:g} m around it, border included"
+    return f"the polygon in its column '{asked.shape}', border included"
+
+
+def _update(asked: Following) -> str:
+    match asked.update:
+        case Update.ALWAYS:
+            return "with every location update"
+        case Update.EVERY:
+            return f"with an update more than {duration_in_words(asked.every_us)} after it began"
+        case Update.MOVED:
+            return f"with an update more than {asked.moved_m:g} m from its centre"
+        case Update.QUALITY:
+            return (
+                f"with an update at which, of the events of the last {duration_in_words(asked.over_us)}, precision is at most "
+                f"{asked.precision:g} or recall at most {asked.recall:g}"
+            )
