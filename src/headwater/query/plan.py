@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.model import Answers, PointsSchema, QueriesRefused, QueryError, Rows, StreamSchema
+from headwater.model import Answers, ColumnType, PointsSchema, QueriesRefused, QueryError, Rows, StreamSchema
 from headwater.query.bad_rows import BadRows, bad_updates
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
@@ -124,6 +124,10 @@ class Plan:
     def query(self, name: str) -> QueryPlan:
         """A query by its name."""
         return self._once("queries", lambda: {query.name: query for query in self.queries})[name]
+
+    def selected(self, query: str) -> dict[str, ColumnType]:
+        """The columns of a query's answers behind the reserved ones."""
+        return {name: kind for name, _, kind in self.projections[self.query(query).shape].columns}
 
     def merge(self, name: str) -> Merge | None:
         """What is read together under a name; None for a stream or a query."""

@@ -60,7 +60,7 @@ def answer_types(plan: Plan, query: str) -> dict[str, ColumnType]:
         "query": ColumnType.STRING,
         "event_time": ColumnType.TIMESTAMP,
         "match_id": ColumnType.ID,
-        **plan.query(query).schema.types,
+        **plan.selected(query),
     }
 
 

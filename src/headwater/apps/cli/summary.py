@@ -85,7 +85,7 @@ class Summary:
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        return [*told, *self._saved(), *self._notes(), *self._given_up(), *self._losses()]
+        return [*told, *self._saved(), *self._followed(), *self._notes(), *self._given_up(), *self._losses()]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -149,6 +149,11 @@ class Summary:
                 "{} that are no updates for PREDICT: a column is NULL, or has a number that no update can have",
                 _rows(most("not_updates:")),
             ),
+            (
+                "skipped",
+                "{} of objects that FOLLOW cannot place: no key, no place, or no polygon",
+                _rows(most("focals_without_place:") + most("focals_without_shape:")),
+            ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
             ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),
@@ -167,6 +172,28 @@ class Summary:
             told.append(
                 f"sent      {name}: {sent:,} update{'s' * (sent != 1)} for {_rows(samples)}, {1 - sent / samples:.1%} not sent"
             )
+        return told
+
+    def _followed(self) -> list[str]:
+        """What each FOLLOW streamed to the operators behind it, and what it did not have to."""
+        told = []
+        for name, interests in self._of_queries("interests:"):
+            live, past, reused, repeated, cut = (
+                self.counts[f"{what}:{name}"]
+                for what in (
+                    "events_live",
+                    "events_historical",
+                    "events_reused",
+                    "answers_repeated",
+                    "events_cut",
+                )
+            )
+            told.append(
+                f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} with {live:,} events of their own time and {past:,} "
+                f"from before; {reused:,} were not streamed again, {repeated:,} answers not told again"
+            )
+            if cut:
+                told.append(f"          BEST EFFORT left out {cut:,} older events")
         return told
 
     def _given_up(self) -> list[str]:

@@ -130,8 +130,7 @@ class Answers:
                 f"there is no query named '{query}'",
                 advice=[f"known queries: {', '.join(self.queries)}"],
             )
-        columns = [(name, _SPARK_TYPES[kind]) for name, kind in self.plan.stream(query).columns]
-        fields = [T.StructField(name, kind) for name, kind in columns if name != "event_time"]
+        fields = [T.StructField(name, _SPARK_TYPES[kind]) for name, kind in self.plan.selected(query).items()]
         chosen = self.table.where((F.col("kind") == "answer") & (F.col("name") == query))
         row = F.from_json("body", T.StructType(fields)).alias("row")
         typed = chosen.select(F.col("name").alias("query"), "event_time", "match_id", row)
