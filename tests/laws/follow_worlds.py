@@ -91,8 +91,14 @@ OPERATORS: Mapping[str, Link] = {
     ),
     "enters": Link("NEAREST (1 TO (1) BY (v) OVER 4 SECONDS)", 4),
     "changes": Link("NEAREST (2 TO HIGHEST v OVER 3 SECONDS EMIT CHANGES)", 3),
+    "ticks": Link("NEAREST (2 TO LOWEST v OVER 4 SECONDS EMIT EVERY 2 SECONDS)", 4),
     "sent": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT)"),
     "predicted": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT) PREDICT (v >= 1)", 4),
+    "meets": Link(
+        "SUPPRESS (v TOLERANCE 1 HEARTBEAT 3 SECONDS USING CONSTANT)"
+        " PREDICT (PAIRS a, b WHERE ABS(a.v - b.v) <= 1 WITHIN 2 SECONDS)",
+        5,
+    ),
 }
 
 # The answers of "pairs" have `a` and `b` and no key; "fours" reads them, and "tall" is a plain SELECT with a WHERE.
@@ -148,15 +154,13 @@ def _predicted(text: str, schema: StreamSchema) -> Operate:
         sent = in_order(updates, suppress.watch(schema, rows, first.queries[0]).told)
         found = []
         for one in predict.told(updates, sent, second.queries[0]):
-            update = one.answer.updates[0]
-            values = {
-                "key": update.key,
-                "update_time": update.time,
-                "begins": one.begins,
-                "ends": one.ends,
-                "withdrawn": one.withdrawn,
-            }
-            found.append(Answer(one.event_time, (update.key, update.time, one.answer.pieces), values))
+            aliases = ("a_", "b_") if "PAIRS" in text else ("", "")
+            values: Row = {}
+            for alias, update in zip(aliases, one.answer.updates, strict=False):
+                values |= {f"{alias}key": update.key, f"{alias}time" if alias else "update_time": update.time}
+            identity = (*values.values(), one.answer.pieces)
+            values |= {"begins": one.begins, "ends": one.ends, "withdrawn": one.withdrawn}
+            found.append(Answer(one.event_time, identity, values))
         return found
 
     return operate
@@ -382,7 +386,7 @@ def worlds(draw: st.DrawFn, kind: str | None = None) -> FollowWorld:
         asked=draw(st.sampled_from([1, 1, 2, 3])),
         events=draw(st.sampled_from([3, 6, 10, 14, 18, 22, 26])),
         updates=draw(st.sampled_from([1, 2, 4, 6, 9, 12])),
-        cuts=draw(st.integers(0, 4)),
+        cuts=draw(st.sampled_from([0, 1, 2, 4, 8])),
     )
 
 

@@ -32,7 +32,7 @@ from headwater.hosts.zone import (
 )
 from headwater.model import BEGINNING, END, Instant, Rows, chunk_tree, encode
 from headwater.query.plan import Plan, compile_text
-from tests.laws.follow_worlds import OPERATORS, Asked, FollowWorld, worlds
+from tests.laws.follow_worlds import OPERATORS, Asked, FollowWorld, make_world, worlds
 from tests.laws.oracles import follow
 
 Row = dict[str, Any]
@@ -132,6 +132,19 @@ def test_completeness_is_strong_where_operators_do_not_depend_on_where_they_begi
 @given(world=worlds())
 def test_any_split_gives_the_same_answers(world: FollowWorld):
     """Law 2, identities included: every stream is cut by itself."""
+    same(run(world, steps_of(world)), run(world))
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        make_world(
+            300037, asked=2, events=18, updates=25, cuts=12
+        ),  # delivered, forgotten, and told again by an open run
+    ],
+    ids=lambda world: str(world.seed),
+)
+def test_worlds_that_once_went_wrong(world: FollowWorld):
     same(run(world, steps_of(world)), run(world))
 
 
