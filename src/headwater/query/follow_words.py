@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.follow.words import Update
+from headwater.kernels.nearest.words import Emission
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import StreamSchema
 from headwater.query.catalogue import Following
@@ -65,8 +67,15 @@ def completeness_in_words(behind: Sequence[QueryPlan], reuses: bool) -> list[Ent
 
 
 def _is_strong(query: QueryPlan) -> bool:
-    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window."""
+    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
+
+    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one.
+    """
     if query.suppression or query.prediction:
+        return False
+    if query.subscription and query.subscription.emit is Emit.READINGS:
+        return False
+    if (near := query.neighbourhood) and near.emission is Emission.ENTERS and near.k > 1:
         return False
     asked = query.recognition
     return asked is None or asked.skip is (SkipTo.NOWHERE if asked.every else SkipTo.NEXT_ROW)

@@ -154,6 +154,11 @@ class Summary:
                 "{} of objects that FOLLOW cannot place: no key, no place, or no polygon",
                 _rows(most("focals_without_place:") + most("focals_without_shape:")),
             ),
+            (
+                "skipped",
+                "{} without a place: FOLLOW finds them nowhere",
+                _rows(most("events_without_place:")),
+            ),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
             ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),

@@ -5,7 +5,8 @@ Rule 2  DELIVER ONCE: not if the same answer (the same query, the same events) w
 Rule 3  Order: the interests of an object one after the other, and within each by time.
 Rule 4  `match_id` is made of the operator's own, the focal object and the start of the interest.
 
-Memory  Of ONCE: the answers of the last `last` before the watermark, which are all that a later interest can bring again.
+Memory  Of ONCE: what a later interest can bring again, the answers of the history and of the operators' windows before the watermark;
+        and what the present interest of an object can, those of earlier ones as long before its start.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.follow.interests import Alive
 from headwater.kernels.follow.question import FollowQuery, Lives, Told, Whole
-from headwater.model import Answers, Column, ColumnType, Instant
+from headwater.model import END, Answers, Column, ColumnType, Instant
 from headwater.model.identity import content_hash, hashed_ids
 
 _QUERY, _TIME, _ID = "query", "event_time", "match_id"
@@ -25,30 +27,51 @@ _QUERY, _TIME, _ID = "query", "event_time", "match_id"
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What was delivered: a hash of query, object and answer, uint64[2, n]; when it became true; when its interest began."""
+    """What was delivered: a hash of query, object and answer, uint64[2, n]; one of the object; when it became true; when its interest
+    began."""
 
     name: NDArray[np.uint64]
+    focal: NDArray[np.uint64]
     time: Whole
     start: Whole
 
     @classmethod
     def nothing(cls) -> Delivered:
         """Nothing yet."""
-        return cls(np.zeros((2, 0), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        none = np.zeros(0, np.int64)
+        return cls(np.zeros((2, 0), np.uint64), none.view(np.uint64), none, none)
 
-    def since(self, instant: Instant) -> Delivered:
-        """What may come again."""
-        kept = self.time >= instant
-        return self if kept.all() else Delivered(self.name[:, kept], self.time[kept], self.start[kept])
+    def recent(self, watermark: Instant, reach_us: int, alive: Alive) -> Delivered:
+        """What may come again, with a later interest or with one that is alive."""
+        if not len(self.time):
+            return self
+        names = content_hash([alive.focal])[0]
+        order = np.argsort(names)
+        place = np.searchsorted(names[order], self.focal)
+        known = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(place), np.int64)
+        present = np.full(len(self.time), END)
+        if len(order):
+            present = np.where(names[known] == self.focal, alive.start[known], END)
+        kept = self.time >= watermark - reach_us
+        kept |= (self.start < present) & (self.time >= present - reach_us)
+        if kept.all():
+            return self
+        return Delivered(self.name[:, kept], self.focal[kept], self.time[kept], self.start[kept])
 
     def save(self) -> dict[str, Any]:
         """As plain arrays."""
-        return {"name": self.name.view(np.int64), "time": self.time, "start": self.start}
+        return {
+            "name": self.name.view(np.int64),
+            "focal": self.focal.view(np.int64),
+            "time": self.time,
+            "start": self.start,
+        }
 
     @classmethod
     def load(cls, values: dict[str, Any]) -> Delivered:
         """As saved."""
-        return cls(values["name"].reshape(2, -1).view(np.uint64), values["time"], values["start"])
+        name, focal = (np.array(values[part]).view(np.uint64) for part in ("name", "focal"))
+        return cls(name.reshape(2, -1), focal, values["time"], values["start"])
 
 
 def deliver(
@@ -71,6 +94,7 @@ def deliver(
         rows, of, time, start = rows.take(fresh), of[fresh], time[fresh], start[fresh]
         before = Delivered(
             np.concatenate([before.name, name[:, fresh]], axis=1),
+            np.concatenate([before.focal, content_hash([lives.focal.take(of)])[0]]),
             np.concatenate([before.time, time]),
             np.concatenate([before.start, start]),
         )

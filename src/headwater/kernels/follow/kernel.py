@@ -107,13 +107,18 @@ class FollowKernel:
     def step(self, state: FollowState, rows: Rows, watermark: Instant) -> Step[FollowState]:
         """Take events and location updates, let time pass, answer."""
         counts: Counter[str] = Counter()
+        came = {name: self._came(events, rows) for name, events in self.springs.items()}
         stores = {
-            name: self._stored(state.stores[name], events, rows) for name, events in self.springs.items()
+            name: state.stores[name].append(came[name], events.schema)
+            for name, events in self.springs.items()
         }
         asked: list[Asked] = []
         shapes: dict[int, list[Rows]] = {}
         for query, part in zip(self.queries, state.asked, strict=True):
             store = stores[query.events.identity]
+            if query.share is None or query.share[0] == 0:  # every zone has all events
+                nowhere = _without_place(came[query.events.identity], query.events.schema)
+                counts[f"events_without_place:{query.name}"] += nowhere
             following, answers = self._follow(query, part, store, rows, state.watermark, watermark, counts)
             asked.append(following)
             for block in answers:
@@ -254,11 +259,12 @@ class FollowKernel:
         """The state of a query after a step."""
         begun = int(np.count_nonzero(interests.is_new))
         counts[f"interests:{query.name}"] += begun
-        recent = delivered.since(watermark - query.last_us)
-        return Asked(asked.since, interests.alive(tally), recent, operators, asked.serial + begun)
+        alive = interests.alive(tally)
+        recent = delivered.recent(watermark, query.reach_us, alive)
+        return Asked(asked.since, alive, recent, operators, asked.serial + begun)
 
-    def _stored(self, store: Store, events: Events, rows: Rows) -> Store:
-        """The store with what happened."""
+    def _came(self, events: Events, rows: Rows) -> Rows:
+        """The events among the rows of a step, in their order."""
         parts = []
         for taking, name in zip(events.sources, events.names, strict=True):
             own = taking.rows(rows)
@@ -270,7 +276,7 @@ class FollowKernel:
             together = together.take(self.conditions[events.where](together))
         if len(parts) > 1:
             together = together.take(order_of(together, events.schema.order))
-        return store.append(together, events.schema)
+        return together
 
     def _updates(self, query: FollowQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
         """The location updates of focal objects that are followed here."""
@@ -344,6 +350,13 @@ class FollowKernel:
         counts[f"events_historical:{query.name}"] += past
         counts[f"events_live:{query.name}"] += len(row) - past
         return rows.take(row).having(**{_TIME: Column(ColumnType.TIMESTAMP, time)}), of
+
+
+def _without_place(rows: Rows, schema: StreamSchema) -> int:
+    """How many events are nowhere."""
+    assert schema.place is not None
+    there = np.isfinite(coordinates(rows, schema.place.x)) & np.isfinite(coordinates(rows, schema.place.y))
+    return int(rows.count - np.count_nonzero(there))
 
 
 def _history_us(query: FollowQuery) -> int:
