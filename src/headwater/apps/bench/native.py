@@ -27,7 +27,10 @@ JOIN = "spark.sql.streaming.join.stateFormatVersion"
 def run_native_join(spark: SparkSession, question: Question, files: Sequence[Path]) -> tuple[Timing, int]:
     """Join the first two clauses of a question; the timing and the number of pairs."""
     pairs = _joined(spark, question, files[0].parent)
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder, _settings(spark):
+    with (
+        tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder,
+        _settings(spark),
+    ):
         query = (
             pairs.writeStream.format("noop")
             .outputMode("append")

@@ -49,7 +49,7 @@ def run_native_rank(
         ranked = batch.sparkSession.sql(_RANKED.format(objects="bench_objects", k=k))
         found.append(np.array(sorted(map(tuple, ranked.collect())), np.int64))
 
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as checkpoint:
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as checkpoint:
         query: Any = (
             stream.writeStream.foreachBatch(rank)
             .option("checkpointLocation", checkpoint)

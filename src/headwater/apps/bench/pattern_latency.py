@@ -80,7 +80,7 @@ def measure_latency(spark: SparkSession, *, cores: int, seconds: float, seed: in
     total = seconds + WARM_UP_S
     events = make_events(int(total * EVENTS_PER_SECOND), seed=seed)
     feed, told = _Feed(), _Told()
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
         folder, state = Path(name, "events"), Path(name, "state")
         folder.mkdir()
         writer = Thread(target=feed.write, args=(events, folder, total))

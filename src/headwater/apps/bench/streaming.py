@@ -51,7 +51,7 @@ def run_timed(spark: SparkSession, plan: Plan, files: Sequence[Path]) -> tuple[T
     (stream,) = plan.streams
     taken = Taken()
     with (
-        tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder,
         hold(Path(folder), plan) as checkpoint,
         WorkerMemory() as memory,
     ):
