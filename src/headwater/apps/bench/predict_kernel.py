@@ -1,7 +1,7 @@
 """SUPPRESS and PREDICT alone, on one core, without language and hosts: what do sensors send, what is answered, what does it take?
 
-The sensors' samples go through a SUPPRESS kernel, its updates through a PREDICT kernel, some thousand at a time as a host would
-hand them over. Time is that of the processor, apart for the two.
+The sensors' samples go through a SUPPRESS kernel, its updates through a PREDICT kernel, some thousand or some seconds of the stream at a
+time, as a host would hand them over. Time is that of the processor, apart for the two.
 """
 
 from __future__ import annotations
@@ -184,13 +184,18 @@ def send(readings: Readings, sending: Sending) -> Sent:
     return Sent(readings.dimensions, join_rows(blocks), time.process_time() - begun)
 
 
-def answer(sent: Sent, asking: Asking, take: Take, *, index: bool = True) -> Answered:
-    """Hand the updates over and take the answers, block by block; taking is not in the time."""
+def answer(
+    sent: Sent, asking: Asking, take: Take, *, index: bool = True, step_us: int | None = None
+) -> Answered:
+    """Hand the updates over and take the answers, block by block; taking is not in the time.
+
+    A step has some thousand updates or, with `step_us`, those of some time.
+    """
     schema = _schema("updates", "event_time", (*sent.dimensions, *_more(sent.dimensions)))
     kernel = PredictKernel(schema, [asking.query(sent.dimensions)], [], index=index)
     state, seconds, told = kernel.start(BEGINNING), 0.0, 0
     counts: dict[str, int] = {}
-    for part, watermark in _steps(sent.rows.select(schema.types), "event_time"):
+    for part, watermark in _steps(sent.rows.select(schema.types), "event_time", step_us):
         begun = time.process_time()
         step = kernel.step(state, part, watermark)
         seconds += time.process_time() - begun
@@ -203,12 +208,12 @@ def answer(sent: Sent, asking: Asking, take: Take, *, index: bool = True) -> Ans
     return Answered(seconds, told, counts)
 
 
-def _steps(rows: Rows, name: str) -> Iterator[tuple[Rows, int]]:
-    """Some thousand rows at a time, all of one instant in one step; at last time goes on to the end."""
+def _steps(rows: Rows, name: str, step_us: int | None = None) -> Iterator[tuple[Rows, int]]:
+    """Some thousand rows, or those of some time; all of one instant in one step. At last time goes on to the end."""
     at = rows[name].values
     start = 0
     while start < rows.count:
-        last = at[min(start + STEP_ROWS, rows.count) - 1]
+        last = at[min(start + STEP_ROWS, rows.count) - 1] if step_us is None else at[start] + step_us - 1
         stop = int(np.searchsorted(at, last, "right"))
         yield rows.take(slice(start, stop)), int(last) + 1
         start = stop
