@@ -261,6 +261,13 @@ def test_a_fly_past_is_near_between_two_instants():
     assert answer(passing, standing, pair(within=2, distance=5.0)) == (3.0, 9.0)
 
 
+@pytest.mark.parametrize("slope", [1e-60, 1e-100, 1e-150, 1e-160, 1e-300])
+def test_a_slope_that_is_next_to_nothing_is_nothing(slope: float):
+    one, other = line((0, 0), (slope, 0), (0, 10)), line((3, 0), (0, 2 * slope), (0, 8))
+    assert answer(one, other, pair(within=0, distance=5.0)) == (0.0, 8.0)
+    assert answer(one, other, pair(within=0, distance=2.5)) is None
+
+
 def test_the_probability_of_a_distance_is_told_only_where_it_is_sure():
     passing, standing = line([-10, 3], [2, 0], (0, 10), 1.0), line([0, 0], [0, 0], (0, 10))
     assert chance(passing, standing, pair(within=0, distance=4.0)) == 1.0

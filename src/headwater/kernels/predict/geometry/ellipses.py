@@ -24,6 +24,8 @@ from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real
 
 PARALLEL: Final = 1e-18
+STILL: Final = 1e-250
+"""Squares of slopes below this are of lines that stand still: their products would be none."""
 ROUNDING: Final = 1e-15
 
 Segment = tuple[float, float, float, float]
@@ -110,7 +112,8 @@ def near_extent(
         radius = math.sqrt((limit - nearest) * (limit + nearest)) if limit - nearest > rounding else 0.0
         for way in range(4):
             # The points with the least and greatest x, then y: along the columns of the inverse of the ellipse's matrix.
-            step = radius / math.sqrt((bb if way < 2 else aa) * det)
+            # Roots apart: slopes may be so small that the product is none.
+            step = radius / (math.sqrt(bb if way < 2 else aa) * math.sqrt(det))
             step = -step if way % 2 == 0 else step
             px = x + step * (bb if way < 2 else ab)
             py = y + step * (ab if way < 2 else aa)
@@ -206,7 +209,7 @@ def _middle(
             other_a, other_b, _ = difference(left, k, right, j, before, before, zero)
             area = a * other_b - b * other_a
             det += area * area
-    if det <= PARALLEL * aa * bb:
+    if det <= PARALLEL * aa * bb or aa < STILL or bb < STILL:
         return False, 0.0, 0.0, 0.0, aa, ab, bb, det
     x = (bb * ac + ab * bc) / det
     y = (ab * ac + aa * bc) / det
