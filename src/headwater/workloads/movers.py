@@ -1,8 +1,8 @@
-"""Objects that move about in a square and say where they are, made up from a seed: where is each of them at any instant?
+"""Objects that move about in a rectangle and say where they are, made up from a seed: where is each of them at any instant?
 
 Rule 1  Every object has the same speed all the time. At each of its turns, `turn_every_us` apart, it takes a new direction with
         probability `turn_probability`, any direction as likely as another, and goes straight ahead in between.
-Rule 2  At a border it is reflected, as light is. A place is worked out as if the square went on behind its borders and is then
+Rule 2  At a border it is reflected, as light is. A place is worked out as if the rectangle went on behind its borders and is then
         folded back, so it is exact at every instant and no instant depends on which others were asked for.
 Rule 3  Objects neither turn nor measure at the same moments: the first turn and the first sample of each are drawn from one
         whole period. Samples are without error. Every object has taken a sample before time 0 or at it.
@@ -49,12 +49,18 @@ MOVERS_SCHEMA: Final = StreamSchema(
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How objects move; as it stands, as those of the paper do."""
+    """How objects move; as it stands, as those of the paper do. `along_m` is the other side of a rectangle; None: it is a square."""
 
     side_m: float = PAPER_SIDE_M
     speed_mps: float = 26.8
     turn_every_us: int = 10 * SECOND
     turn_probability: float = 0.5
+    along_m: float | None = None
+
+    @property
+    def sides_m(self) -> Floats:
+        """Both sides, float64[2]."""
+        return np.array([self.side_m, self.side_m if self.along_m is None else self.along_m])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +125,9 @@ class Movers:
         leg = np.maximum((at - self.turns[key]) // every + 1, 0)
         since_s = (at - self.turns[key] - (leg - 1) * every) / SECOND
         beyond = self.corners[key, leg] + self.velocities[key, leg] * since_s[:, None]
-        there = np.mod(beyond, 2 * self.motion.side_m)
-        return np.where(there > self.motion.side_m, 2 * self.motion.side_m - there, there)
+        sides = self.motion.sides_m
+        there = np.mod(beyond, 2 * sides)
+        return np.where(there > sides, 2 * sides - there, there)
 
 
 def make_movers(count: int, seconds: int, *, seed: int, motion: Motion | None = None) -> Movers:
@@ -136,7 +143,7 @@ def make_movers(count: int, seconds: int, *, seed: int, motion: Motion | None = 
     )
     velocities = motion.speed_mps * np.stack([np.cos(heading), np.sin(heading)], axis=2)
     corners = np.empty((count, legs, 2))
-    corners[:, 0] = random.uniform(0.0, motion.side_m, (count, 2))
+    corners[:, 0] = random.uniform(0.0, motion.sides_m, (count, 2))
     corners[:, 1:] = corners[:, :1] + np.cumsum(velocities[:, :-1] * every_s, axis=1)
     return Movers(motion, seed, START + seconds * SECOND, turns, corners, velocities)
 

@@ -57,6 +57,9 @@ CREATE QUERY nearest_rows AS SELECT * FROM weather NEAREST (2 TO EACH OF marks B
 CREATE QUERY nearest_highest AS SELECT * FROM weather NEAREST (2 TO HIGHEST wind OVER 30 SECONDS USING EXACT ALGORITHM RA);
 CREATE QUERY sent AS SELECT * FROM weather SUPPRESS (temperature, wind TOLERANCE 0.5 HEARTBEAT 30 SECONDS);
 CREATE QUERY warm AS SELECT * FROM sent PREDICT (temperature > 0 PROBABILITY >= 0.5 TENTATIVE AHEAD 5 SECONDS);
+CREATE QUERY even AS SELECT * FROM sent PREDICT (PAIRS a, b WHERE ABS(a.wind - b.wind) <= 1 WITHIN 2 SECONDS);
+CREATE QUERY even_both AS SELECT * FROM sent PREDICT (
+  PAIRS a, b WHERE ABS(a.temperature - b.temperature) <= 1 AND ABS(a.wind - b.wind) <= 1 WITHIN 2 SECONDS EVERY 10 SECONDS);
 CREATE QUERY alike AS SELECT a_key, b_key, begins, ends, polygon FROM sent PREDICT (
   PAIRS a, b WHERE ABS(a.temperature - b.temperature) <= 1 AND ABS(a.wind - b.wind) <= 1 AND a.wind > 0
   WITHIN 2 SECONDS MAY);
@@ -64,6 +67,11 @@ CREATE QUERY likely AS SELECT * FROM sent PREDICT (
   PAIRS a, b WHERE ABS(a.temperature - b.temperature) <= 1 AND ABS(a.wind - b.wind) <= 1 WITHIN 2 SECONDS PROBABILITY >= 0.7);
 CREATE QUERY close AS SELECT * FROM sent PREDICT (
   PAIRS a, b WHERE DISTANCE(a, b) <= 2 WITHIN 2 SECONDS VALIDATED EVERY 10 SECONDS BUFFER 40);
+CREATE QUERY around AS SELECT * FROM weather FOLLOW (
+  weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS UPDATE QUALITY 0.5, 0.5 OVER 10 SECONDS);
+CREATE QUERY around_fits AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 BOX 4 KM, 4 KM EMIT INTERESTS);
+CREATE QUERY around_pattern AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS)
+  MATCH_RECOGNIZE (PARTITION BY station AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) WITHIN 5 SECONDS DEFINE B AS B.wind > A.wind);
 """
 
 MARKS: Final = 40  # enough for a grid

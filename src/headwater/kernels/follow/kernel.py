@@ -97,6 +97,11 @@ class FollowKernel:
             for spring in self.springs
         }
 
+    def without_reuse(self) -> FollowKernel:
+        """The same kernel with everything streamed to every interest: slower, and no answer is another."""
+        queries = [replace(query, reuse=None) for query in self.queries]
+        return FollowKernel(self.schema, queries, self.conditions)
+
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> FollowState:
