@@ -16,7 +16,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 DAY = "2026-01-01"
 
-_SECTION = re.compile(r"== (queries|rows|points|restart|answers|late|bad|errors|command|says)\b ?(.*)")
+_SECTION = re.compile(r"== (queries|rows|points|fences|restart|answers|late|bad|errors|command|says)\b ?(.*)")
 _SHORT_TIME = re.compile(r"(\d\d:\d\d:\d\d)(\.\d+)?")
 _ERROR = re.compile(r"(?:(\d+):(\d+)|nowhere) ([a-z-]+): (.+)")
 
@@ -25,7 +25,7 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of one input of a stream, or of `points`; `number` counts the files of that input from 1."""
+    """One file of one input of a stream, or of `points`, fences among them; `number` counts the files of that input from 1."""
 
     stream: str
     input: str
@@ -156,8 +156,8 @@ class _Reader:
             if self.text is not None:
                 raise NotGolden(f"{where}: a second text, with no restart before it")
             self.text = body.rstrip() + "\n"
-        elif kind in ("rows", "points"):
-            self.files.append(self._file(words, body, points=kind == "points"))
+        elif kind in ("rows", "points", "fences"):
+            self.files.append(self._file(words, body, points=kind != "rows"))
         elif kind == "restart":
             if words or body.strip():
                 raise NotGolden(f"{where}: a restart says nothing itself: what is new has sections behind it")

@@ -25,7 +25,7 @@ from headwater.model import Rows, join_rows
 from headwater.query.parse import parse
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, Follow, Literal, Operator, Script, Statement
+from headwater.query.tree import CreateQuery, Fence, Follow, Literal, Operator, Script, Statement
 from headwater.query.tree.nearest import EachTarget, Nearest
 from tests.golden.case import Case, InputFile
 
@@ -209,6 +209,8 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
 
 
 def _prefixed_focals(operator: Operator, prefix: str) -> Operator:
+    if isinstance(operator, Fence):
+        return replace(operator, fences=prefix + operator.fences)
     return replace(operator, focals=prefix + operator.focals) if isinstance(operator, Follow) else operator
 
 
@@ -233,7 +235,7 @@ def _own_names(row: Row, prefix: str) -> Row:
 
 def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:
     """A plan with the points that its queries ask about."""
-    if not plan.points:
+    if not plan.points and not plan.fences:
         return plan, GivenPoints()
     given = points_from_files(plan, paths)
     return plan.with_points(given.rows), given

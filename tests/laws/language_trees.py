@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.fence.words import Detect
 from headwater.kernels.follow.words import Update
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
@@ -19,9 +20,11 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
+    Fence,
     Follow,
     In,
     IsNull,
@@ -75,6 +78,7 @@ KEYWORDS = (
     "enters", "changes", "ra", "suppress", "tolerance", "Heartbeat", "constant", "slope", "least", "squares", "double", "kalman",
     "predict", "pairs", "may", "MUST", "probability", "tentative", "validated", "ahead", "buffer", "give", "up", "random",
     "follow", "RADIUS", "shape", "update", "always", "moved", "quality", "forget", "deliver", "Once", "best", "effort", "interests",
+    "fences", "FENCE", "detect", "enter", "Exit", "outside", "cross",
 )  # fmt: skip
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -298,7 +302,18 @@ followings = st.builds(
     st.none() | whole,
     st.booleans(),
 )
-operators = correlations | recognitions | neighbourhoods | suppressions | predictions | followings
+fencings = st.builds(
+    lambda fences, where, region, detect, forget: Fence(fences, where, *region, detect, forget),
+    names,
+    st.none() | expressions,
+    st.just((None, None, None))
+    | st.tuples(quantities, st.none(), st.none())
+    | st.tuples(st.none(), st.tuples(quantities, quantities), st.none())
+    | st.tuples(st.none(), st.none(), names),
+    st.none() | st.lists(st.sampled_from(Detect), min_size=1, max_size=5, unique=True).map(tuple),
+    st.none() | quantities,
+)
+operators = correlations | recognitions | neighbourhoods | suppressions | predictions | followings | fencings
 
 types = st.sampled_from([kind for kind in ColumnType if kind is not ColumnType.ID])
 columns = st.builds(ColumnDefinition, names, types, st.booleans(), st.booleans())
@@ -313,6 +328,7 @@ streams = st.builds(
     st.booleans(),
 ) | st.builds(CreateStream, names, st.lists(columns, min_size=1, max_size=2).map(tuple))
 points = st.builds(CreatePoints, names, st.lists(columns, min_size=1, max_size=4).map(tuple))
+fences = st.builds(CreateFences, names, st.lists(columns, min_size=1, max_size=4).map(tuple))
 items = st.lists(st.builds(Item, expressions, st.none() | names), min_size=1, max_size=3).map(tuple)
 sources = names, st.none() | expressions
 selects = st.builds(Select, st.none() | items, *sources, st.none() | operators) | st.builds(
@@ -324,4 +340,4 @@ selects = st.builds(Select, st.none() | items, *sources, st.none() | operators) 
     st.lists(names, max_size=2).map(tuple),
 )
 queries = st.builds(CreateQuery, names, selects)
-scripts = st.lists(streams | points | queries, max_size=3).map(tuple).map(Script)
+scripts = st.lists(streams | points | fences | queries, max_size=3).map(tuple).map(Script)

@@ -1,4 +1,4 @@
-"""The points of a run, before its first row: read, held against the memory there is, and put into the plan.
+"""The points and fences of a run, before its first row: read, held against the memory there is, and put into the plan.
 
 Rule 1  Every point is a standing query for each NEAREST that asks about it. When those that have come so far can no longer
         be answered in the memory there is, the run is refused at once, and the rest is not read.
@@ -13,15 +13,17 @@ from typing import Final
 import pyarrow as pa
 
 from headwater.hosts.files import BAD_TYPES, Piece
+from headwater.hosts.files.fences import FencesReader
 from headwater.hosts.files.points import PointsReader
 from headwater.hosts.memory import available_bytes
 from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.words import Algorithm, Metric
-from headwater.model import LimitReached, PointsSchema, Rows, join_rows
+from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
 from headwater.query.catalogue import Neighbourhood
 from headwater.query.groups import QueryPlan
 from headwater.query.neighbours import choose_algorithm, expected_bytes, make_query, share
 from headwater.query.plan import Plan
+from headwater.query.walk import columns_of
 from headwater.query.words import counted, size_in_words
 
 MEMORY_SHARE: Final = 0.5
@@ -30,23 +32,24 @@ MEMORY_SHARE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GivenPoints:
-    """The points of every declared set that is asked about, and the rows that are no points."""
+    """The points, or fences, of every declared set that is asked about, and the rows that are none; `fences` are the sets of fences."""
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
     bad: Rows = field(default_factory=lambda: Rows.empty(BAD_TYPES))
+    fences: frozenset[str] = frozenset()
 
 
 def points_from_files(
     plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
 ) -> GivenPoints:
-    """The points of files by the name of their set; `memory` is what there is, if that is not to be asked."""
+    """The points and fences of files by the name of their set; `memory` is what there is, if that is not to be asked."""
     return _read(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
 
 
 def points_from_tables(
     plan: Plan, tables: Mapping[str, pa.Table], *, memory: int | None = None
 ) -> GivenPoints:
-    """The points of tables in memory, in the same way."""
+    """The points and fences of tables in memory, in the same way."""
     return _read(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
 
 
@@ -55,8 +58,17 @@ def asked_points(plan: Plan) -> tuple[PointsSchema, ...]:
     return tuple(schema for schema in plan.points if _asking(plan, schema))
 
 
-def asked_columns(plan: Plan, schema: PointsSchema) -> tuple[str, ...]:
-    """The columns of a set that some query looks at, as declared."""
+def asked_fences(plan: Plan) -> tuple[FencesSchema, ...]:
+    """The declared sets of fences that some query asks about."""
+    return tuple(schema for schema in plan.fences if _asking_fences(plan, schema))
+
+
+def asked_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, ...]:
+    """The columns of a set that some query looks at, as declared; not that of polygons."""
+    if isinstance(schema, FencesSchema):
+        conditions = [query.fencing.where for query in _asking_fences(plan, schema) if query.fencing]
+        named = {column.name for where in conditions if where for column in columns_of(where)}
+        return tuple(name for name, _ in schema.columns if name == schema.key or name in named)
     asked = {name for near in _asking(plan, schema).values() for name in near.attributes}
     return tuple(name for name in schema.types if name == schema.key or name in asked)
 
@@ -99,7 +111,9 @@ def audited_points(query: QueryPlan) -> int:
     return found
 
 
-def _read(plan: Plan, read: Callable[[PointsReader], Piece], memory: int | None) -> GivenPoints:
+def _read(
+    plan: Plan, read: Callable[[PointsReader | FencesReader], Piece], memory: int | None
+) -> GivenPoints:
     there = available_bytes() if memory is None else memory
     taken = 0
     rows: dict[str, Rows] = {}
@@ -121,7 +135,22 @@ def _read(plan: Plan, read: Callable[[PointsReader], Piece], memory: int | None)
         rows[schema.name] = piece.rows
         bad.append(piece.bad)
         taken += sum(expected_bytes(near, piece.rows.count) for near in asking.values())
-    return GivenPoints(rows, join_rows(bad))
+    for fences in asked_fences(plan):
+        on_globe = any(_is_geographic(plan, query) for query in _asking_fences(plan, fences))
+        piece = read(FencesReader(fences, asked_columns(plan, fences), geographic=on_globe))
+        rows[fences.name] = piece.rows
+        bad.append(piece.bad)
+    return GivenPoints(rows, join_rows(bad), frozenset(fences.name for fences in plan.fences))
+
+
+def _asking_fences(plan: Plan, schema: FencesSchema) -> list[QueryPlan]:
+    """The queries that ask about a set of fences."""
+    return [query for query in plan.queries if query.fencing and query.fencing.fences == schema.name]
+
+
+def _is_geographic(plan: Plan, query: QueryPlan) -> bool:
+    place = plan.stream(query.reads).place
+    return place is not None and place.geographic
 
 
 def _asking(plan: Plan, schema: PointsSchema) -> dict[str, Neighbourhood]:

@@ -46,7 +46,7 @@ from headwater.model.rows import (
     same_as_previous,
     strings,
 )
-from headwater.model.schema import APART, PlaceColumns, PointsSchema, StreamSchema
+from headwater.model.schema import APART, GEOMETRY, FencesSchema, PlaceColumns, PointsSchema, StreamSchema
 from headwater.model.time import (
     BEGINNING,
     END,
@@ -60,8 +60,8 @@ from headwater.model.time import (
 )
 
 __all__ = [
-    "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "SECOND", "UNITS",
-    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "Filter", "HeadwaterError",
+    "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "SECOND", "UNITS",
+    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
     "HostError", "Instant", "Kernel", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",
     "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",

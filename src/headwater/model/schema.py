@@ -1,4 +1,4 @@
-"""What a stream looks like: its columns, which of them is the time, the key and the place, and its lateness. And points."""
+"""What a stream looks like: its columns, which of them is the time, the key and the place, and its lateness. And points and fences."""
 
 from __future__ import annotations
 
@@ -62,3 +62,21 @@ class PointsSchema:
     def types(self) -> dict[str, ColumnType]:
         """The type of every column."""
         return dict(self.columns)
+
+
+GEOMETRY: Final = "geometry"
+"""The column of a table of fences that holds their polygons, as the text of a GeoJSON geometry or as WKT."""
+
+
+@dataclass(frozen=True, slots=True)
+class FencesSchema:
+    """Fences as declared: `key` is the column that names each of them. Their polygons are in no declared column."""
+
+    name: str
+    columns: tuple[tuple[str, ColumnType], ...]
+    key: str
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """The type of every column, that of the polygons last."""
+        return {**dict(self.columns), GEOMETRY: ColumnType.STRING}

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.fence.words import Detect
 from headwater.kernels.follow.words import Update
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.kernels.suppress.words import Predictor
-from headwater.model import ColumnType, PointsSchema, Region, StreamSchema
-from headwater.query.tree import CreatePoints, CreateQuery, CreateStream, Expression
+from headwater.model import ColumnType, FencesSchema, PointsSchema, Region, StreamSchema
+from headwater.query.tree import CreateFences, CreatePoints, CreateQuery, CreateStream, Expression
 from headwater.query.tree.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ STAMPS: Final = ("focal", "interest", "historical")
 """Columns that every answer behind a FOLLOW has besides: to whom it is delivered, for which interest, and from before it."""
 
 FORGET_US: Final = 3_600_000_000
-"""An hour: after so long a focal object that is silent is forgotten, where FORGET says nothing."""
+"""An hour: after so long whoever is silent is forgotten, where FORGET says nothing."""
 
 QUALITY_US: Final = 60_000_000
 """A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""
@@ -242,6 +243,26 @@ class Following:
 
 
 @dataclass(frozen=True, slots=True)
+class Fencing:
+    """A FENCE operator with every choice made.
+
+    `fences` is a declared set of polygons, then `moving` is False and there is no region; or a stream or a query, whose rows are fences
+    that move, with one of `radius_m`, `box_m` (width and height) and `shape`, a column with a polygon as WKT text. `where` is
+    a condition on fences. `roaming`: fences are the positions themselves, and every two of them are a pair once.
+    """
+
+    fences: str
+    moving: bool
+    where: Expression | None
+    radius_m: float | None
+    box_m: tuple[float, float] | None
+    shape: str | None
+    detect: tuple[Detect, ...]
+    forget_us: int
+    roaming: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedQuery:
     """A query that can be answered.
 
@@ -257,6 +278,7 @@ class CheckedQuery:
     suppression: Suppression | None
     prediction: Prediction | None
     following: Following | None
+    fencing: Fencing | None
     answers: Columns
     selected: SelectList
     schema: StreamSchema
@@ -274,11 +296,12 @@ class CheckedQuery:
 
     @property
     def further_reads(self) -> tuple[str, ...]:
-        """The streams and queries it reads besides; last the focals of a FOLLOW, unless they are events too."""
+        """The streams and queries it reads besides; last the focals of a FOLLOW or moving fences, unless they are read already."""
         further = self.tree.select.further_sources
-        if self.following is None or self.following.focals in (self.reads, *further):
-            return further
-        return (*further, self.following.focals)
+        beside = self.following.focals if self.following else None
+        if self.fencing and self.fencing.moving:
+            beside = self.fencing.fences
+        return further if beside is None or beside in (self.reads, *further) else (*further, beside)
 
     @property
     def where(self) -> Expression | None:
@@ -303,9 +326,18 @@ class CheckedPoints:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedFences:
+    """Fences as they were written and as they are used."""
+
+    tree: CreateFences
+    schema: FencesSchema
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
     """Everything a text creates, by name; queries come after what they read."""
 
     streams: Mapping[str, CheckedStream]
     queries: Mapping[str, CheckedQuery]
     points: Mapping[str, CheckedPoints]
+    fences: Mapping[str, CheckedFences]

@@ -13,15 +13,17 @@ from typing import NamedTuple
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.nearest.words import Emission
-from headwater.model import PointsSchema, QueriesRefused, QueryError, Span, StreamSchema
+from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, Span, StreamSchema
 from headwater.query.catalogue import (
     RESERVED,
     Catalogue,
+    CheckedFences,
     CheckedPoints,
     CheckedQuery,
     CheckedStream,
     Columns,
     Correlation,
+    Fencing,
     Following,
     Neighbourhood,
     Prediction,
@@ -53,6 +55,8 @@ from headwater.query.checks.behind import (
 from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.correlations import check_correlation
+from headwater.query.checks.fence import Fenced, check_fencing, fence_columns, is_roaming
+from headwater.query.checks.fences import check_fences
 from headwater.query.checks.follow import (
     Events,
     check_following,
@@ -70,9 +74,11 @@ from headwater.query.checks.suppress import check_suppression
 from headwater.query.expand import expand
 from headwater.query.parse import parse
 from headwater.query.tree import (
+    CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
+    Fence,
     Follow,
     MatchRecognize,
     Nearest,
@@ -98,12 +104,13 @@ class _Asked(NamedTuple):
     suppression: Suppression | None = None
     prediction: Prediction | None = None
     following: Following | None = None
+    fencing: Fencing | None = None
 
 
 def check(
     script: Script | str, text: str = "", file: str = "query", *, syntax: Sequence[QueryError] = ()
 ) -> Catalogue:
-    """The checked streams, points and queries of a script or of a text; raises QueriesRefused with all errors.
+    """The checked streams, points, fences and queries of a script or of a text; raises QueriesRefused with all errors.
 
     `text` is what the script was read from. `syntax` are errors of statements that could not be read and are not in the
     script: they are told along, and names that those statements may have created are not called unknown.
@@ -137,6 +144,7 @@ class _Checker:
     streams: dict[str, CheckedStream] = field(default_factory=dict)
     queries: dict[str, CheckedQuery] = field(default_factory=dict)
     points: dict[str, CheckedPoints] = field(default_factory=dict)
+    fences: dict[str, CheckedFences] = field(default_factory=dict)
     schemas: dict[str, StreamSchema] = field(default_factory=dict)
     named: dict[str, Statement] = field(default_factory=dict)
     repeated: list[Statement] = field(default_factory=list)
@@ -145,7 +153,7 @@ class _Checker:
     stamps: dict[str, Columns] = field(default_factory=dict)
 
     def run(self) -> Catalogue:
-        """Streams and points first, then queries in the order in which they read one another."""
+        """Streams, points and fences first, then queries in the order in which they read one another."""
         self._names()
         for statement in self.named.values():
             if isinstance(statement, CreateStream) and (stream := check_stream(statement, self.complaints)):
@@ -153,6 +161,8 @@ class _Checker:
                 self.schemas[stream.schema.name] = stream.schema
             elif isinstance(statement, CreatePoints) and (points := check_points(statement, self.complaints)):
                 self.points[points.schema.name] = points
+            elif isinstance(statement, CreateFences) and (fences := check_fences(statement, self.complaints)):
+                self.fences[fences.schema.name] = fences
         created = {name: tree for name, tree in self.named.items() if isinstance(tree, CreateQuery)}
         if self.unread is None and not any(isinstance(tree, CreateQuery) for tree in self.script.statements):
             self.complaints.refuse(
@@ -162,7 +172,7 @@ class _Checker:
             if query := self._query(tree):
                 self.queries[query.name] = query
         self._check_repeated()
-        return Catalogue(self.streams, self.queries, self.points)
+        return Catalogue(self.streams, self.queries, self.points, self.fences)
 
     def _names(self) -> None:
         for statement in self.script.statements:
@@ -174,7 +184,7 @@ class _Checker:
                 "duplicate-name",
                 f"there {_what_it_is(self.named[statement.name])} named '{statement.name}' already",
                 statement.span,
-                "streams, points and queries share their names: rename one of the two",
+                "streams, points, fences and queries share their names: rename one of the two",
             )
 
     def _check_repeated(self) -> None:
@@ -184,6 +194,8 @@ class _Checker:
                 check_stream(statement, self.complaints)
             elif isinstance(statement, CreatePoints):
                 check_points(statement, self.complaints)
+            elif isinstance(statement, CreateFences):
+                check_fences(statement, self.complaints)
             else:
                 self._query(statement)
 
@@ -297,6 +309,8 @@ class _Checker:
             return _Asked(suppression=suppressed)
         if isinstance(operator, Follow):
             return _Asked(following=self._following(tree, operator))
+        if isinstance(operator, Fence):
+            return _Asked(fencing=self._fencing(tree, operator))
         if operator:
             found = check_correlation(operator, schema, self.complaints, place_known=place_known)
             return _Asked(correlation=found)
@@ -310,6 +324,21 @@ class _Checker:
         ]
         focals, place_known = self.schemas.get(operator.focals), self._place_known(operator.focals)
         return check_following(operator, events, focals, self.complaints, focals_place_known=place_known)
+
+    def _fencing(self, tree: CreateQuery, operator: Fence) -> Fencing | None:
+        source = tree.select.source
+        given = Fenced(
+            self.schemas.get(source),
+            _spans(tree)[source],
+            self._schema_of_fences(operator.fences),
+            self._place_known(source),
+            self._place_known(operator.fences),
+            is_roaming(operator, source, tree.select.where),
+        )
+        return check_fencing(operator, given, self.complaints)
+
+    def _schema_of_fences(self, name: str) -> StreamSchema | FencesSchema | None:
+        return self.fences[name].schema if name in self.fences else self.schemas.get(name)
 
     def _place_known(self, source: str) -> bool:
         """False for a stream whose PLACE was refused: then a missing place is no second error."""
@@ -371,6 +400,10 @@ class _Checker:
             self._polygon_exists(tree, asked.prediction)
         elif asked.following and asked.following.interests:
             answers = starred = interest_columns(self.schemas[asked.following.focals])
+        elif asked.fencing:
+            fences = self._schema_of_fences(asked.fencing.fences)
+            assert fences is not None
+            answers = starred = fence_columns(schema, fences)
         else:
             answers, starred = row_columns(schema)
         if stamps:
@@ -406,6 +439,8 @@ class _Checker:
             return ["key" if "key" in told else None, None if schema.key in told else schema.key]
         if asked.prediction and not asked.prediction.pairs:
             return ["key", schema.key]
+        if asked.fencing:
+            return ["object", schema.key]
         readings = asked.correlation is not None and asked.correlation.emit is Emit.READINGS
         return [schema.key, "key"] if readings else [schema.key]
 
@@ -418,7 +453,7 @@ class _Checker:
             return None
         name, span = operator.target.points, operator.target.span or operator.span
         created = self.named.get(name)
-        if isinstance(created, CreateStream | CreateQuery):
+        if isinstance(created, CreateStream | CreateQuery | CreateFences):
             self.complaints.refuse(
                 "wrong-source",
                 f"'{name}' {_what_it_is(created)}, and TO EACH OF takes points",
@@ -438,8 +473,31 @@ class _Checker:
         return self._schema_of_points(name)
 
     def _sources_exist(self, tree: CreateQuery) -> None:
+        fences = _fences_of(tree)
         for source, span in _spans(tree).items():
-            self._source_exists(tree, source, span)
+            if source not in fences or source in (tree.select.source, *tree.select.further_sources):
+                self._source_exists(tree, source, span)
+            else:
+                self._fences_exist(source, span)
+
+    def _fences_exist(self, name: str, span: Span | None) -> None:
+        created = self.named.get(name)
+        if isinstance(created, CreatePoints):
+            self.complaints.refuse(
+                "wrong-source",
+                f"'{name}' are points, and FENCE takes fences",
+                span,
+                f"create fences of another name: CREATE FENCES {name}_fences (name STRING KEY); or read them as a stream with KEY and PLACE",
+            )
+        elif created is None and not (self.unread and name in self.unread):
+            known = [other for other, tree in self.named.items() if isinstance(tree, CreateFences)]
+            self.complaints.refuse(
+                "unknown-fences",
+                f"there are no fences named '{name}', and no stream",
+                span,
+                *suggest(name, known, "fences"),
+                *([] if known else [f"create them: CREATE FENCES {name} (name STRING KEY)"]),
+            )
 
     def _source_exists(self, tree: CreateQuery, source: str, span: Span | None) -> None:
         if isinstance(self.named.get(source), CreatePoints):
@@ -449,13 +507,22 @@ class _Checker:
                 span,
                 f"read a stream and ask what is near to each of them: NEAREST (1 TO EACH OF {source} …)",
             )
+        if isinstance(self.named.get(source), CreateFences):
+            self.complaints.refuse(
+                "wrong-source",
+                f"'{source}' are fences, and queries read streams",
+                span,
+                f"read a stream of positions and ask who enters them: FENCE ({source})",
+            )
         if source in self.named or (self.unread and source in self.unread):
             return
         own = {tree.name, tree.name.rpartition("/")[0] if tree.hidden else tree.name}
         streams = (
             name
             for name, created in self.named.items()
-            if not isinstance(created, CreatePoints) and not _is_hidden(created) and name not in own
+            if not isinstance(created, CreatePoints | CreateFences)
+            and not _is_hidden(created)
+            and name not in own
         )
         self.complaints.refuse(
             "unknown-stream",
@@ -508,7 +575,7 @@ def _reads_further(statement: Statement) -> bool:
 
 
 def _sources(tree: CreateQuery) -> tuple[str, ...]:
-    """All that a query reads, each once; last the focals of a FOLLOW."""
+    """All that a query reads, each once; last the focals of a FOLLOW, or the fences of a FENCE."""
     return tuple(_spans(tree))
 
 
@@ -523,7 +590,15 @@ def _spans(tree: CreateQuery) -> dict[str, Span | None]:
     for operator in (*select.chain, select.operator):
         if isinstance(operator, Follow):
             found.setdefault(operator.focals, operator.place_of("focals") or tree.span)
+        elif isinstance(operator, Fence):
+            found.setdefault(operator.fences, operator.place_of("fences") or tree.span)
     return found
+
+
+def _fences_of(tree: CreateQuery) -> set[str]:
+    """The fences that a query names."""
+    operators = (*tree.select.chain, tree.select.operator)
+    return {operator.fences for operator in operators if isinstance(operator, Fence)}
 
 
 def _is_hidden(created: Statement) -> bool:
@@ -550,6 +625,8 @@ def _with_further(near: Neighbourhood, answers: Columns) -> Neighbourhood:
 def _what_it_is(created: Statement) -> str:
     if isinstance(created, CreatePoints):
         return "are points"
+    if isinstance(created, CreateFences):
+        return "are fences"
     return "is a stream" if isinstance(created, CreateStream) else "is a query"
 
 

@@ -13,9 +13,10 @@ from typing import Final
 
 from headwater.kernels.correlate.book import is_plain
 from headwater.kernels.correlate.subscription import Emit, Subscription
-from headwater.model import PointsSchema, StreamSchema
+from headwater.model import FencesSchema, PointsSchema, StreamSchema
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
+from headwater.query.fence_words import fences_in_words, fencing_in_words, state_of_fencing, zones_of_fencing
 from headwater.query.follow_words import (
     completeness_in_words,
     following_in_words,
@@ -56,6 +57,7 @@ from headwater.query.predict_words import (
 from headwater.query.printer import show
 from headwater.query.tree import Expression, MatchRecognize
 from headwater.query.useful import NOTHING
+from headwater.query.walk import columns_of
 from headwater.query.words import (
     aligned,
     clauses_in_words,
@@ -94,6 +96,7 @@ def explain(plan: Plan | str) -> str:
     parts += [_stream(plan, stream) for stream in plan.streams]
     asked = {query.neighbourhood.points for query in plan.queries if query.neighbourhood}
     parts += [_points(plan, points) for points in plan.points if points.name in asked]
+    parts += [told for fences in plan.fences if (told := _fences(plan, fences))]
     patterns = _patterns(plan)
     for alike in _by_kernel(plan).values():
         parts += [_query(plan, query, patterns.get(query.name)) for query in alike[:MOST_TOLD]]
@@ -193,6 +196,25 @@ def _points(plan: Plan, points: PointsSchema) -> str:
     return _section(f"points {points.name}", entries)
 
 
+def _fences(plan: Plan, fences: FencesSchema) -> str | None:
+    asking = [query for query in plan.queries if query.fencing and query.fencing.fences == fences.name]
+    if not asking:
+        return None
+    conditions = [query.fencing.where for query in asking if query.fencing and query.fencing.where]
+    used = {column.name for where in conditions for column in columns_of(where)}
+    columns = [f"{fences.key} (key)", *(name for name, _ in fences.columns if name in used - {fences.key})]
+    unused = [name for name, _ in fences.columns if name not in used and name != fences.key]
+    return _section(
+        f"fences {fences.name}",
+        [
+            ("columns", _wrapped(", ".join(columns))),
+            *([("left out", _wrapped(f"{', '.join(unused)} (needed by no query)"))] if unused else []),
+            ("asked by", _wrapped(listed([query.name for query in asking]))),
+            ("read", fences_in_words(fences.name)),
+        ],
+    )
+
+
 # --- queries ------------------------------------------------------------------------------------------------------
 
 
@@ -228,6 +250,11 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
         entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
     elif query.following:
         told = following_in_words(query)
+        entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
+    elif query.fencing:
+        told = fencing_in_words(query.fencing)
+        if query.fencing.where:
+            told.insert(1, ("of these", show(query.fencing.where)))
         entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in told]
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
@@ -266,6 +293,9 @@ def _zone(plan: Plan, query: QueryPlan) -> Entry:
         return "zones", _wrapped(zones_of_points_in_words(query, plan.zones, plan.zone_of(query.name)))
     if query.shared and plan.zones > 1 and query.behind:
         return "zones", _wrapped(zones_of_following_in_words(plan.zones))
+    if query.fencing and plan.zones > 1 and (query.spread or query.shared):
+        key = query.spread[0] if query.spread else ""
+        return "zones", _wrapped(zones_of_fencing(query.fencing, plan.zones, key))
     if query.shared and plan.zones > 1:
         return "zones", _wrapped(zones_of_shared_in_words(query, plan.zones))
     if not query.spread:
@@ -312,6 +342,8 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         return state_of_prediction(query.prediction)
     if query.following:
         return state_of_following(query, plan.stream(query.following.events[0]))
+    if query.fencing:
+        return state_of_fencing(query.fencing)
     asked = query.subscription
     if asked is None:
         return "none"

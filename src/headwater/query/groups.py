@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.fence.question import Fences
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Following, Neighbourhood, Prediction, Recognition, Suppression
+from headwater.query.catalogue import Fencing, Following, Neighbourhood, Prediction, Recognition, Suppression
 from headwater.query.expressions import condition
+from headwater.query.fencings import make_fence_query
 from headwater.query.followings import Behind, Reading, make_follow_query
 from headwater.query.neighbours import make_query, share
 from headwater.query.patterns.passing import wanted_rows
@@ -30,7 +32,7 @@ Wanted = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict", "follow" or "select".
+    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict", "follow", "fence" or "select".
 
     `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
     WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
@@ -39,7 +41,8 @@ class QueryPlan:
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
     `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
-    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look.
+    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look. `fences` of a FENCE whose fences stand
+    still are None as long as they have not been given.
     """
 
     name: str
@@ -65,11 +68,18 @@ class QueryPlan:
     following: Following | None = None
     behind: str | None = None
     before_us: int = 0
+    fencing: Fencing | None = None
+    fences: Fences | None = None
 
     @property
     def joins(self) -> bool:
         """Whether it is a PREDICT of pairs, or of more."""
         return self.prediction is not None and len(self.prediction.aliases) > 1
+
+    @property
+    def has_moving_fences(self) -> bool:
+        """Whether it is a FENCE of fences that move."""
+        return self.fencing is not None and self.fencing.moving
 
     @property
     def is_inside(self) -> bool:
@@ -219,6 +229,33 @@ def make_follow_group(
     return Group(
         f"follow:{source.name}", source.name, tuple(names), FollowKernel(source, asked, conditions.listed)
     )
+
+
+def make_fence_group(
+    queries: Sequence[QueryPlan],
+    source: StreamSchema,
+    readings: Sequence[Reading],
+    zone: int,
+    home: tuple[int, int] | None,
+    zones: int,
+) -> Group:
+    """The group of some FENCE queries that read `source`, each with its reading."""
+    from headwater.kernels.fence import FenceKernel
+
+    conditions = _Conditions()
+    asked = [
+        make_fence_query(
+            query,
+            reading,
+            where=conditions.place(query.where, query.spread, home),
+            fence_where=conditions.place(query.fencing.where) if query.fencing.moving else None,
+            share=(zone, zones) if query.shared and query.fencing.moving and zones > 1 else None,
+        )
+        for query, reading in zip(queries, readings, strict=True)
+        if query.fencing
+    ]
+    kernel = FenceKernel(source, asked, conditions.listed)
+    return Group(f"fence:{source.name}", source.name, tuple(query.name for query in queries), kernel)
 
 
 def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int) -> Callable[[Rows], Wanted]:

@@ -22,17 +22,28 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.model import Answers, ColumnType, PointsSchema, QueriesRefused, QueryError, Rows, StreamSchema
+from headwater.model import (
+    Answers,
+    ColumnType,
+    FencesSchema,
+    PointsSchema,
+    QueriesRefused,
+    QueryError,
+    Rows,
+    StreamSchema,
+)
 from headwater.query.bad_rows import BadRows, bad_updates
-from headwater.query.catalogue import Catalogue, CheckedQuery
+from headwater.query.catalogue import Catalogue, CheckedQuery, Fencing
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
+from headwater.query.fencings import fences_of
 from headwater.query.fingerprints import fingerprints
 from headwater.query.followings import Behind, Reading, can_stay_apart
 from headwater.query.groups import (
     Group,
     QueryPlan,
     Wanted,
+    make_fence_group,
     make_follow_group,
     make_group,
     make_routing,
@@ -99,7 +110,7 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
 class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
-    `points` are the declared sets: those that some query asks about must be given by `with_points` before rows come.
+    `points` and `fences` are the declared sets: those that some query asks about must be given by `with_points` before rows come.
     `merges` are streams and queries that some query reads together, under one name.
     """
 
@@ -110,6 +121,7 @@ class Plan:
     zones: int = 1
     points: tuple[PointsSchema, ...] = ()
     merges: tuple[Merge, ...] = ()
+    fences: tuple[FencesSchema, ...] = ()
     _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def stream(self, name: str) -> StreamSchema:
@@ -187,7 +199,7 @@ class Plan:
     def with_points(
         self, given: Mapping[str, Rows], *, parts: Mapping[str, int] | None = None, audit: float = 0.0
     ) -> Plan:
-        """The plan with the points of every declared set, by its name, as checked rows.
+        """The plan with the points, or the fences, of every declared set, by its name, as checked rows.
 
         `parts` says for some queries over how many zones their points were spread before; `audit` is the share of points
         for which the loss of PROBABLE is measured.
@@ -200,10 +212,19 @@ class Plan:
         }
         spread_over = {name: parts_for(len(points), self.zones) for name, points in found.items()}
         spread_over.update({name: n for name, n in (parts or {}).items() if n in (1, self.zones)})
+        sets = {schema.name: schema for schema in self.fences}
+        fences = {
+            query.name: fences_of(
+                asked, sets[asked.fences], given[asked.fences], geographic=self._is_geographic(query)
+            )
+            for query in self.queries
+            if (asked := query.fencing) and not asked.moving
+        }
         queries = tuple(
             replace(
                 query,
                 points=found.get(query.name, query.points),
+                fences=fences.get(query.name, query.fences),
                 parts=spread_over[query.scatter] if query.scatter else 1,
                 audit=audit if query.neighbourhood else 0.0,
             )
@@ -228,6 +249,7 @@ class Plan:
             self.zones,
             self.points,
             self.merges,
+            self.fences,
         )
         _Packer(written, pickle.HIGHEST_PROTOCOL).dump(parts)
         return zlib.compress(written.getvalue(), 1)
@@ -246,6 +268,10 @@ class Plan:
             found[query.name] = query.schema
         return found
 
+    def _is_geographic(self, query: QueryPlan) -> bool:
+        place = self.stream(query.reads).place
+        return place is not None and place.geographic
+
     def _declared(self) -> frozenset[str]:
         return self._once("declared", lambda: frozenset(stream.name for stream in self.streams))
 
@@ -260,6 +286,11 @@ class Plan:
                 is_both = source in asked.events and source == asked.focals
                 where = asked.where if source == asked.focals else self._where_of_events(query)
                 query = replace(query, where=None if is_both else where)
+            elif (fence := query.fencing) and fence.moving and source == fence.fences:
+                is_both = source == self.sources(query.reads)[0]
+                query = replace(
+                    query, where=query.where if fence.roaming else None if is_both else fence.where
+                )
             found.append(query)
         return found
 
@@ -279,6 +310,9 @@ class Plan:
                 shape = (asked.shape,) if asked.shape else ()
                 yield Demand(asked.where, columns=frozenset((place.x, place.y, *shape)))
             return
+        if fence := query.fencing:
+            yield from self._demands_of_fence(query, fence, source)
+            return
         yield Demand(
             query.where,
             query.subscription,
@@ -287,13 +321,33 @@ class Plan:
             columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
         )
 
+    def _demands_of_fence(self, query: QueryPlan, asked: Fencing, source: str) -> Iterator[Demand]:
+        place = self.stream(source).place
+        assert place is not None
+        if source == self.sources(query.reads)[0]:
+            yield Demand(query.where, columns=frozenset((place.x, place.y)))
+        if asked.moving and source == asked.fences:
+            shape = (asked.shape,) if asked.shape else ()
+            yield Demand(asked.where, columns=frozenset((place.x, place.y, *shape)))
+
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         here = [query for query in self.queries if query.lives_in(zone, self.zones) and not query.is_inside]
         return tuple(
-            self._follow_group(members, zone)
-            if kind == "follow"
-            else make_group(self.stream(reads), kind, members, zone, self._home(reads, zone), self.zones)
-            for (reads, kind), members in self._by_source(here)
+            self._group(reads, kind, members, zone) for (reads, kind), members in self._by_source(here)
+        )
+
+    def _group(self, reads: str, kind: str, members: Sequence[QueryPlan], zone: int) -> Group:
+        if kind == "follow":
+            return self._follow_group(members, zone)
+        home = self._home(reads, zone)
+        if kind == "fence":
+            readings = [self._reading_of_fence(query) for query in members]
+            return make_fence_group(members, self.stream(reads), readings, zone, home, self.zones)
+        return make_group(self.stream(reads), kind, members, zone, home, self.zones)
+
+    def _reading_of_fence(self, query: QueryPlan) -> Reading:
+        return Reading(
+            {name: self.stream(name) for name in self.sources(query.reads)}, self.merge(query.reads)
         )
 
     def _by_source(self, queries: Iterable[QueryPlan]) -> list[tuple[tuple[str, str], list[QueryPlan]]]:
@@ -361,6 +415,7 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
         zones,
         tuple(points.schema for points in catalogue.points.values()),
         _merges(catalogue, prints),
+        tuple(fences.schema for fences in catalogue.fences.values()),
     )
 
 
@@ -384,7 +439,8 @@ def _print(
     if query.name in sharing:
         return f"{fingerprint}-shared"
     pattern, near = query.recognition, query.neighbourhood
-    apart = (pattern and pattern.partition) or (near and near.per) or query.suppression or query.prediction
+    operators = (query.suppression, query.prediction, query.fencing)
+    apart = (pattern and pattern.partition) or (near and near.per) or any(operators)
     gathered = apart and query.name not in spreading
     return f"{fingerprint}-whole" if gathered else fingerprint
 
@@ -422,6 +478,7 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
         suppression=query.suppression,
         prediction=query.prediction,
         following=query.following,
+        fencing=query.fencing,
     )
 
 
@@ -434,6 +491,7 @@ def _kind(query: CheckedQuery) -> str:
         "suppress": query.suppression,
         "predict": query.prediction,
         "follow": query.following,
+        "fence": query.fencing,
     }
     return next((kind for kind, operator in operators.items() if operator), "select")
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
+from headwater.query.fence_text import fence_text
 from headwater.query.follow_text import follow_text
 from headwater.query.parse import is_plain_name
 from headwater.query.predict_text import predict_text, suppress_text
@@ -26,10 +27,12 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
     Expression,
+    Fence,
     Follow,
     In,
     IsNull,
@@ -116,6 +119,12 @@ def _(node: CreateStream) -> str:
 def _(node: CreatePoints) -> str:
     listed = ",\n".join(f"  {show(column)}" for column in node.columns)
     return f"CREATE POINTS {_name(node.name)} (\n{listed}\n);"
+
+
+@show.register
+def _(node: CreateFences) -> str:
+    listed = ",\n".join(f"  {show(column)}" for column in node.columns)
+    return f"CREATE FENCES {_name(node.name)} (\n{listed}\n);"
 
 
 @show.register
@@ -389,12 +398,17 @@ def _(node: Predict) -> str:
     return predict_text(node, show, _name)
 
 
-# --- FOLLOW -----------------------------------------------------------------------------------------------------------
+# --- FOLLOW and FENCE -------------------------------------------------------------------------------------------------
 
 
 @show.register
 def _(node: Follow) -> str:
     return follow_text(node, show, _name)
+
+
+@show.register
+def _(node: Fence) -> str:
+    return fence_text(node, show, _name)
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from headwater.query.tree import (
     Correlate,
     CreateQuery,
     Expression,
+    Fence,
     Follow,
     In,
     IsNull,
@@ -136,7 +137,7 @@ def _roots(node: object) -> list[Expression | Pattern]:
             return [*items, *where, *(root for operator in operators for root in _roots(operator))]
         case Predict():
             return [node.condition]
-        case Follow():
+        case Follow() | Fence():
             return [node.where] if node.where else []
         case Correlate():
             return [clause.condition for clause in node.clauses]

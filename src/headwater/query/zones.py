@@ -7,7 +7,8 @@ over the zones. A query that reads a query has the key of that one: its answers 
 A pattern with PARTITION BY does not live in one zone: it is spread over all of them, each partition in one. Plain SELECTs
 that read it are spread with it; if anything else reads it, its answers must meet, and it lives in one zone like the others.
 A NEAREST with PER is spread in the same way. One with many points and no PER is scattered: each point lives in one zone.
-A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single values that reads it, or a stream.
+A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single values that reads it, or a stream; a FENCE whose fences
+stand still is spread by the key of its objects.
 
 A PREDICT of pairs is shared: a pair is answered in the zone that has the tile with the lower corner of where its two lines can be
 near one another (see the kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
@@ -15,7 +16,7 @@ SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers.
 read by other operators, it lives in one zone.
 
 A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What stands behind it
-lives with it.
+lives with it. So is a FENCE whose fences move: each zone has all fences, and the objects that live in it.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 
 
 def shared(catalogue: Catalogue) -> set[str]:
-    """The queries that live in every zone as copies, for a PREDICT of pairs or a FOLLOW; and these, each zone with its share."""
+    """The queries that live in every zone as copies, for a PREDICT of pairs, a FOLLOW or a FENCE; and these, each zone with its share."""
     components: dict[str, list[CheckedQuery]] = {}
     keys = zone_keys(catalogue)
     for name, query in catalogue.queries.items():
@@ -78,15 +79,21 @@ def is_join(query: CheckedQuery) -> bool:
 
 def is_shared(query: CheckedQuery) -> bool:
     """Whether each zone answers a share of it."""
-    return query.following is not None or (is_join(query) and query.behind is None)
+    return (
+        query.following is not None or _has_moving_fences(query) or (is_join(query) and query.behind is None)
+    )
+
+
+def _has_moving_fences(query: CheckedQuery) -> bool:
+    return query.fencing is not None and query.fencing.moving
 
 
 def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
-    """Whether a query may live in every zone beside a PREDICT of pairs or a FOLLOW."""
+    """Whether a query may live in every zone beside a PREDICT of pairs, a FOLLOW or a FENCE."""
     if query.behind is not None and query.following is None:
         return True
     after_join = _reads_any(query, joining, catalogue)
-    if query.following:
+    if query.following or query.fencing:
         return not after_join
     if is_join(query):
         return not after_join and query.prediction is not None and query.prediction.buffer is None
@@ -108,6 +115,8 @@ def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue)
 def _is_by_sensor(query: CheckedQuery) -> bool:
     """Whether it says something of each sensor by itself."""
     asked = query.prediction
+    if query.fencing:
+        return not query.fencing.moving
     return query.suppression is not None or (
         asked is not None and not is_join(query) and asked.buffer is None
     )
@@ -121,6 +130,7 @@ def _is_plain(query: CheckedQuery) -> bool:
         query.suppression,
         query.prediction,
         query.following,
+        query.fencing,
     )
     return not any(operators)
 

@@ -21,7 +21,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A plan that has its points, the inputs of its streams, and what reading the points gave."""
+    """A plan that has its points and fences, the inputs of its streams, and what reading them gave."""
 
     plan: Plan
     streams: Mapping[str, list[str]]
@@ -36,7 +36,7 @@ def ask_points(
     audit: float | None = None,
     parts: Mapping[str, int] | None = None,
 ) -> Asked:
-    """Read the points among the inputs; `parts` says over how many zones those of a query lay before."""
+    """Read the points and fences among the inputs; `parts` says over how many zones those of a query lay before."""
     if audit is not None and not probable_queries(plan):
         raise UsageError(
             "usage",
@@ -45,7 +45,7 @@ def ask_points(
         )
     given = points_from_files(plan, inputs)
     plan = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
-    sets = {schema.name for schema in plan.points}
+    sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
     audits = {}
     for query in probable_queries(plan) if audit else ():

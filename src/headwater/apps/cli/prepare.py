@@ -72,9 +72,13 @@ CREATE QUERY around AS SELECT * FROM weather FOLLOW (
 CREATE QUERY around_fits AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 BOX 4 KM, 4 KM EMIT INTERESTS);
 CREATE QUERY around_pattern AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS)
   MATCH_RECOGNIZE (PARTITION BY station AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) WITHIN 5 SECONDS DEFINE B AS B.wind > A.wind);
+CREATE FENCES areas (name STRING KEY);
+CREATE QUERY fenced AS SELECT * FROM weather FENCE (areas DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
+CREATE QUERY roaming AS SELECT * FROM weather FENCE (weather RADIUS 5 KM DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
 """
 
 MARKS: Final = 40  # enough for a grid
+AREA: Final = "POLYGON ((7.1 45.8, 7.2 45.8, 7.2 45.9, 7.1 45.8))"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,6 +136,8 @@ def _network() -> None:
 
 def _plan(queries: str, rows: Rows) -> Plan:
     """The plan of queries over the valley; the points they ask about are some of its readings."""
+    import pyarrow as pa
+
     from headwater.hosts.files.arrow import rows_to_arrow
     from headwater.hosts.points import points_from_tables
     from headwater.query.plan import compile_text
@@ -139,7 +145,10 @@ def _plan(queries: str, rows: Rows) -> Plan:
 
     plan = compile_text(STREAM_TEXT + queries)
     some = rows_to_arrow(rows.take(slice(0, MARKS)))
-    given = points_from_tables(plan, {"marks": some.append_column("number", [range(some.num_rows)])})
+    areas = pa.table({"name": ["here"], "geometry": [AREA]})
+    given = points_from_tables(
+        plan, {"marks": some.append_column("number", [range(some.num_rows)]), "areas": areas}
+    )
     return plan.with_points(given.rows, audit=1.0)
 
 

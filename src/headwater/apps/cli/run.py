@@ -25,7 +25,7 @@ from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
-from headwater.hosts.points import asked_points
+from headwater.hosts.points import asked_fences, asked_points
 from headwater.model import SECOND, DataError
 from headwater.query.plan import Plan, compile_text
 
@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="NAME=PATH",
-        help="readings of the stream NAME, or the points NAME: a file, a folder or a pattern; CSV (with a header), JSON lines, "
-        "Parquet, .gz too. Give it again for another stream, or for another input of the same one",
+        help="readings of the stream NAME, or the points or fences NAME: a file, a folder or a pattern; CSV (with a header), "
+        "JSON lines, Parquet, .gz too; fences are GeoJSON. Give it again for another stream, or for another input of the same one",
     )
     parser.add_argument(
         "--output",
@@ -145,16 +145,19 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
         if all(Path(path).resolve() != Path(other).resolve() for other in listed):  # said twice, read once
             listed.append(path)
     streams, points = [stream.name for stream in plan.streams], [schema.name for schema in plan.points]
+    fences = [schema.name for schema in plan.fences]
     for name in inputs:
-        if name not in (*streams, *points):
-            near = get_close_matches(name, [*streams, *points], 1)
+        if name not in (*streams, *points, *fences):
+            near = get_close_matches(name, [*streams, *points, *fences], 1)
             advice = [f"known streams: {', '.join(streams)}"]
             advice += [f"known points: {', '.join(points)}"] if points else []
+            advice += [f"known fences: {', '.join(fences)}"] if fences else []
             advice += [f"did you mean '{near}'?" for near in near]
             raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
     read = dict.fromkeys(root for query in plan.queries for root in plan.root_streams(query.reads))
     missing = {"stream": [name for name in read if name not in inputs]}
     missing["points"] = [schema.name for schema in asked_points(plan) if schema.name not in inputs]
+    missing["fences"] = [schema.name for schema in asked_fences(plan) if schema.name not in inputs]
     told = [
         f"{kind}{'s' * (kind == 'stream' and len(names) > 1)} {', '.join(repr(name) for name in names)}"
         for kind, names in missing.items()

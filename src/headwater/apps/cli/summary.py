@@ -74,8 +74,14 @@ class Summary:
         so_far = "this is what came of it so far" if self.answers else "no answer yet, no file written"
         told = [f"interrupted: {so_far}"] if interrupted else []
         told.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
-        if self.points.rows:
-            told.append(f"points    {_listed({name: rows.count for name, rows in self.points.rows.items()})}")
+        for label, is_fences in (("points", False), ("fences", True)):
+            given = {
+                name: rows.count
+                for name, rows in self.points.rows.items()
+                if (name in self.points.fences) == is_fences
+            }
+            if given:
+                told.append(f"{label:<10}{_listed(given)}")
         told.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
         if self.late:
             told.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
@@ -159,6 +165,13 @@ class Summary:
                 "{} without a place: FOLLOW finds them nowhere",
                 _rows(most("events_without_place:")),
             ),
+            (
+                "skipped",
+                "{} without a key or a place: no positions for FENCE",
+                _rows(most("positions_without_place:")),
+            ),
+            ("skipped", "{} without a key or a place: no fences", _rows(most("fences_without_place:"))),
+            ("skipped", "{} without a polygon: no fences", _rows(most("fences_without_shape:"))),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
             ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),

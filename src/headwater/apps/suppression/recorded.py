@@ -68,6 +68,7 @@ def plan_of_samples(catalogue: Catalogue, question: Question, text: str) -> Plan
     statements: tuple[Statement, ...] = (
         *(stream.tree for stream in catalogue.streams.values()),
         *(points.tree for points in catalogue.points.values()),
+        *(fences.tree for fences in catalogue.fences.values()),
         *(replace(query.tree, hidden=True) for name, query in catalogue.queries.items() if name in above),
         bare,
     )

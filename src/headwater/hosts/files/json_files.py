@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -130,27 +130,33 @@ class _Reader:
 
     def _few(self, block: Block, records: NDArray[np.int64], faults: Faults) -> Rows:
         """Lines of any kind, one by one."""
-        values: list[list[Any]] = [[] for _ in self.wanted.columns]
-        for record in records.tolist():
-            line, fault = _object(block, record)
-            for cells, (name, kind) in zip(values, self.wanted.types.items(), strict=True):
-                try:
-                    cells.append(None if line.get(name) is None else _READ[kind](line[name]))
-                except _BadCell as bad:
-                    cells.append(None)
-                    fault = (
-                        fault
-                        or f"{bad.code}: {show_cell(_as_json(line[name]))} {bad.words} (column '{name}')"
-                    )
-            if fault:
-                faults[record] = fault
-        types = [_FAST.get(kind, pa.string()) for kind in self.wanted.types.values()]
-        rows, wrong = typed_rows(
-            self.wanted, [pa.array(cells, kind) for cells, kind in zip(values, types, strict=True)]
-        )
-        for row, reason in wrong.items():
-            faults.setdefault(int(records[row]), reason)
+        rows, wrong = typed_objects(self.wanted, [_object(block, record) for record in records.tolist()])
+        faults.update({int(records[row]): reason for row, reason in wrong.items()})
         return rows
+
+
+def typed_objects(
+    wanted: Wanted, objects: Sequence[tuple[dict[str, Any], str | None]]
+) -> tuple[Rows, Faults]:
+    """Objects as rows, and what is wrong with them; beside each stands what was wrong with it before."""
+    faults: Faults = {}
+    values: list[list[Any]] = [[] for _ in wanted.columns]
+    for row, (line, fault) in enumerate(objects):
+        for cells, (name, kind) in zip(values, wanted.types.items(), strict=True):
+            try:
+                cells.append(None if line.get(name) is None else _READ[kind](line[name]))
+            except _BadCell as bad:
+                cells.append(None)
+                fault = (
+                    fault or f"{bad.code}: {show_cell(_as_json(line[name]))} {bad.words} (column '{name}')"
+                )
+        if fault:
+            faults[row] = fault
+    types = [_FAST.get(kind, pa.string()) for kind in wanted.types.values()]
+    rows, wrong = typed_rows(
+        wanted, [pa.array(cells, kind) for cells, kind in zip(values, types, strict=True)]
+    )
+    return rows, {**wrong, **faults}
 
 
 def _time_style(value: Any) -> pa.DataType:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from headwater.hosts.files.cells import Faults, convert
-from headwater.model import Column, ColumnType, PointsSchema, Rows, StreamSchema, strings
+from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows, StreamSchema, strings
 
 BAD_TYPES: Mapping[str, ColumnType] = {
     "stream": ColumnType.STRING,
@@ -43,17 +43,19 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read: a file as a stream or as points, and which columns of it; `judge` None is that of a stream."""
+    """What is read: a file as a stream, as points or as fences, and which columns of it; `judge` None is that of a stream."""
 
     path: str
-    schema: StreamSchema | PointsSchema
+    schema: StreamSchema | PointsSchema | FencesSchema
     columns: tuple[str, ...]
     judge: Judge | None = None
 
     @property
     def noun(self) -> str:
         """What the schema is of."""
-        return "stream" if isinstance(self.schema, StreamSchema) else "points"
+        if isinstance(self.schema, StreamSchema):
+            return "stream"
+        return "points" if isinstance(self.schema, PointsSchema) else "fences"
 
     @property
     def types(self) -> dict[str, ColumnType]:
@@ -125,7 +127,7 @@ def even_parts(start: int, stop: int, most: int) -> Iterator[NDArray[np.int64]]:
     return iter(np.array_split(np.arange(start, stop), parts)) if parts else iter(())
 
 
-def judge_readings(schema: StreamSchema | PointsSchema) -> Judge:
+def judge_readings(schema: StreamSchema | PointsSchema | FencesSchema) -> Judge:
     """A reading has a time and, if places are on the globe, a place there."""
     assert isinstance(schema, StreamSchema), "whoever reads points says which of them are of use"
     places = [(schema.place.x, schema.place.y)] if schema.place and schema.place.geographic else []

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.points import asked_points
+from headwater.hosts.points import asked_fences, asked_points
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
@@ -56,8 +56,8 @@ def run(
     `queries` is a text, or what the builders made. With streaming inputs the answers are streaming too; nothing runs
     before they are written. `zones` is over how many places the queries are spread (default: two a core).
 
-    The points that a NEAREST asks about are an input too: a static DataFrame of Spark's or one of pandas', collected
-    here. Its rows that are no points are left out and told in `answers.bad`; a stream, whose batches have no place for
+    The points that a NEAREST asks about, and the fences of a FENCE, are an input too: a static DataFrame of Spark's or one of
+    pandas', collected here; polygons are its column `geometry`. Its rows that are no points or fences are left out and told in `answers.bad`; a stream, whose batches have no place for
     them, is refused until they are taken out. `audit` is the share of the points for which the loss of PROBABLE is
     measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`, and of what comes in behind the last row of a bounded
     input `audited_at_end:QUERY` and `missed_at_end:QUERY`.
@@ -68,7 +68,7 @@ def run(
     wanted = zones or default_zones(session.sparkContext.defaultParallelism)
     plan = compile_queries(queries, zones=wanted)
     _refuse_strangers(plan, inputs)
-    sets = {schema.name for schema in plan.points}
+    sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     given = frame_points(plan, {name: frame for name, frame in inputs.items() if name in sets})
     plan = plan.with_points(given.rows, audit=check_audit(plan, audit))
     frames = {name: frame for name, frame in inputs.items() if name not in sets}
@@ -269,18 +269,21 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
 
 def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
     streams = [stream.name for stream in plan.streams]
-    points, asked = ([schema.name for schema in given] for given in (plan.points, asked_points(plan)))
+    points, fences = ([schema.name for schema in given] for given in (plan.points, plan.fences))
+    asked = [schema.name for schema in asked_points(plan)] + [schema.name for schema in asked_fences(plan)]
     read = {root for query in plan.queries for root in plan.root_streams(query.reads)}
     for name in inputs:
-        if name not in (*streams, *points):
+        if name not in (*streams, *points, *fences):
             advice = [f"known streams: {', '.join(streams)}"]
             advice += [f"known points: {', '.join(points)}"] if points else []
+            advice += [f"known fences: {', '.join(fences)}"] if fences else []
             raise DataError("unknown-stream", f"there is no stream named '{name}'", advice=advice)
-    for name in (*streams, *points):
+    for name in (*streams, *points, *fences):
+        what = "points" if name in points else "fences"
         if (name in read or name in asked) and name not in inputs:
             raise DataError(
                 "no-input",
-                f"stream '{name}' has no input" if name in read else f"the points '{name}' have no input",
+                f"stream '{name}' has no input" if name in read else f"the {what} '{name}' have no input",
                 advice=[f'give one: hw.run(text, {{"{name}": df}})'],
             )
         if name in streams and not isinstance(inputs.get(name), DataFrame | None):

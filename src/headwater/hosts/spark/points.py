@@ -1,4 +1,4 @@
-"""Points that come as a DataFrame, of Spark's or of pandas': a table, collected here before the first row comes."""
+"""Points and fences that come as a DataFrame, of Spark's or of pandas': a table, collected here before the first row comes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from headwater.hosts.points import (
     GivenPoints,
     asked_columns,
+    asked_fences,
     asked_points,
     most_points,
     points_from_tables,
@@ -18,15 +19,16 @@ from headwater.hosts.points import (
 )
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.hosts.zone import Output
-from headwater.model import DataError, PointsSchema
+from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema
 from headwater.query.plan import Plan
 
 _TOLD_ROWS = 3
 
 
 def frame_points(plan: Plan, frames: Mapping[str, Any], *, memory: int | None = None) -> GivenPoints:
-    """The points of DataFrames by the name of their set; `memory` is what there is, if that is not to be asked."""
-    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in asked_points(plan)}
+    """The points and fences of DataFrames by the name of their set; `memory` is what there is, if that is not to be asked."""
+    asked: list[PointsSchema | FencesSchema] = [*asked_points(plan), *asked_fences(plan)]
+    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in asked}
     return points_from_tables(plan, tables, memory=memory)
 
 
@@ -60,7 +62,7 @@ def refuse_bad_points(given: GivenPoints) -> None:
     more = given.bad.count - len(rows)
     raise DataError(
         "bad-points",
-        f"{given.bad.count:,} row{'s' * (given.bad.count != 1)} of the points cannot be used",
+        f"{given.bad.count:,} row{'s' * (given.bad.count != 1)} of the points or fences cannot be used",
         advice=[
             *rows,
             *([f"and {more:,} more"] if more else []),
@@ -69,8 +71,10 @@ def refuse_bad_points(given: GivenPoints) -> None:
     )
 
 
-def _table(plan: Plan, schema: PointsSchema, frame: Any, memory: int | None) -> pa.Table:
-    wanted = asked_columns(plan, schema)
+def _table(plan: Plan, schema: PointsSchema | FencesSchema, frame: Any, memory: int | None) -> pa.Table:
+    is_fences = isinstance(schema, FencesSchema)
+    what, code = ("fences", "fences-table") if is_fences else ("points", "points-table")
+    wanted = (*asked_columns(plan, schema), *((GEOMETRY,) if is_fences else ()))
     if not isinstance(frame, DataFrame):
         try:
             return pa.Table.from_pandas(
@@ -78,16 +82,16 @@ def _table(plan: Plan, schema: PointsSchema, frame: Any, memory: int | None) -> 
             )
         except (pa.ArrowException, AttributeError, TypeError, KeyError, ValueError) as cause:
             raise DataError(
-                "points-table",
-                f"the points '{schema.name}' cannot be read: {cause}",
+                code,
+                f"the {what} '{schema.name}' cannot be read: {cause}",
                 advice=["give a DataFrame of Spark's or of pandas', each of its columns of one type"],
             ) from cause
     if frame.isStreaming:
         raise DataError(
-            "points-table",
-            f"the points '{schema.name}' are a stream: points are a table, read once before the first row",
+            code,
+            f"the {what} '{schema.name}' are a stream: {what} are a table, read once before the first row",
             advice=["give a static DataFrame"],
         )
     present = frame.select(*(f"`{name}`" for name in wanted if name in frame.columns))
-    most = most_points(plan, schema, memory=memory)
+    most = None if isinstance(schema, FencesSchema) else most_points(plan, schema, memory=memory)
     return (present if most is None else present.limit(most + 1)).toArrow()

@@ -33,8 +33,8 @@ class Taking:
     columns: Mapping[str, str]
 
     def rows(self, rows: Rows) -> Rows:
-        """Its rows, with its own names."""
-        own = Rows({name: rows[there] for name, there in self.columns.items()}, rows.count)
+        """Its rows, with its own names; without columns that did not travel."""
+        own = Rows({name: rows[there] for name, there in self.columns.items() if there in rows}, rows.count)
         return own if self.source is None else own.take(rows[SOURCE].values == self.source)
 
 

@@ -1,6 +1,6 @@
 """What may run behind a FOLLOW, once for each interest?
 
-Queries behind one FOLLOW read queries behind the same one, are no FOLLOW themselves, look back over a time that is known, and
+Queries behind one FOLLOW read queries behind the same one, are no FOLLOW and no FENCE themselves, look back over a time that is known, and
 leave the stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered.
 """
 
@@ -23,6 +23,7 @@ from headwater.query.reach import heartbeat_us
 from headwater.query.tree import (
     CreateQuery,
     Expression,
+    Fence,
     Follow,
     MatchRecognize,
     Name,
@@ -45,6 +46,7 @@ class Read(NamedTuple):
 def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
     """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
     follows = isinstance(tree.select.operator, Follow)
+    fences = isinstance(tree.select.operator, Fence)
     fellow = next((source for source in sources if source.behind), None)
     behind = fellow.behind if fellow else None
     for source in sources:
@@ -62,7 +64,14 @@ def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints:
                 source.span,
                 "read what is not behind a FOLLOW; what is delivered to one object is not near to another",
             )
-        elif not follows and fellow and source.behind != behind:
+        elif fences and source.behind:
+            complaints.refuse(
+                "wrong-chain",
+                f"'{source.name}' runs behind a FOLLOW, and no FENCE stands behind a FOLLOW",
+                source.span,
+                "read what is not behind a FOLLOW",
+            )
+        elif not follows and not fences and fellow and source.behind != behind:
             complaints.refuse(
                 "wrong-sources",
                 f"'{source.name}' and '{fellow.name}' do not run behind the same FOLLOW",

@@ -24,10 +24,11 @@ from headwater.query.tree import Follow, Quantity
 SOURCE: Final = "source"
 """The column that says of which source an event is, where there are several."""
 
-_NO_PLACE: Final = (
+NO_PLACE: Final = (
     "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream",
     "a query has the place of what it reads if it selects both columns under their names",
 )
+"""What to do about a missing place."""
 
 
 class Events(NamedTuple):
@@ -154,7 +155,7 @@ class _Checker:
                     "needs-place",
                     f"FOLLOW asks which events are near, and '{event.name}' has no PLACE",
                     event.span or self.tree.span,
-                    *_NO_PLACE,
+                    *NO_PLACE,
                 )
             taken = [name for name, _ in event.schema.columns if name in self._taken()]
             for name in taken:
@@ -201,7 +202,7 @@ class _Checker:
     def _refuse_kinds(self, first: StreamSchema, other: StreamSchema, span: Span | None) -> None:
         self._refuse(
             "wrong-sources",
-            f"the PLACE of '{first.name}' is {_kind_of_place(first)}, and that of '{other.name}' is {_kind_of_place(other)}",
+            f"the PLACE of '{first.name}' is {kind_of_place(first)}, and that of '{other.name}' is {kind_of_place(other)}",
             span or self.tree.span,
             "distances are measured between places of one kind",
         )
@@ -223,7 +224,7 @@ class _Checker:
                 "needs-place",
                 f"FOLLOW asks where focal objects are, and '{focals.name}' has no PLACE",
                 span,
-                *_NO_PLACE,
+                *NO_PLACE,
             )
         placed = next((event.schema for event in self.events if event.schema and event.schema.place), None)
         if placed and placed.place and focals.place and placed.place.geographic != focals.place.geographic:
@@ -359,7 +360,8 @@ class _Checker:
         self.complaints.refuse(code, message, span, *advice)
 
 
-def _kind_of_place(schema: StreamSchema) -> str:
+def kind_of_place(schema: StreamSchema) -> str:
+    """In words."""
     return "in degrees" if schema.place and schema.place.geographic else "in a plane"
 
 

@@ -16,7 +16,7 @@ from headwater.query.syntax.predict_rules import PredictRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import Expression, Follow, Literal, Quantity, Unit
 
-_REGIONS = ("RADIUS", "BOX", "SHAPE")
+REGIONS = ("RADIUS", "BOX", "SHAPE")
 
 
 @v_args(inline=True)
@@ -26,7 +26,7 @@ class FollowRules(PredictRules):
     def follow(self, word: Token, focals: Token, where: Expression | None, *given: Option) -> Follow:
         """`FOLLOW (focals [WHERE condition] options)`."""
         options = once(given)
-        one_of(given, _REGIONS)
+        one_of(given, REGIONS)
         one_of(given, [update.name for update in Update])
         quality, over = options.get("QUALITY", (None, None))
         return Follow(

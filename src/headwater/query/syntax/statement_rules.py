@@ -9,7 +9,7 @@ from lark import Token, v_args
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType
 from headwater.query.checks.complaints import suggest
-from headwater.query.syntax.follow_rules import FollowRules
+from headwater.query.syntax.fence_rules import FenceRules
 from headwater.query.syntax.leaves import (
     Number,
     literal,
@@ -31,6 +31,7 @@ from headwater.query.tree import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
@@ -57,7 +58,7 @@ TYPES: Final = {
 
 
 @v_args(inline=True)
-class Rules(FollowRules):
+class Rules(FenceRules):
     """All rules of the grammar."""
 
     # --- statements -----------------------------------------------------------------------------------------------
@@ -124,6 +125,16 @@ class Rules(FollowRules):
                 )
                 raise refused("POINTS take no PLACE", part.span, advice)
         return CreatePoints(name_of(name), parts, span=stretch(create, name))
+
+    def create_fences(self, create: Token, name: Token, *parts: Any) -> CreateFences:
+        """`CREATE FENCES name (…)`."""
+        for part in parts:
+            if isinstance(part, PlaceDefinition):
+                advice = (
+                    "leave it out: fences are polygons, in the units of the positions they are asked about"
+                )
+                raise refused("FENCES take no PLACE", part.span, advice)
+        return CreateFences(name_of(name), parts, span=stretch(create, name))
 
     def create_query(self, create: Token, name: Token, select: Select) -> CreateQuery:
         """`CREATE QUERY name AS select`."""

@@ -14,7 +14,7 @@ from headwater.query.checks.complaints import nearest
 from headwater.query.syntax.leaves import UNITS
 from headwater.query.syntax.tokens import span_of, stray
 
-MOST_EXPECTED: Final = 10
+MOST_EXPECTED: Final = 11
 """Things listed as expected; the others are left out."""
 
 _KINDS: Final = {
@@ -53,6 +53,8 @@ _SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING"}
 _PREDICT_GOES_ON: Final = {"MAY", "MUST", "TENTATIVE", "VALIDATED"}
 _FOLLOW_REGIONS: Final = {"RADIUS", "BOX", "SHAPE"}
 _FOLLOW_GOES_ON: Final = {"FORGET", "DELIVER", "ALWAYS", "MOVED"}
+_FENCE_GOES_ON: Final = {"DETECT", "FORGET"}
+_DETECTED: Final = {"ENTER", "EXIT", "INSIDE", "OUTSIDE", "CROSS"}
 _LEADS_TO_A_NUMBER: Final = {"NUMBER", "-", "INTERVAL", ",", ">="}
 _NUMBERS_BEHIND: Final = {
     "SQUARES": "LEAST SQUARES takes a number, over how many samples the line is drawn: USING LEAST SQUARES 5",
@@ -187,7 +189,7 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         return [hint]
     if "NAME" not in expected and (hint := _predict_advice(found, words)):
         return [hint]
-    if "NAME" not in expected and (hint := _follow_advice(found, words)):
+    if "NAME" not in expected and (hint := _fence_advice(words) or _follow_advice(found, words)):
         return [hint]
     if found.isidentifier() and expected == {"NUMBER", "MINUS"}:
         return ["write a number, such as 0.31 or -5: columns and expressions do not stand here"]
@@ -269,6 +271,18 @@ def _follow_advice(found: str, words: set[str | None]) -> str | None:
         return "write DELIVER ONCE, or DELIVER EACH for once in each interest"
     if words == {"INTERESTS"}:
         return "write EMIT INTERESTS; without it events are told"
+    return None
+
+
+def _fence_advice(words: set[str | None]) -> str | None:
+    """For what people write in FENCE and the language does not say so."""
+    if words >= _FENCE_GOES_ON:
+        return (
+            "behind the fences come RADIUS, BOX or SHAPE if they move, DETECT and what is told, and FORGET, "
+            "without commas between them"
+        )
+    if words == _DETECTED:
+        return "write DETECT and what is to be told: ENTER, EXIT, INSIDE, OUTSIDE, CROSS"
     return None
 
 

@@ -2,8 +2,8 @@
 
 The parser makes it, the builders make the same, the printer turns it back into text, the checker gives it a meaning.
 Spans say where a node stood in the text; they never count when two trees are compared. The nodes of MATCH_RECOGNIZE are in
-`tree.patterns`, those of NEAREST in `tree.nearest`, those of SUPPRESS and PREDICT in `tree.predict`, that of
-FOLLOW in `tree.follow`, to be used by those names.
+`tree.patterns`, those of NEAREST in `tree.nearest`, those of SUPPRESS and PREDICT in `tree.predict`, those of
+FOLLOW and FENCE in `tree.follow` and `tree.fence`, to be used by those names.
 """
 
 from headwater.query.tree.expressions import (
@@ -23,6 +23,7 @@ from headwater.query.tree.expressions import (
     Unary,
     Unit,
 )
+from headwater.query.tree.fence import Fence
 from headwater.query.tree.follow import Follow
 from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
@@ -34,6 +35,7 @@ from headwater.query.tree.statements import (
     Clause,
     ColumnDefinition,
     Correlate,
+    CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
@@ -58,10 +60,12 @@ __all__ = [
     "Clause",
     "ColumnDefinition",
     "Correlate",
+    "CreateFences",
     "CreatePoints",
     "CreateQuery",
     "CreateStream",
     "Expression",
+    "Fence",
     "Follow",
     "In",
     "IsNull",

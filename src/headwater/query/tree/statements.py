@@ -1,4 +1,4 @@
-"""Streams, points, queries and CORRELATE."""
+"""Streams, points, fences, queries and CORRELATE."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Span
 from headwater.query.tree.expressions import Between, Binary, Expression, Quantity, nowhere
+from headwater.query.tree.fence import Fence
 from headwater.query.tree.follow import Follow
 from headwater.query.tree.nearest import Nearest
 from headwater.query.tree.patterns import MatchRecognize
@@ -51,6 +52,15 @@ class CreateStream:
 @dataclass(frozen=True, slots=True)
 class CreatePoints:
     """`CREATE POINTS name (columns)`: places and values that queries ask about, each with a name."""
+
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFences:
+    """`CREATE FENCES name (columns)`: polygons that queries ask about, each with a name and what else is known of it."""
 
     name: str
     columns: tuple[ColumnDefinition, ...]
@@ -126,7 +136,7 @@ class Correlate:
     span: Span | None = nowhere()
 
 
-Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict | Follow
+Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict | Follow | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +176,7 @@ class CreateQuery:
     span: Span | None = nowhere()
 
 
-Statement = CreateStream | CreatePoints | CreateQuery
+Statement = CreateStream | CreatePoints | CreateFences | CreateQuery
 
 
 @dataclass(frozen=True, slots=True)

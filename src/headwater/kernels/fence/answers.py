@@ -1,0 +1,95 @@
+"""What is told of a change: its columns, its order, its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from headwater.kernels.fence.geometry import Whole
+from headwater.kernels.fence.moving import Mask
+from headwater.kernels.fence.objects import Keys
+from headwater.kernels.fence.question import FenceQuery
+from headwater.kernels.fence.standing import CROSS, ENTER, EXIT, INSIDE, OUTSIDE, Told
+from headwater.kernels.fence.words import Detect
+from headwater.model import Column, ColumnType, Rows, coded, compacted, content_ids, join_rows
+from headwater.model.identity import content_hash
+
+_CODES: Final = {
+    Detect.EXIT: EXIT,
+    Detect.ENTER: ENTER,
+    Detect.INSIDE: INSIDE,
+    Detect.CROSS: CROSS,
+    Detect.OUTSIDE: OUTSIDE,
+}
+_CHANGES: Final = np.array([detect.value for detect in sorted(_CODES, key=_CODES.__getitem__)], object)
+
+
+def wanted_changes(query: FenceQuery) -> Mask:
+    """bool[5]: which changes are told."""
+    wanted = np.zeros(len(_CODES), np.bool_)
+    wanted[[_CODES[detect] for detect in query.detect]] = True
+    return wanted
+
+
+def told_rows(query: FenceQuery, told: Told, many: int, objects: Keys, fences: Column) -> Rows:
+    """What happened, as answers in order of time, object, change and fence."""
+    part = _some(told, slice(0, many))
+    if query.share is not None and query.roaming and Detect.OUTSIDE in query.detect and many:
+        zone, zones = query.share
+        here = content_hash([objects.column])[0] % np.uint64(zones) == np.uint64(zone)
+        part = _some(part, here[part.slot])
+    part = _some(part, np.lexsort((part.fence, part.change, part.slot, part.time)))
+    count = len(part.time)
+    name = coded(np.zeros(count, np.int32), np.array([query.name], object))
+    time = Column(ColumnType.TIMESTAMP, part.time)
+    change = coded(part.change, _CHANGES)
+    one = compacted(objects.column.take(part.slot))
+    fence = _fence_column(fences, part.fence)
+    identity = content_ids([name, time, change, one, fence])
+    positions = query.positions
+    return Rows(
+        {
+            "query": name,
+            "event_time": time,
+            "match_id": identity,
+            "change": change,
+            "object": one,
+            "fence": fence,
+            positions.x: Column(positions.x_type, part.x.astype(positions.x_type.dtype)),
+            positions.y: Column(positions.y_type, part.y.astype(positions.y_type.dtype)),
+        },
+        count,
+    )
+
+
+def _some(told: Told, chosen: Whole | Mask | slice) -> Told:
+    return Told(
+        told.change[chosen],
+        told.time[chosen],
+        told.slot[chosen],
+        told.fence[chosen],
+        told.x[chosen],
+        told.y[chosen],
+    )
+
+
+def _fence_column(fences: Column, place: Whole) -> Column:
+    """The names of fences; NULL for none."""
+    if not len(fences):
+        return Column.nulls(fences.type, len(place))
+    taken = fences.take(np.maximum(place, 0))
+    valid = place >= 0
+    if valid.all():
+        return compacted(taken)
+    values = np.where(valid, taken.values, 0).astype(taken.values.dtype)
+    return compacted(Column(taken.type, values, valid, taken.names))
+
+
+def in_order(blocks: Sequence[Rows]) -> Rows:
+    """The answers of several queries by time."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = join_rows(blocks)
+    return rows.take(np.argsort(rows["event_time"].values, kind="stable"))

@@ -1,0 +1,277 @@
+"""Who enters, leaves, is in or crosses fences that move? All that happens in a stretch of time, at once.
+
+Rule 1  A *version* is where somebody was, or what a fence was like, from one update to the next; the last one holds on, or until its
+        owner is forgotten. Versions of both sides that share some time and of which one lies in the other are a *stay*.
+Rule 2  Stays of one pair that follow one another without a gap are one: it begins with an ENTER and ends with an EXIT. Not so if one of
+        the two began anew in between, having been forgotten at that very time.
+Rule 3  Those who were known before the stretch come into it with their last version. What begins before it was told before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains
+from headwater.kernels.fence.grid import Grid, cell_of
+from headwater.kernels.fence.objects import NEVER
+from headwater.kernels.fence.standing import (
+    CROSS,
+    ENTER,
+    EXIT,
+    INSIDE,
+    OUTSIDE,
+    Told,
+    find_crossed,
+    put,
+)
+from headwater.model import END
+
+Mask = NDArray[np.bool_]
+
+
+class Versions(NamedTuple):
+    """Versions by slot, `first[s] : first[s + 1]`, and in each in order of time.
+
+    One holds in [since, until); until is END if its end is not known. `is_new`: it came in this stretch. `is_fresh`: nothing was known
+    before it, or it was forgotten. `update` says which of the updates it is, -1: what was known.
+    """
+
+    first: Whole
+    slot: Whole
+    since: Whole
+    until: Whole
+    is_new: Mask
+    is_fresh: Mask
+    update: Whole
+
+
+class Stay(NamedTuple):
+    """Versions of objects and of fences, one in the other, and when: one row each."""
+
+    one: Whole
+    fence: Whole
+    since: Whole
+    until: Whole
+
+
+@njit(**LOOP)
+def versions_of(known: Whole, first: Whole, time: Whole, forget_us: int, watermark: int) -> Versions:
+    """The versions of everybody: `known` is when they were heard of last (or NEVER), `first` and `time` are their updates by slot."""
+    slots = len(known)
+    room = len(time) + slots
+    begins = np.zeros(slots + 1, np.int64)
+    slot_of, since, until = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    is_new, is_fresh = np.zeros(room, np.bool_), np.zeros(room, np.bool_)
+    update = np.full(room, -1, np.int64)
+    many = 0
+    for slot in range(slots):
+        last = known[slot]
+        if last != NEVER:
+            slot_of[many], since[many] = slot, last
+            many += 1
+        for number in range(first[slot], first[slot + 1]):
+            slot_of[many], since[many], is_new[many], update[many] = slot, time[number], True, number
+            is_fresh[many] = last == NEVER or time[number] - last > forget_us
+            if last != NEVER:
+                until[many - 1] = min(time[number], last + forget_us + 1)
+            last = time[number]
+            many += 1
+        if many > begins[slot]:
+            gone = last + forget_us + 1
+            until[many - 1] = gone if gone < watermark else END
+        begins[slot + 1] = many
+    return Versions(
+        begins, slot_of[:many], since[:many], until[:many], is_new[:many], is_fresh[:many], update[:many]
+    )
+
+
+@njit(**LOOP)
+def _is_pair(one: int, fence: int, same: bool, roaming: bool) -> bool:
+    """Whether an object and a fence are looked at: nobody is in a fence of their own, and roaming pairs count once."""
+    if roaming:
+        return one < fence
+    return not same or one != fence
+
+
+@njit(**LOOP)
+def find_stays(
+    shapes: Shapes,
+    grid: Grid,
+    which: Whole,
+    objects: Versions,
+    x: Real,
+    y: Real,
+    fences: Versions,
+    same: bool,
+    roaming: bool,
+) -> Stay:
+    """All stays. `which` is the shape of each version of a fence; the boxes of the grid are those of versions."""
+    room = max(1024, 2 * len(x))
+    one, other = np.empty(room, np.int64), np.empty(room, np.int64)
+    since, until = np.empty(room, np.int64), np.empty(room, np.int64)
+    many = 0
+    if not len(grid.member):
+        return Stay(one[:0], other[:0], since[:0], until[:0])
+    corner, size, shape = grid.corner, grid.size, grid.shape
+    for version in range(len(x)):
+        across = cell_of(x[version], corner[0], size[0], shape[0])
+        cell = cell_of(y[version], corner[1], size[1], shape[1]) * shape[0] + across
+        for place in range(grid.first[cell], grid.first[cell + 1]):
+            box = grid.member[place]
+            fence = grid.owner[box]
+            begins = max(objects.since[version], fences.since[fence])
+            ends = min(objects.until[version], fences.until[fence])
+            if begins >= ends or not _is_pair(objects.slot[version], fences.slot[fence], same, roaming):
+                continue
+            if not (
+                grid.boxes[box, 0] <= x[version] <= grid.boxes[box, 2]
+                and grid.boxes[box, 1] <= y[version] <= grid.boxes[box, 3]
+            ):
+                continue
+            if not contains(shapes, which[fence], x[version], y[version]):
+                continue
+            if many == len(one):
+                more = np.empty(many, np.int64)
+                one, other = np.concatenate((one, more)), np.concatenate((other, more))
+                since, until = np.concatenate((since, more)), np.concatenate((until, more))
+            one[many], other[many], since[many], until[many] = version, fence, begins, ends
+            many += 1
+    return Stay(one[:many], other[:many], since[:many], until[:many])
+
+
+def in_pairs(stays: Stay, objects: Versions, fences: Versions) -> Stay:
+    """Stays by pair, and of each pair in order of time."""
+    order = np.lexsort([stays.since, fences.slot[stays.fence], objects.slot[stays.one]])
+    return Stay(stays.one[order], stays.fence[order], stays.since[order], stays.until[order])
+
+
+@njit(**LOOP)
+def tell_stays(
+    stays: Stay,
+    objects: Versions,
+    x: Real,
+    y: Real,
+    fences: Versions,
+    wanted: Mask,
+    before: int,
+    told: Told,
+    many: int,
+) -> tuple[Told, int]:
+    """ENTER, EXIT and INSIDE of stays by pair."""
+    for place in range(len(stays.one)):
+        one, fence, since = stays.one[place], stays.fence[place], stays.since[place]
+        slot, of = objects.slot[one], fences.slot[fence]
+        goes_on = (
+            place > 0
+            and objects.slot[stays.one[place - 1]] == slot
+            and fences.slot[stays.fence[place - 1]] == of
+            and stays.until[place - 1] == since
+            and not _begins_anew(objects, one, since)
+            and not _begins_anew(fences, fence, since)
+        )
+        if wanted[ENTER] and not goes_on and since >= before:
+            told = put(told, many, ENTER, since, slot, of, x[one], y[one])
+            many += 1
+        if wanted[INSIDE] and objects.is_new[one] and since == objects.since[one]:
+            told = put(told, many, INSIDE, since, slot, of, x[one], y[one])
+            many += 1
+        until = stays.until[place]
+        if not wanted[EXIT] or until == END:
+            continue
+        following = place + 1
+        if (
+            following < len(stays.one)
+            and objects.slot[stays.one[following]] == slot
+            and fences.slot[stays.fence[following]] == of
+            and stays.since[following] == until
+            and not _begins_anew(objects, stays.one[following], until)
+            and not _begins_anew(fences, stays.fence[following], until)
+        ):
+            continue
+        at = one  # where the object is by then
+        if (
+            one + 1 < objects.first[slot + 1]
+            and objects.since[one + 1] == until
+            and not objects.is_fresh[one + 1]
+        ):
+            at = one + 1
+        told = put(told, many, EXIT, until, slot, of, x[at], y[at])
+        many += 1
+    return told, many
+
+
+@njit(**LOOP)
+def _begins_anew(versions: Versions, version: int, time: int) -> bool:
+    return versions.is_fresh[version] and versions.since[version] == time
+
+
+@njit(**LOOP)
+def tell_outside(
+    stays: Stay,
+    objects: Versions,
+    x: Real,
+    y: Real,
+    fences: Versions,
+    roaming: bool,
+    told: Told,
+    many: int,
+) -> tuple[Told, int]:
+    """OUTSIDE: updates of objects that are in no stay then; of roaming ones, on neither side."""
+    is_in = np.zeros(len(x), np.bool_)
+    for place in range(len(stays.one)):
+        one = stays.one[place]
+        if stays.since[place] == objects.since[one]:
+            is_in[one] = True
+        if roaming:
+            owner = fences.slot[stays.fence[place]]
+            for version in range(objects.first[owner], objects.first[owner + 1]):
+                if stays.since[place] <= objects.since[version] < stays.until[place]:
+                    is_in[version] = True
+    for version in range(len(x)):
+        if objects.is_new[version] and not is_in[version]:
+            told = put(
+                told, many, OUTSIDE, objects.since[version], objects.slot[version], -1, x[version], y[version]
+            )
+            many += 1
+    return told, many
+
+
+@njit(**LOOP)
+def tell_crossed(
+    shapes: Shapes,
+    grid: Grid,
+    which: Whole,
+    objects: Versions,
+    x: Real,
+    y: Real,
+    fences: Versions,
+    same: bool,
+    roaming: bool,
+    told: Told,
+    many: int,
+) -> tuple[Told, int]:
+    """CROSS: updates of objects, and the fences as they are then between the last place and this one.
+
+    The boxes of the grid are those of versions; `shapes` are by version too, unless `which` says otherwise.
+    """
+    seen, found = np.full(len(which), -1, np.int64), np.empty(2 * len(which), np.int64)
+    for version in range(len(x)):
+        if not objects.is_new[version] or objects.is_fresh[version]:
+            continue
+        from_x, from_y, to_x, to_y = x[version - 1], y[version - 1], x[version], y[version]
+        if from_x == to_x and from_y == to_y:
+            continue
+        slot, time = objects.slot[version], objects.since[version]
+        met = find_crossed(shapes, grid, which, from_x, from_y, to_x, to_y, seen, version, found)
+        for place in range(met):
+            fence = found[place]
+            if fences.since[fence] <= time < fences.until[fence] and _is_pair(
+                slot, fences.slot[fence], same, roaming
+            ):
+                told = put(told, many, CROSS, time, slot, fences.slot[fence], to_x, to_y)
+                many += 1
+    return told, many

@@ -1,0 +1,133 @@
+"""Whose row is it? The keys of those who are known, in order, and what is known of each.
+
+Rule 1  A slot is the place of a key in the order of keys. It changes when somebody new comes or is forgotten.
+Memory  One entry for everybody who is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from headwater.kernels.fence.geometry import Real, Whole
+from headwater.model import Column, ColumnType, Rows, compacted, strings
+from headwater.model.codec import rows_tree, tree_rows
+
+NEVER = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys in order, no two alike; of texts also the slot of each."""
+
+    column: Column
+    places: Mapping[Any, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @classmethod
+    def of(cls, column: Column) -> Keys:
+        """Keys that are in order and different."""
+        if column.type is not ColumnType.STRING:
+            return cls(column)
+        texts = column.tolist()
+        return cls(
+            Column(column.type, np.arange(len(texts), dtype=np.int32), None, _objects(texts)),
+            {text: slot for slot, text in enumerate(texts)},
+        )
+
+    def find(self, column: Column) -> Whole:
+        """The slot of every row's key, none of which is NULL; -1: it is not known."""
+        if column.type is ColumnType.STRING:
+            kept = compacted(Column(column.type, column.values, None, column.names))
+            listed = [] if kept.names is None else kept.names.tolist()
+            slots = np.fromiter(map(self.places.get, listed, repeat(-1)), np.int64, len(listed))
+            return slots[kept.values] if len(listed) else np.zeros(0, np.int64)
+        known = self.column.values
+        if not len(known):
+            return np.full(len(column), -1, np.int64)
+        slots = np.minimum(np.searchsorted(known, column.values), len(known) - 1)
+        return np.where(known[slots] == column.values, slots, -1)
+
+    def having(self, column: Column) -> tuple[Keys, Whole]:
+        """With the keys of a column; and the new slot of everybody who was known."""
+        slots = self.find(column)
+        if not len(slots) or slots.min() >= 0:
+            return self, np.arange(len(self))
+        new = column.take(np.flatnonzero(slots < 0))
+        if column.type is ColumnType.STRING:
+            merged = Keys.of(strings(sorted({*self.places, *new.tolist()})))
+        else:
+            merged = Keys(Column(column.type, np.union1d(self.column.values, new.values)))
+        return merged, merged.find(self.column)
+
+    def only(self, slots: Whole) -> Keys:
+        """Some of them, in order."""
+        return self if len(slots) == len(self) else Keys.of(self.column.take(slots))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Where everybody was last, and when (NEVER: not known), and the shape there, as a text (empty where none is asked for)."""
+
+    keys: Keys
+    time: Whole
+    x: Real
+    y: Real
+    shape: Column
+
+    @classmethod
+    def nobody(cls, kind: ColumnType) -> Known:
+        """No key yet."""
+        none = np.zeros(0)
+        return cls(Keys.of(Column.of(kind, ())), np.zeros(0, np.int64), none, none, strings([]))
+
+    def having(self, keys: Keys, places: Whole) -> Known:
+        """With more keys, of whom nothing is known; `places` are the new slots of those that were there."""
+        if keys is self.keys:
+            return self
+        many = len(keys)
+        time, x, y = np.full(many, NEVER, np.int64), np.zeros(many), np.zeros(many)
+        time[places], x[places], y[places] = self.time, self.x, self.y
+        code = np.zeros(many, np.int32)
+        texts = self.shape.names if self.shape.names is not None and len(self.shape.names) else _objects([""])
+        code[places] = self.shape.values
+        return Known(keys, time, x, y, Column(ColumnType.STRING, code, None, texts))
+
+    def only(self, slots: Whole) -> Known:
+        """Those in some slots, in order."""
+        if len(slots) == len(self.time):
+            return self
+        shape = compacted(self.shape.take(slots))
+        return Known(self.keys.only(slots), self.time[slots], self.x[slots], self.y[slots], shape)
+
+    def save(self) -> dict[str, Any]:
+        """As a tree of rows."""
+        return rows_tree(
+            Rows(
+                {
+                    "key": self.keys.column,
+                    "time": Column(ColumnType.TIMESTAMP, self.time),
+                    "x": Column(ColumnType.DOUBLE, self.x),
+                    "y": Column(ColumnType.DOUBLE, self.y),
+                    "shape": self.shape,
+                },
+                len(self.time),
+            )
+        )
+
+    @classmethod
+    def load(cls, tree: dict[str, Any]) -> Known:
+        """As saved."""
+        rows = tree_rows(tree)
+        time, x, y = (rows[name].values.copy() for name in ("time", "x", "y"))
+        return cls(Keys.of(rows["key"]), time, x, y, rows["shape"])
+
+
+def _objects(texts: list[Any]) -> Any:
+    return np.array([*texts, ""], object)[:-1]

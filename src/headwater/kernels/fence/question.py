@@ -1,0 +1,63 @@
+"""What is asked: whose positions, which fences, and what is told of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.kernels.fence.geometry import Shapes
+from headwater.kernels.fence.words import Detect
+from headwater.kernels.follow.question import Taking
+from headwater.model import Column, ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Rows of a source that say where somebody is: those for which a condition holds; and the column of their shapes, if they have any.
+
+    `where` is a place in the kernel's list of conditions.
+    """
+
+    taking: Taking
+    where: int | None
+    key: str
+    x: str
+    y: str
+    x_type: ColumnType
+    y_type: ColumnType
+    key_type: ColumnType
+    shape: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """Fences that stand still: their names, in order and no two alike, and their shapes in the same order."""
+
+    key: Column
+    shapes: Shapes
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class FenceQuery:
+    """A standing FENCE. Lengths in metres, times in microseconds.
+
+    There are either `fences`, which stand still, or `moving` ones. `same`: they are rows of the stream of positions, and nobody is in a
+    fence of their own; with `roaming` the smaller key of a pair is the object. `share` is (zone, zones): only objects of this zone.
+    """
+
+    name: str
+    fingerprint: str
+    shape: int
+    positions: Placed
+    fences: Fences | None
+    moving: Placed | None
+    geographic: bool
+    radius_m: float | None
+    box_m: tuple[float, float] | None
+    detect: frozenset[Detect]
+    forget_us: int
+    same: bool
+    roaming: bool
+    share: tuple[int, int] | None

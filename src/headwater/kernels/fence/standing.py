@@ -1,0 +1,220 @@
+"""Who enters, leaves, is in or crosses fences that stand still? One walk over the positions of each object, in order of time.
+
+Rule 1  What was before is the list of fences that the object was in, not the fences as they are now: a fence that is new has nobody in
+        it until somebody who is inside moves.
+Rule 2  An object that is silent for longer than FORGET leaves all fences a microsecond after that, and then begins anew. This is told
+        once time has passed it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains, meets
+from headwater.kernels.fence.grid import Grid, candidates_along, cell_of
+from headwater.kernels.fence.objects import NEVER
+
+EXIT, ENTER, INSIDE, CROSS, OUTSIDE = range(5)
+"""In the order in which they are told of one object at one time."""
+
+
+class Told(NamedTuple):
+    """What happened: which change, when, to whom, at which fence (-1: none), and where the object was. One row each."""
+
+    change: NDArray[np.int8]
+    time: Whole
+    slot: Whole
+    fence: Whole
+    x: Real
+    y: Real
+
+
+class Stays(NamedTuple):
+    """The fences that everybody is in: those of slot s are `fence[first[s] : first[s + 1]]`, in order."""
+
+    first: Whole
+    fence: Whole
+
+
+class Moves(NamedTuple):
+    """Positions by slot, `first[s] : first[s + 1]`, and in each in order of time, no two at one time."""
+
+    first: Whole
+    time: Whole
+    x: Real
+    y: Real
+
+
+@njit(**LOOP)
+def find_inside(shapes: Shapes, grid: Grid, x: float, y: float, found: Whole) -> int:
+    """Write the fences in which a place lies into `found`, in order; how many they are."""
+    many = 0
+    if not len(grid.member):
+        return 0
+    corner, size, shape = grid.corner, grid.size, grid.shape
+    across = cell_of(x, corner[0], size[0], shape[0])
+    cell = cell_of(y, corner[1], size[1], shape[1]) * shape[0] + across
+    for place in range(grid.first[cell], grid.first[cell + 1]):
+        box = grid.member[place]
+        if not (
+            grid.boxes[box, 0] <= x <= grid.boxes[box, 2] and grid.boxes[box, 1] <= y <= grid.boxes[box, 3]
+        ):
+            continue
+        fence = grid.owner[box]
+        if contains(shapes, fence, x, y):
+            found[many] = fence
+            many += 1
+    return many
+
+
+@njit(**LOOP)
+def room_for(many: int) -> Told:
+    """Room for so many to begin with."""
+    many = max(many, 16)
+    return Told(
+        np.empty(many, np.int8),
+        np.empty(many, np.int64),
+        np.empty(many, np.int64),
+        np.empty(many, np.int64),
+        np.empty(many, np.float64),
+        np.empty(many, np.float64),
+    )
+
+
+@njit(**LOOP)
+def _grown(told: Told) -> Told:
+    """The same with twice the room."""
+    had = len(told.time)
+    grown = room_for(2 * had)
+    grown.change[:had], grown.time[:had], grown.slot[:had] = told.change, told.time, told.slot
+    grown.fence[:had], grown.x[:had], grown.y[:had] = told.fence, told.x, told.y
+    return grown
+
+
+@njit(**LOOP)
+def put(told: Told, many: int, change: int, time: int, slot: int, fence: int, x: float, y: float) -> Told:
+    """With one more than the `many` that there are."""
+    if many == len(told.time):
+        told = _grown(told)
+    told.change[many], told.time[many], told.slot[many] = change, time, slot
+    told.fence[many], told.x[many], told.y[many] = fence, x, y
+    return told
+
+
+@njit(**LOOP)
+def find_crossed(
+    shapes: Shapes,
+    grid: Grid,
+    which: Whole,
+    px: float,
+    py: float,
+    x: float,
+    y: float,
+    seen: Whole,
+    stamp: int,
+    found: Whole,
+) -> int:
+    """Write the fences between two places into `found`: those that the line meets and neither of them is in; how many they are.
+
+    `which` is the shape of each fence, `seen` has one entry for each, none of them `stamp`, and `found` has room for twice as many.
+    """
+    if shapes.geographic and abs(x - px) > 180.0:
+        around = 360.0 if x < px else -360.0
+        near = candidates_along(grid, px, py, x + around, y, seen, stamp, found)
+        near += candidates_along(grid, px - around, py, x, y, seen, stamp, found[near:])
+    else:
+        near = candidates_along(grid, px, py, x, y, seen, stamp, found)
+    many = 0
+    for place in range(near):
+        shape = which[found[place]]
+        if (
+            not contains(shapes, shape, x, y)
+            and not contains(shapes, shape, px, py)
+            and meets(shapes, shape, px, py, x, y)
+        ):
+            found[many] = found[place]
+            many += 1
+    return many
+
+
+@njit(**LOOP)
+def walk(
+    shapes: Shapes,
+    grid: Grid,
+    wanted: NDArray[np.bool_],
+    forget_us: int,
+    watermark: int,
+    moves: Moves,
+    before: Stays,
+    last: Whole,
+    last_x: Real,
+    last_y: Real,
+) -> tuple[Told, int, Stays]:
+    """Walk all objects; `last…` is when and where each was last, NEVER where it is not known, and is changed to what holds now."""
+    fences = len(shapes.radius_m)
+    told, many = room_for(len(moves.time)), 0
+    now, was, crossed = np.empty(fences, np.int64), np.empty(fences, np.int64), np.empty(2 * fences, np.int64)
+    which, seen, stamp = np.arange(fences), np.full(fences, -1, np.int64), 0
+    first = np.zeros(len(last) + 1, np.int64)
+    stays, kept = np.empty(max(16, 2 * len(before.fence)), np.int64), 0
+    for slot in range(len(last)):
+        in_before = before.first[slot + 1] - before.first[slot]
+        was[:in_before] = before.fence[before.first[slot] : before.first[slot + 1]]
+        for move in range(moves.first[slot], moves.first[slot + 1]):
+            time, x, y = moves.time[move], moves.x[move], moves.y[move]
+            if last[slot] != NEVER and time - last[slot] > forget_us:
+                if wanted[EXIT]:
+                    for place in range(in_before):
+                        gone = last[slot] + forget_us + 1
+                        told = put(told, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
+                        many += 1
+                in_before, last[slot] = 0, NEVER
+            in_now = find_inside(shapes, grid, x, y, now)
+            one, other = 0, 0
+            while one < in_before or other < in_now:
+                if other == in_now or (one < in_before and was[one] < now[other]):
+                    if wanted[EXIT]:
+                        told = put(told, many, EXIT, time, slot, was[one], x, y)
+                        many += 1
+                    one += 1
+                elif one == in_before or now[other] < was[one]:
+                    if wanted[ENTER]:
+                        told = put(told, many, ENTER, time, slot, now[other], x, y)
+                        many += 1
+                    other += 1
+                else:
+                    one, other = one + 1, other + 1
+            if wanted[INSIDE]:
+                for place in range(in_now):
+                    told = put(told, many, INSIDE, time, slot, now[place], x, y)
+                    many += 1
+            if wanted[OUTSIDE] and in_now == 0:
+                told = put(told, many, OUTSIDE, time, slot, -1, x, y)
+                many += 1
+            if wanted[CROSS] and last[slot] != NEVER and (last_x[slot] != x or last_y[slot] != y):
+                met = find_crossed(
+                    shapes, grid, which, last_x[slot], last_y[slot], x, y, seen, stamp, crossed
+                )
+                stamp += 1
+                for place in range(met):
+                    told = put(told, many, CROSS, time, slot, crossed[place], x, y)
+                    many += 1
+            last[slot], last_x[slot], last_y[slot] = time, x, y
+            was[:in_now], in_before = now[:in_now], in_now
+        if last[slot] != NEVER and last[slot] + forget_us + 1 < watermark:
+            if wanted[EXIT]:
+                for place in range(in_before):
+                    gone = last[slot] + forget_us + 1
+                    told = put(told, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
+                    many += 1
+            in_before, last[slot] = 0, NEVER
+        while kept + in_before > len(stays):
+            stays = np.concatenate((stays, np.empty(len(stays), np.int64)))
+        stays[kept : kept + in_before] = was[:in_before]
+        kept += in_before
+        first[slot + 1] = kept
+    return told, many, Stays(first, stays[:kept].copy())

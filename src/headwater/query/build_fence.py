@@ -1,0 +1,105 @@
+"""Fences and FENCE built in Python: the same trees that a text gives.
+
+    zones = fences("zones", {"name": "STRING", "speed": "BIGINT"}, key="name")
+    visits = fence("visits", "cars", zones, fences_where="speed <= 30", detect=("ENTER", "EXIT", "CROSS"), forget="10 MINUTES")
+    close = fence("close", "cars", "cars", radius="50 METERS")
+
+What is true of the builders in `headwater.query.build` is true here: pieces that cannot be read raise QueriesRefused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from headwater.kernels.fence.words import Detect
+from headwater.model import ColumnType
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    column_type,
+    duration,
+    length,
+    query_of,
+    read,
+    refused,
+)
+from headwater.query.checks.complaints import suggest
+from headwater.query.parse import parse_expression
+from headwater.query.tree import (
+    ColumnDefinition,
+    CreateFences,
+    CreateQuery,
+    CreateStream,
+    Fence,
+    Quantity,
+)
+
+Source = str | CreateQuery | CreateStream
+Length = str | Number | Quantity
+
+
+def fences(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> CreateFences:
+    """`CREATE FENCES`: the columns with their types, and which of them names each fence."""
+    if key not in columns:
+        raise refused(f"there is no column named '{key}' for key", *suggest(key, columns, "columns"))
+    return CreateFences(
+        name,
+        tuple(ColumnDefinition(column, column_type(kind), column == key) for column, kind in columns.items()),
+    )
+
+
+def fence(
+    name: str,
+    source: Source,
+    fences: Source | CreateFences,
+    *,
+    fences_where: str | None = None,
+    radius: Length | None = None,
+    box: tuple[Length, Length] | None = None,
+    shape: str | None = None,
+    detect: str | Detect | Sequence[str | Detect] | None = None,
+    forget: Duration | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] FENCE (fences [WHERE fences_where] …)`.
+
+    The source is the name of a stream or query, or itself; the fences are too, or a declared set. At most one of `radius`, `box` (width and
+    height) and `shape` (a column of the fences) says how large fences are that move; lengths are metres or such as "5 KM". `detect` is one
+    or several of ENTER, EXIT, INSIDE, OUTSIDE and CROSS.
+    """
+    said = [word for word, given in (("radius", radius), ("box", box), ("shape", shape)) if given is not None]
+    if len(said) > 1:
+        raise refused(f"{said[0]} and {said[1]} say two different things", "leave one of the two out")
+    if box is not None and (isinstance(box, str) or len(box) != 2):
+        raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
+    operator = Fence(
+        _name(fences),
+        None if fences_where is None else read(parse_expression, fences_where, "fences_where"),
+        None if radius is None else length(radius),
+        None if box is None else (length(box[0]), length(box[1])),
+        shape,
+        None if detect is None else _detected(detect),
+        None if forget is None else duration(forget),
+    )
+    return query_of(name, _name(source), columns, where, operator)
+
+
+def _name(source: Source | CreateFences) -> str:
+    return source if isinstance(source, str) else source.name
+
+
+def _detected(given: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...]:
+    """What is told, each once."""
+    listed = [given] if isinstance(given, str | Detect) else list(given)
+    if not listed:
+        raise refused("detect names nothing", "leave it out for ENTER and EXIT")
+    found: list[Detect] = []
+    for word in listed:
+        name = word.name if isinstance(word, Detect) else word.upper()
+        if name not in Detect.__members__:
+            raise refused(f"'{word}' is nothing to detect", *suggest(name, Detect.__members__, "words"))
+        if Detect[name] in found:
+            raise refused(f"detect names {name} twice", "name it once")
+        found.append(Detect[name])
+    return tuple(found)

@@ -1,0 +1,227 @@
+"""Can a FENCE be answered: its positions, its fences, how large they are, and what is told?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from headwater.kernels.fence.words import UNLESS_SAID, Detect
+from headwater.model import ColumnType, FencesSchema, Span, StreamSchema
+from headwater.query.catalogue import FORGET_US, Columns, Fencing
+from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.follow import NO_PLACE, kind_of_place
+from headwater.query.checks.selects import check_where
+from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.tree import Expression, Fence, Quantity
+
+CHANGE, OBJECT, FENCE = "change", "object", "fence"
+
+
+class Fenced(NamedTuple):
+    """What stands on either side: positions, and fences that are a declared set or a stream; None where it is broken.
+
+    `…_known` False: a PLACE was refused already. `roaming`: both sides are one stream with one WHERE.
+    """
+
+    positions: StreamSchema | None
+    source_span: Span | None
+    fences: StreamSchema | FencesSchema | None
+    positions_known: bool
+    fences_known: bool
+    roaming: bool
+
+
+def fence_columns(positions: StreamSchema, fences: StreamSchema | FencesSchema) -> Columns:
+    """The columns of an answer of FENCE, all of which `*` means."""
+    assert positions.key is not None and positions.place is not None and fences.key is not None
+    return (
+        (CHANGE, ColumnType.STRING),
+        (OBJECT, positions.types[positions.key]),
+        (FENCE, fences.types[fences.key]),
+        *((axis, positions.types[axis]) for axis in (positions.place.x, positions.place.y)),
+    )
+
+
+def is_roaming(tree: Fence, source: str, where: Expression | None) -> bool:
+    """Whether the fences are around the positions themselves: one stream, and one condition on it."""
+    # By its written form: as values, 1, 1.0 and TRUE would be equal.
+    return tree.fences == source and repr(tree.where) == repr(where)
+
+
+def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> Fencing | None:
+    """The operator with every choice made, or None and complaints; what is not known is not held against it."""
+    before = len(complaints.errors)
+    checker = _Checker(tree, given, complaints)
+    checker.check_positions()
+    checker.check_fences()
+    radius_m, box_m = checker.region()
+    forget_us = checker.forget_us()
+    checker.check_names()
+    if given.positions is None or given.fences is None or len(complaints.errors) > before:
+        return None
+    wanted = tree.detect or UNLESS_SAID
+    return Fencing(
+        fences=tree.fences,
+        moving=isinstance(given.fences, StreamSchema),
+        where=tree.where,
+        radius_m=radius_m,
+        box_m=box_m,
+        shape=tree.shape,
+        detect=tuple(detect for detect in Detect if detect in wanted),
+        forget_us=FORGET_US if forget_us is None else forget_us,
+        roaming=given.roaming,
+    )
+
+
+@dataclass(slots=True)
+class _Checker:
+    """One operator; every method complains of its part."""
+
+    tree: Fence
+    given: Fenced
+    complaints: Complaints
+
+    def check_positions(self) -> None:
+        """Objects have names and places."""
+        self._check_placed(
+            self.given.positions,
+            "who is where",
+            "an object",
+            self.given.source_span,
+            self.given.positions_known,
+        )
+
+    def check_fences(self) -> None:
+        """Fences that move have names and places, of the same kind; those of a set have a condition on their columns."""
+        fences, span = self.given.fences, self.tree.place_of("fences")
+        if fences is None:
+            return
+        check_where(self.tree.where, dict(fences.columns), self.complaints)
+        if isinstance(fences, FencesSchema):
+            return
+        self._check_placed(fences, "where fences are", "a fence", span, self.given.fences_known)
+        positions = self.given.positions
+        if not positions or not positions.place or not fences.place:
+            return
+        if positions.place.geographic != fences.place.geographic:
+            self._refuse(
+                "wrong-sources",
+                f"the PLACE of '{positions.name}' is {kind_of_place(positions)}, and that of '{fences.name}' is "
+                f"{kind_of_place(fences)}",
+                span,
+                "positions and fences have places of one kind",
+            )
+
+    def _check_placed(
+        self, schema: StreamSchema | None, asked: str, what: str, span: Span | None, place_known: bool
+    ) -> None:
+        if schema is None:
+            return
+        if schema.key is None:
+            self._refuse(
+                "needs-key",
+                f"FENCE asks {asked}, and '{schema.name}' has no KEY",
+                span or self.tree.span,
+                f"mark the column that names {what} with KEY, or select it under its name",
+            )
+        if schema.place is None and place_known:
+            self._refuse(
+                "needs-place",
+                f"FENCE asks {asked}, and '{schema.name}' has no PLACE",
+                span or self.tree.span,
+                *NO_PLACE,
+            )
+
+    # --- how large fences are -----------------------------------------------------------------------------------------
+
+    def region(self) -> tuple[float | None, tuple[float, float] | None]:
+        """The radius, or the width and height, in metres. Polygons of a set have their own; fences of a stream need one."""
+        tree, fences = self.tree, self.given.fences
+        said = next((word for word in ("RADIUS", "BOX", "SHAPE") if word in self._said()), None)
+        if isinstance(fences, FencesSchema) and said:
+            self._refuse(
+                "wrong-fences",
+                f"'{fences.name}' are polygons, and {said} says how large fences are that move",
+                tree.place_of(said),
+                "leave it out",
+            )
+            return None, None
+        if isinstance(fences, StreamSchema) and not said:
+            self._refuse(
+                "wrong-fences",
+                f"'{fences.name}' are places, and nothing says how large a fence is around each",
+                tree.place_of("fences"),
+                "say it: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons",
+            )
+        if tree.shape is not None and isinstance(fences, StreamSchema):
+            self._check_shape(tree.shape, fences)
+        radius = self._side(tree.radius, "RADIUS")
+        width, height = (self._side(side, "BOX") for side in tree.box or (None, None))
+        return radius, None if width is None or height is None else (width, height)
+
+    def _said(self) -> list[str]:
+        given = {"RADIUS": self.tree.radius, "BOX": self.tree.box, "SHAPE": self.tree.shape}
+        return [word for word, value in given.items() if value is not None]
+
+    def _side(self, given: Quantity | None, word: str) -> float | None:
+        if given is None or (found := length_m(given, word, self.complaints)) is None:
+            return None
+        if found <= 0:
+            what, example = (
+                ("RADIUS", "RADIUS 500 METERS") if word == "RADIUS" else ("a side of BOX", "BOX 400, 300")
+            )
+            self._refuse(
+                "empty-region",
+                f"{what} is {found:g} metres, and such a fence has no area",
+                self.tree.place_of(word),
+                f"write it like {example}",
+            )
+        return found
+
+    def _check_shape(self, shape: str, fences: StreamSchema) -> None:
+        span = self.tree.place_of("SHAPE")
+        kind = fences.types.get(shape)
+        texts = [name for name, other in fences.columns if other is ColumnType.STRING and name != fences.key]
+        if kind is None:
+            known = suggest(shape, texts, "columns of text")
+            self._refuse("unknown-column", f"'{fences.name}' has no column named '{shape}'", span, *known)
+        elif kind is not ColumnType.STRING:
+            self._refuse(
+                "type-mismatch",
+                f"SHAPE takes a column of polygons as text, but '{shape}' is {kind.value}",
+                span,
+                "a polygon is a STRING such as 'POLYGON ((0 0, 400 0, 400 300, 0 0))'; without polygons write RADIUS or BOX",
+            )
+
+    # --- all else -----------------------------------------------------------------------------------------------------
+
+    def forget_us(self) -> int | None:
+        """After how long somebody who is silent is forgotten."""
+        given = self.tree.forget
+        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
+            return None
+        if found < 1:
+            self._refuse(
+                "negative-duration",
+                "FORGET is not longer than zero",
+                self.tree.place_of("FORGET"),
+                "write it like FORGET 10 MINUTES",
+            )
+        return found
+
+    def check_names(self) -> None:
+        """The columns of an answer have different names."""
+        positions = self.given.positions
+        if positions is None or positions.place is None:
+            return
+        for axis in (positions.place.x, positions.place.y):
+            if axis in (CHANGE, OBJECT, FENCE):
+                self._refuse(
+                    "duplicate-name",
+                    f"two columns of the answer would be named '{axis}'",
+                    self.tree.span,
+                    f"give the place of '{positions.name}' other names",
+                )
+
+    def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
+        self.complaints.refuse(code, message, span, *advice)

@@ -1,0 +1,72 @@
+"""A FENCE in words, for people who read plans: who is looked at, what is told, where that happens, and what is kept."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater.kernels.fence.words import Detect
+from headwater.query.catalogue import Fencing
+from headwater.query.words import duration_in_words, size_in_words
+
+OBJECT_BYTES: Final = 28
+"""What is kept of an object, or of a fence that moves, beside its key: when and where it was, and the number of its shape."""
+
+STAY_BYTES: Final = 8
+"""What is kept of an object's being in a fence."""
+
+_TOLD: Final = {
+    Detect.ENTER: "who comes into a fence",
+    Detect.EXIT: "who leaves one",
+    Detect.INSIDE: "each position in one",
+    Detect.OUTSIDE: "each position in none",
+    Detect.CROSS: "who jumps over one",
+}
+
+Entry = tuple[str, str | list[str]]
+
+
+def fencing_in_words(asked: Fencing) -> list[Entry]:
+    """What the query wants to know."""
+    told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in asked.detect)
+    return [
+        ("fences", _fences(asked)),
+        ("told", told),
+        ("forgotten", f"who is silent for longer than {duration_in_words(asked.forget_us)}"),
+    ]
+
+
+def state_of_fencing(asked: Fencing) -> list[str]:
+    """What it remembers."""
+    forget = duration_in_words(asked.forget_us)
+    each = size_in_words(OBJECT_BYTES)
+    objects = f"where each object was, of those heard of in the last {forget}: {each} and its key"
+    if asked.moving:
+        return [objects, f"the same of each fence: {each}, its key and its shape"]
+    return [
+        objects,
+        f"{size_in_words(STAY_BYTES)} for each fence that an object is in; the fences and an index of them",
+    ]
+
+
+def zones_of_fencing(asked: Fencing, zones: int, key: str) -> str:
+    """Where objects and fences are."""
+    if asked.moving:
+        return f"all {zones} (from 0): each has every fence, and the objects that live in it"
+    return f"all {zones} (from 0), by {key}: each object lives in one of them, and each has every fence"
+
+
+def fences_in_words(name: str) -> str:
+    """When fences are read."""
+    return f"once, before the first row, from --input {name}=PATH.geojson; one index for all of them"
+
+
+def _fences(asked: Fencing) -> str:
+    if not asked.moving:
+        return f"the polygons '{asked.fences}', which stand still"
+    if asked.radius_m is not None:
+        shape = f"circles of {asked.radius_m:g} metres around '{asked.fences}'"
+    elif asked.box_m is not None:
+        shape = f"boxes of {asked.box_m[0]:g} by {asked.box_m[1]:g} metres around '{asked.fences}'"
+    else:
+        shape = f"the polygons in column {asked.shape} of '{asked.fences}'"
+    return f"{shape}, which move" + ("; each two of them are one pair" if asked.roaming else "")

@@ -1,0 +1,50 @@
+"""What each rule of FENCE in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+
+RADIUS, BOX, SHAPE and FORGET are those of FOLLOW. Options may stand in any order.
+"""
+
+from __future__ import annotations
+
+from lark import Token, v_args
+
+from headwater.kernels.fence.words import Detect
+from headwater.query.syntax.follow_rules import REGIONS, FollowRules
+from headwater.query.syntax.leaves import name_of, refused, stretch
+from headwater.query.syntax.options import Option, once, one_of
+from headwater.query.syntax.tokens import span_of
+from headwater.query.tree import Expression, Fence
+
+
+@v_args(inline=True)
+class FenceRules(FollowRules):
+    """The rules between `FENCE (` and its end."""
+
+    def fence(self, word: Token, fences: Token, where: Expression | None, *given: Option) -> Fence:
+        """`FENCE (fences [WHERE condition] options)`."""
+        options = once(given)
+        one_of(given, REGIONS)
+        return Fence(
+            name_of(fences),
+            where,
+            options.get("RADIUS"),
+            options.get("BOX"),
+            options.get("SHAPE"),
+            options.get("DETECT"),
+            options.get("FORGET"),
+            span=span_of(word),
+            places={"fences": span_of(fences)} | {part.word: part.span for part in given},
+        )
+
+    def detect_option(self, word: Token, *told: Token) -> Option:
+        """`DETECT word, …`; each word once."""
+        found: list[Detect] = []
+        for token in told:
+            detect = Detect[token.upper()]
+            if detect in found:
+                raise refused(f"DETECT names {detect.name} twice", span_of(token), "name it once")
+            found.append(detect)
+        return Option("DETECT", tuple(found), stretch(word, told[-1]))
+
+    def detected(self, word: Token) -> Token:
+        """What is told."""
+        return word

@@ -1,0 +1,271 @@
+"""FENCE from text to answers against its oracle, and the laws of every kernel, at the level of a zone's program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from headwater.hosts.zone import Program, ZoneState
+from headwater.kernels.fence import kernel as fence_kernel
+from headwater.kernels.fence.geometry import side
+from headwater.model import BEGINNING, END, Instant, Rows
+from headwater.query.plan import Plan
+from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
+from tests.laws.oracles import fence
+from tests.laws.test_follow import collected, lock, restored, useful
+
+Row = dict[str, Any]
+Told = dict[str, list[Row]]
+Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
+
+
+def bounded(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+
+
+# --- the oracle -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@bounded(150)
+@given(data=st.data())
+def test_fence_tells_what_the_oracle_tells(kind: str, data: st.DataObject):
+    world = data.draw(worlds(kind))
+    told, counts = run(world)
+    for asked in world.asked:
+        found = [without_names(row) for row in told.get(asked.name, [])]
+        assert by_content(found) == by_content(world.oracle(asked))
+        positions, fences = world.positions(asked), world.fences(asked)
+        wanted = {
+            f"positions_without_place:{asked.name}": sum(not fence.is_update(update) for update in positions),
+            f"fences_without_place:{asked.name}": sum(not fence.is_update(update) for update in fences),
+            f"fences_without_shape:{asked.name}": sum(
+                fence.is_update(update) and update.shape is None for update in fences
+            ),
+        }
+        assert {name: counts.get(name, 0) for name in wanted} == wanted
+
+
+def without_names(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in ("query", "match_id")}
+
+
+numbers = st.floats(-1e100, 1e100, allow_subnormal=False).filter(
+    lambda x: x == 0 or abs(x) > 1e-100
+) | st.sampled_from([n * 0.1 for n in range(-9, 10)])
+
+
+@bounded(3000)
+@example((0.1, 0.1, 0.3, 0.3, 0.2, 0.2))
+@example((0.1, 0.1, 0.7, 0.7, 0.3, 0.3))
+@given(st.tuples(*[numbers] * 6))
+def test_the_side_of_a_line_is_exact(given: tuple[float, ...]):
+    ax, ay, bx, by, x, y = map(Fraction, given)
+    turn = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+    assert side(*given) == (turn > 0) - (turn < 0)
+
+
+# --- the laws -------------------------------------------------------------------------------------------------------------
+
+
+@bounded(200)
+@given(world=worlds())
+def test_any_split_gives_the_same_answers(world: FenceWorld):
+    """Law 2, identities included: every stream is cut by itself."""
+    same(run(world, steps_of(world)), run(world))
+
+
+@bounded(200)
+@given(world=worlds())
+def test_restoring_changes_nothing(world: FenceWorld):
+    """Law 4: through bytes between every two steps."""
+    same(run(world, steps_of(world), restoring=True), run(world))
+
+
+@pytest.mark.parametrize("zones", [2, 3])
+@bounded(120)
+@given(world=worlds())
+def test_zones_share_the_answers_out(zones: int, world: FenceWorld):
+    same(run(world, steps_of(world), zones=zones), run(world))
+
+
+@bounded(100)
+@given(world=worlds())
+def test_stretches_of_any_size_give_the_same_answers(world: FenceWorld):
+    """Law 7: what is taken at once where fences move is a matter of speed."""
+    whole = run(world)
+    before = fence_kernel.LEAST_STRETCH
+    try:
+        fence_kernel.LEAST_STRETCH = 1  # type: ignore[misc]
+        same(run(world), whole)
+    finally:
+        fence_kernel.LEAST_STRETCH = before  # type: ignore[misc]
+
+
+@bounded(100)
+@given(world=worlds())
+def test_a_step_from_an_old_state_gives_again_what_it_gave(world: FenceWorld):
+    """Law 5: no step writes to its state or its rows."""
+    plan = world.plan()
+    program = Program(plan)
+    groups = program.start().groups
+    gave = []
+    for ordered in ordered_steps(world, plan, steps_of(world)):
+        lock(rows for rows, _ in ordered.values())
+        following, answers, counts = program.advance(groups, ordered)
+        gave.append((groups, ordered, collected(answers), dict(counts)))
+        groups = following
+    for groups, ordered, told, counts in [*reversed(gave), *gave]:
+        _, answers, again = program.advance(groups, ordered)
+        assert (collected(answers), dict(again)) == (told, counts)
+
+
+@bounded(100)
+@given(world=worlds())
+def test_answers_come_in_order_and_in_their_step(world: FenceWorld):
+    """An answer is told in the step in which time passes it."""
+    plan = world.plan()
+    program = Program(plan)
+    groups, before = program.start().groups, BEGINNING
+    for ordered in ordered_steps(world, plan, steps_of(world)):
+        groups, answers, _ = program.advance(groups, ordered)
+        reached = max(until for _, until in ordered.values())
+        for rows in collected(answers).values():
+            times = [row["event_time"] for row in rows]
+            assert times == sorted(times)
+            assert all(before <= time < reached for time in times)
+        before = min(until for _, until in ordered.values())
+
+
+@bounded(80)
+@given(world=worlds())
+def test_every_query_answers_as_it_does_alone(world: FenceWorld):
+    together, _ = run(world)
+    for asked in world.asked:
+        alone, _ = run(world, text=world.text_of([asked]))
+        assert alone.get(asked.name, []) == together.get(asked.name, [])
+
+
+@bounded(80)
+@given(world=worlds())
+def test_queries_come_and_go_unnoticed(world: FenceWorld):
+    """Law 4 with other queries: those that stay answer as if nothing had happened."""
+    undisturbed, _ = run(world)
+    stays = world.asked[0]
+    steps = steps_of(world)
+    for change in range(len(steps)):
+        for before, after in ((world.asked, [stays]), ([stays], world.asked)):
+            told = changed(world, steps, change, world.text_of(before), world.text_of(after))
+            assert by_content(told.get(stays.name, [])) == by_content(undisturbed.get(stays.name, []))
+
+
+@bounded(100)
+@given(world=worlds())
+def test_nobody_is_remembered_who_is_forgotten(world: FenceWorld):
+    """Law 6: what is kept is one row for everybody heard of within FORGET."""
+    plan = world.plan()
+    program = Program(plan)
+    groups = program.start().groups
+    for ordered in ordered_steps(world, plan, steps_of(world)):
+        groups, _, _ = program.advance(groups, ordered)
+    for name, state in groups.items():
+        if name.startswith("fence:"):
+            assert all(len(part.objects.time) == len(part.fences.time) == 0 for part in state.asked)
+
+
+def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -> None:
+    """The same answers, and the same counts."""
+    assert {name: by_content(rows) for name, rows in one[0].items()} == {
+        name: by_content(rows) for name, rows in other[0].items()
+    }
+    assert one[1] == other[1]
+
+
+def by_content(rows: Sequence[Row]) -> list[str]:
+    return sorted(map(repr, rows))
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------------
+
+
+def run(
+    world: FenceWorld,
+    steps: Steps | None = None,
+    *,
+    text: str = "",
+    zones: int = 1,
+    restoring: bool = False,
+) -> tuple[Told, dict[str, int]]:
+    """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
+    plan = world.plan(text, zones=zones)
+    blocks: list[Rows] = []
+    counts: Counter[str] = Counter()
+    for zone in range(zones):
+        program = Program(plan, zone)
+        state = program.start()
+        for ordered in ordered_steps(world, plan, steps or [], zone):
+            groups, answers, counted = program.advance(state.groups, ordered)
+            blocks += answers
+            counts.update(counted)
+            state = ZoneState(state.queues, groups)
+            if restoring:
+                state = restored(program, state)
+    return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
+
+
+def changed(world: FenceWorld, steps: Steps, change: int, before: str, after: str) -> Told:
+    """What is told when the text is another one from step `change` + 1 on."""
+    old, new = world.plan(before), world.plan(after)
+    program, blocks = Program(old), []
+    state = program.start()
+    inputs = ordered_steps(world, old, steps)[: change + 1] + ordered_steps(world, new, steps)[change + 1 :]
+    for number, ordered in enumerate(inputs):
+        groups, answers, _ = program.advance(state.groups, ordered)
+        blocks += answers
+        state = ZoneState(state.queues, groups)
+        if number == change:
+            later = Program(new)
+            state = restored(program, state, later)
+            program = later
+    return collected(blocks)
+
+
+def steps_of(world: FenceWorld) -> Steps:
+    """The watermarks of all streams, step by step: each has its own, and the least of them counts."""
+    cuts = zip_longest(*(sorted(cuts) for cuts in world.cuts.values()))
+    return [dict(zip(world.cuts, cut, strict=True)) for cut in cuts]
+
+
+def ordered_steps(
+    world: FenceWorld, plan: Plan, steps: Steps, zone: int = 0
+) -> list[dict[str, tuple[Rows, Instant]]]:
+    """The rows of every stream in every step, and in one more to the end; only those that the zone wants."""
+    found = []
+    since = dict.fromkeys(world.rows, BEGINNING)
+    for step in [*steps, dict.fromkeys(world.rows, END)]:
+        ordered = {}
+        for stream, until in step.items():
+            rows = world.rows[stream]
+            times = rows["at"].values
+            rows = rows.take((times >= since[stream]) & (times < until))
+            rows = useful(plan, stream, rows)
+            if plan.zones > 1:
+                rows = rows.take(np.flatnonzero(plan.routing(stream)(rows)[zone]))
+            ordered[stream] = rows, until
+        since = step
+        found.append(ordered)
+    return found
