@@ -10,7 +10,6 @@ No figure counts before its answers are checked: Spark's against those of the pl
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import Counter
@@ -21,9 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from headwater.apps.bench.arrivals import write_arrivals
 from headwater.apps.bench.ceiling import idle
 from headwater.apps.bench.checks import Report, Taken
 from headwater.apps.bench.figures import spoken
@@ -37,7 +35,7 @@ from headwater.kernels.follow import FollowKernel
 from headwater.model import END, SECOND, Column, ColumnType, Rows
 from headwater.query.plan import Plan, compile_text
 from headwater.query.zones import default_zones
-from headwater.workloads.movers import START, Motion, Samples, make_movers
+from headwater.workloads.movers import Motion, Samples, make_movers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +44,6 @@ VEHICLES: Final = 2_000
 FOLLOWED: Final = 200
 TOWN: Final = Motion(8_000.0, 15.0, 10 * SECOND, 0.5, along_m=4_000.0)
 FILES: Final = 20
-MOST_DELAY_US: Final = SECOND
 WARM_UP_SECONDS: Final = 60
 SHARE_OF_CEILING: Final = 0.1
 
@@ -239,24 +236,12 @@ def _events(seconds: int, *, seed: int) -> _Events:
 
 
 def _write(events: _Events, folder: Path, *, seed: int) -> list[Path]:
-    """As Parquet files of equal size in the order in which events arrive, the earliest first by name and by time of change."""
-    folder.mkdir(parents=True, exist_ok=True)
     samples = events.samples
-    delays = np.random.default_rng(seed).integers(0, MOST_DELAY_US, len(samples))
-    order = np.argsort(samples.at + delays, kind="stable")
-    paths = []
-    changed = START // SECOND - 86_400
-    for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(order), FILES + 1).astype(int))):
-        chosen = order[start:stop]
-        table = {
-            "id": pa.array(samples.key[chosen]),
-            "at": pa.array(samples.at[chosen], pa.timestamp("us", "UTC")),
-            "x": pa.array(samples.place[chosen, 0]),
-            "y": pa.array(samples.place[chosen, 1]),
-            "speed": pa.array(events.speed[chosen]),
-        }
-        path = folder / f"events-{number:04d}.parquet"
-        pq.write_table(pa.table(table), path)
-        os.utime(path, (changed + number, changed + number))
-        paths.append(path)
-    return paths
+    columns = {
+        "id": samples.key,
+        "at": samples.at,
+        "x": samples.place[:, 0],
+        "y": samples.place[:, 1],
+        "speed": events.speed,
+    }
+    return write_arrivals(columns, folder, FILES, seed=seed)

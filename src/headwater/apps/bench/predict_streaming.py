@@ -7,17 +7,14 @@ identity, and those about a few objects what follows from the updates.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from headwater.apps.bench.arrivals import write_arrivals
 from headwater.apps.bench.ceiling import idle
 from headwater.apps.bench.checks import Report, Taken
 from headwater.apps.bench.figures import spoken
@@ -31,7 +28,7 @@ from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import SECOND
 from headwater.query.plan import Plan, compile_text
 from headwater.query.zones import default_zones
-from headwater.workloads.movers import MOVERS_TEXT, START, Motion, Samples, make_movers, side_for
+from headwater.workloads.movers import MOVERS_TEXT, Motion, Samples, make_movers, side_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +41,6 @@ WITHIN_US: Final = 3 * SECOND
 SENDING: Final = Sending(25.0, 30 * SECOND)
 FILES: Final = 20
 WARM_UP_OBJECTS: Final = 2_000
-MOST_DELAY_US: Final = SECOND
 SAMPLE: Final = 3
 
 QUERY_TEXT: Final = f"""\
@@ -82,25 +78,9 @@ def measure_streaming(wanted: Wanted, report: Report, say: Say, *, objects: int 
 
 
 def write_samples(samples: Samples, folder: Path, files: int, *, seed: int) -> list[Path]:
-    """As so many Parquet files of equal size in the order in which they arrive, the earliest first by name and by time of change."""
-    folder.mkdir(parents=True, exist_ok=True)
-    delays = np.random.default_rng(seed).integers(0, MOST_DELAY_US, len(samples))
-    order = np.argsort(samples.at + delays, kind="stable")
-    paths = []
-    changed = START // SECOND - 86_400
-    for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(order), files + 1).astype(int))):
-        chosen = order[start:stop]
-        table = {
-            "id": pa.array(samples.key[chosen]),
-            "at": pa.array(samples.at[chosen], pa.timestamp("us", "UTC")),
-            "x": pa.array(samples.place[chosen, 0]),
-            "y": pa.array(samples.place[chosen, 1]),
-        }
-        path = folder / f"samples-{number:04d}.parquet"
-        pq.write_table(pa.table(table), path)
-        os.utime(path, (changed + number, changed + number))
-        paths.append(path)
-    return paths
+    """As so many files in the order in which they arrive."""
+    columns = {"id": samples.key, "at": samples.at, "x": samples.place[:, 0], "y": samples.place[:, 1]}
+    return write_arrivals(columns, folder, files, seed=seed)
 
 
 def _beside_ceiling(bench: _Bench, spark: SparkSession, objects: int) -> None:

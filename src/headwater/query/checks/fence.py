@@ -8,11 +8,12 @@ from typing import NamedTuple
 from headwater.kernels.fence.words import UNLESS_SAID, Detect
 from headwater.model import ColumnType, FencesSchema, Span, StreamSchema
 from headwater.query.catalogue import FORGET_US, Columns, Fencing
-from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.around import check_shape, radius_and_box
+from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.follow import NO_PLACE, kind_of_place
 from headwater.query.checks.selects import check_where
-from headwater.query.checks.streams import duration_us, length_m
-from headwater.query.tree import Expression, Fence, Quantity
+from headwater.query.checks.streams import duration_us
+from headwater.query.tree import Expression, Fence
 
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
 
@@ -154,44 +155,12 @@ class _Checker:
                 "say it: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons",
             )
         if tree.shape is not None and isinstance(fences, StreamSchema):
-            self._check_shape(tree.shape, fences)
-        radius = self._side(tree.radius, "RADIUS")
-        width, height = (self._side(side, "BOX") for side in tree.box or (None, None))
-        return radius, None if width is None or height is None else (width, height)
+            check_shape(tree.shape, fences, tree.place_of("SHAPE"), self.complaints)
+        return radius_and_box(tree, "fence", self.complaints)
 
     def _said(self) -> list[str]:
         given = {"RADIUS": self.tree.radius, "BOX": self.tree.box, "SHAPE": self.tree.shape}
         return [word for word, value in given.items() if value is not None]
-
-    def _side(self, given: Quantity | None, word: str) -> float | None:
-        if given is None or (found := length_m(given, word, self.complaints)) is None:
-            return None
-        if found <= 0:
-            what, example = (
-                ("RADIUS", "RADIUS 500 METERS") if word == "RADIUS" else ("a side of BOX", "BOX 400, 300")
-            )
-            self._refuse(
-                "empty-region",
-                f"{what} is {found:g} metres, and such a fence has no area",
-                self.tree.place_of(word),
-                f"write it like {example}",
-            )
-        return found
-
-    def _check_shape(self, shape: str, fences: StreamSchema) -> None:
-        span = self.tree.place_of("SHAPE")
-        kind = fences.types.get(shape)
-        texts = [name for name, other in fences.columns if other is ColumnType.STRING and name != fences.key]
-        if kind is None:
-            known = suggest(shape, texts, "columns of text")
-            self._refuse("unknown-column", f"'{fences.name}' has no column named '{shape}'", span, *known)
-        elif kind is not ColumnType.STRING:
-            self._refuse(
-                "type-mismatch",
-                f"SHAPE takes a column of polygons as text, but '{shape}' is {kind.value}",
-                span,
-                "a polygon is a STRING such as 'POLYGON ((0 0, 400 0, 400 300, 0 0))'; without polygons write RADIUS or BOX",
-            )
 
     # --- all else -----------------------------------------------------------------------------------------------------
 

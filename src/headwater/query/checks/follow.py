@@ -15,7 +15,8 @@ from headwater.query.catalogue import (
     Columns,
     Following,
 )
-from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.around import check_shape, radius_and_box
+from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.selects import check_where
 from headwater.query.checks.streams import duration_us, length_m
 from headwater.query.merges import merged_name
@@ -236,43 +237,9 @@ class _Checker:
     def region(self) -> tuple[float | None, tuple[float, float] | None]:
         """The radius, or the width and height, in metres; the column of SHAPE holds text."""
         tree = self.tree
-        if tree.shape is not None:
-            self._check_shape(tree.shape)
-        radius = self._side(tree.radius, "RADIUS")
-        width, height = (self._side(side, "BOX") for side in tree.box or (None, None))
-        return radius, None if width is None or height is None else (width, height)
-
-    def _side(self, given: Quantity | None, word: str) -> float | None:
-        if given is None or (found := length_m(given, word, self.complaints)) is None:
-            return None
-        if found <= 0:
-            what, example = (
-                ("RADIUS", "RADIUS 500 METERS") if word == "RADIUS" else ("a side of BOX", "BOX 400, 300")
-            )
-            self._refuse(
-                "empty-region",
-                f"{what} is {found:g} metres, and such a region has no area",
-                self.tree.place_of(word),
-                f"write it like {example}",
-            )
-        return found
-
-    def _check_shape(self, shape: str) -> None:
-        focals, span = self.focals, self.tree.place_of("SHAPE")
-        if focals is None:
-            return
-        kind = focals.types.get(shape)
-        texts = [name for name, other in focals.columns if other is ColumnType.STRING and name != focals.key]
-        if kind is None:
-            known = suggest(shape, texts, "columns of text")
-            self._refuse("unknown-column", f"'{focals.name}' has no column named '{shape}'", span, *known)
-        elif kind is not ColumnType.STRING:
-            self._refuse(
-                "type-mismatch",
-                f"SHAPE takes a column of polygons as text, but '{shape}' is {kind.value}",
-                span,
-                "a polygon is a STRING such as 'POLYGON ((0 0, 400 0, 400 300, 0 0))'; without polygons write RADIUS or BOX",
-            )
+        if tree.shape is not None and self.focals is not None:
+            check_shape(tree.shape, self.focals, tree.place_of("SHAPE"), self.complaints)
+        return radius_and_box(tree, "region", self.complaints)
 
     # --- when it changes, and all else ----------------------------------------------------------------------------
 
