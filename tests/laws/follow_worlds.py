@@ -79,6 +79,16 @@ OPERATORS: Mapping[str, Link] = {
         " DEFINE A AS s = 'a', B AS s = 'b')",
         5,
     ),
+    "rises": Link(
+        "MATCH_RECOGNIZE (PARTITION BY id MEASURES A.mark AS a, SUM(B.mark) AS b AFTER MATCH SKIP TO NEXT ROW"
+        " PATTERN (A B+) WITHIN 5 SECONDS DEFINE B AS v >= A.v)",
+        5,
+    ),
+    "gaps": Link(
+        "MATCH_RECOGNIZE (PARTITION BY s, id MEASURES A.mark AS a, C.mark AS c MATCH EVERY AFTER MATCH NO SKIP"
+        " PATTERN (A ~> NOT B ~> C) WITHIN 5 SECONDS DEFINE B AS v > A.v, C AS v <= A.v)",
+        5,
+    ),
     "every": Link(
         "MATCH_RECOGNIZE (MEASURES A.mark AS a, B.mark AS b MATCH EVERY PATTERN (A ~~> B) WITHIN 4 SECONDS"
         " DEFINE A AS s = 'a', B AS s = 'b')",

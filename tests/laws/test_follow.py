@@ -30,7 +30,9 @@ from headwater.hosts.zone import (
     load_zone,
     save_zone,
 )
+from headwater.kernels.follow import FollowKernel
 from headwater.model import BEGINNING, END, Instant, Rows, chunk_tree, encode
+from headwater.query.groups import Group
 from headwater.query.plan import Plan, compile_text
 from tests.laws.follow_worlds import OPERATORS, Asked, FollowWorld, make_world, worlds
 from tests.laws.oracles import follow
@@ -41,7 +43,7 @@ Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
 
 KINDS = [*OPERATORS, "graph"]
 # Operators whose answers do not depend on where they begin. What is told once, at the first time it is true (READINGS, ENTERS), does.
-STRONG = ("alone", "latest", "all", "every", "absent", "changes")
+STRONG = ("alone", "latest", "all", "rises", "gaps", "every", "absent", "changes")
 NOT_COMPARED = ("query", "match_id", "probability")
 
 
@@ -53,6 +55,27 @@ def bounded(examples: int) -> settings:
         database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )
+
+
+# --- reuse -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["alone", "rises", "gaps", "every", "absent"])
+@bounded(60)
+@given(data=st.data())
+def test_what_is_not_streamed_again_changes_no_answer(kind: str, data: st.DataObject):
+    world = data.draw(worlds(kind))
+    steps = steps_of(world)
+    alike(run(world, steps)[0], run(world, steps, reuse=False)[0])
+
+
+@pytest.mark.parametrize("kind", ["alone", "rises", "gaps", "every", "absent"])
+def test_something_is_not_streamed_again(kind: str):
+    reused = 0
+    for seed in range(30):
+        _, counts = run(make_world(seed, kind))
+        reused += sum(count for name, count in counts.items() if name.startswith("events_reused:"))
+    assert reused > 0
 
 
 # --- the oracle ------------------------------------------------------------------------------------------------------------------
@@ -301,6 +324,7 @@ def run(
     text: str = "",
     zones: int = 1,
     restoring: bool = False,
+    reuse: bool = True,
 ) -> tuple[Told, dict[str, int]]:
     """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
     plan = compile_text(text or world.text, zones=zones)
@@ -308,6 +332,8 @@ def run(
     counts: Counter[str] = Counter()
     for zone in range(zones):
         program = Program(plan, zone)
+        if not reuse:
+            program.groups = tuple(map(without_reuse, program.groups))
         state = program.start()
         for ordered in ordered_steps(world, plan, steps or [], zone):
             groups, answers, counted = program.advance(state.groups, ordered)
@@ -317,6 +343,11 @@ def run(
             if restoring:
                 state = restored(program, state)
     return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
+
+
+def without_reuse(group: Group) -> Group:
+    kernel = group.kernel
+    return replace(group, kernel=kernel.without_reuse()) if isinstance(kernel, FollowKernel) else group
 
 
 def changed(world: FollowWorld, steps: Steps, change: int, before: str, after: str) -> Told:
