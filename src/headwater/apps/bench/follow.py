@@ -4,6 +4,7 @@
      after 250 m, a minute of history, a pattern behind it; beside the no-op ceiling in the same run.
 (b)  UPDATE ALWAYS: how much of the history of an interest has to be streamed to the events alone and to a pattern, against streaming
      all of it; alone on one core, with the same answers either way.
+(c)  Fences: see `fences`.
 
 No figure counts before its answers are checked: Spark's against those of the plain loop, those with reuse against those without.
 """
@@ -24,6 +25,7 @@ import numpy as np
 from headwater.apps.bench.arrivals import write_arrivals
 from headwater.apps.bench.ceiling import idle
 from headwater.apps.bench.checks import Report, Taken
+from headwater.apps.bench.fences import measure_fences
 from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.measuring import Say, Wanted, better, folder_for, milliseconds
 from headwater.apps.bench.streaming import Timing, run_timed
@@ -85,10 +87,20 @@ class _Events:
 def run_follow_bench(wanted: Wanted, *, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
     """Measure everything that is wanted."""
     report = Report()
-    if "a" in wanted.cases:
-        _on_spark(wanted, report, say)
     if "b" in wanted.cases:
         _streamed_again(wanted, report, say)
+    measures = [
+        measure for case, measure in (("a", _beside_ceiling), ("c", measure_fences)) if case in wanted.cases
+    ]
+    if measures:
+        say(f"starting Spark on {wanted.cores} cores")
+        spark = start_spark(cores=wanted.cores)
+        try:
+            for measure in measures:
+                with folder_for(wanted.keep) as folder:
+                    measure(wanted, report, say, folder, spark)
+        finally:
+            stop_spark(spark)
     return report
 
 
@@ -103,22 +115,10 @@ def question(followed: int, update: str, behind: str) -> str:
 # --- (a) ----------------------------------------------------------------------------------------------------------
 
 
-def _on_spark(wanted: Wanted, report: Report, say: Say) -> None:
+def _beside_ceiling(wanted: Wanted, report: Report, say: Say, folder: Path, spark: SparkSession) -> None:
     seconds = max(wanted.rows // VEHICLES, 60)
     say(f"(a) making {seconds} s of {VEHICLES:,} vehicles")
     events = _events(seconds, seed=wanted.seed)
-    with folder_for(wanted.keep) as folder:
-        say(f"(a) starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
-        try:
-            _beside_ceiling(wanted, report, say, events, folder, spark)
-        finally:
-            stop_spark(spark)
-
-
-def _beside_ceiling(
-    wanted: Wanted, report: Report, say: Say, events: _Events, folder: Path, spark: SparkSession
-) -> None:
     files = _write(events, folder / "events", seed=wanted.seed)
     warm_up = _write(_events(WARM_UP_SECONDS, seed=wanted.seed + 1), folder / "warm-up", seed=wanted.seed)
     text = question(FOLLOWED, "MOVED 250", PATTERN_TEXT)

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="a,b,c",
         help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
         "100 at once (c); nearest: algorithms and k (a), 10,000 queries (b), Spark (c); predict: the paper's 1,000 objects (a), cost against "
-        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is streamed again (b); default: all",
+        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is streamed again (b), fences on Spark (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
