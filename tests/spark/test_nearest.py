@@ -184,7 +184,7 @@ class TestDataFrames:
         columns = "panel string, at timestamp, solar double, volts double"
         stream = spark.readStream.schema(columns).json(str(folder))
         bad = pd.DataFrame({"id": ["a", "a"], "solar": [1.0, 2.0], "volts": [1.0, 2.0]})
-        with pytest.raises(DataError, match="1 row of the points cannot be used") as refused:
+        with pytest.raises(DataError, match="1 row of 'profiles' cannot be used") as refused:
             hw.run(STREAM + ENTERS, {"panels": stream, "profiles": bad})
         assert refused.value.code == "bad-points"
         assert (

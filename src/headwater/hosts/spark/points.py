@@ -60,9 +60,10 @@ def refuse_bad_points(given: GivenPoints) -> None:
     columns = (given.bad[name].tolist()[:_TOLD_ROWS] for name in ("stream", "line", "reason"))
     rows = [f"row {line} of '{name}': {reason}" for name, line, reason in zip(*columns, strict=True)]
     more = given.bad.count - len(rows)
+    named = " and ".join(f"'{name}'" for name in dict.fromkeys(given.bad["stream"].tolist()))
     raise DataError(
         "bad-points",
-        f"{given.bad.count:,} row{'s' * (given.bad.count != 1)} of the points or fences cannot be used",
+        f"{given.bad.count:,} row{'s' * (given.bad.count != 1)} of {named} cannot be used",
         advice=[
             *rows,
             *([f"and {more:,} more"] if more else []),
