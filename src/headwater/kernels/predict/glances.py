@@ -31,8 +31,8 @@ _MARGIN_US: Final = 2
 
 
 @njit(**LOOP, forceinline=True)
-def glance(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
-    """Whether a pair may answer, before when it does not begin, and before when it does not end."""
+def glance(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
+    """Whether a pair may answer, before when it does not begin, and, as its lives were `promised` until, before when it does not end."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
     width = join.within_us
     if start > end + width:
@@ -40,9 +40,9 @@ def glance(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
     both = lines.tolerance[k] + lines.tolerance[j]
     more = both if join.certainty == _MAY else -both if join.certainty == _MUST else 0.0
     since_k, since_j = (start - lines.t0[k]) * 1e-6, (start - lines.t0[j]) * 1e-6
-    life = (end - start) * 1e-6
-    first, last = 0.0, life + width * 1e-6
-    enters, leaves = 0.0, life
+    first, last = 0.0, (end - start + width) * 1e-6
+    enters, leaves = 0.0, (promised - start) * 1e-6
+    far = abs(since_k) + abs(since_j) + leaves + width * 1e-6
     for i in range(len(join.bound)):
         of_k, of_j = join.left_dimension[i], join.right_dimension[i]
         slope_k, slope_j = lines.slopes[k, of_k], lines.slopes[j, of_j]
@@ -52,13 +52,7 @@ def glance(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
         steep = max(abs(slope_k), abs(slope_j))
         lag = steep * width * 1e-6
         bound = join.bound[i] + more
-        spare = SPARE * (
-            abs(lines.values[k, of_k])
-            + abs(lines.values[j, of_j])
-            + bound
-            + lag
-            + steep * (abs(since_k) + abs(since_j) + last)
-        )
+        spare = SPARE * (abs(lines.values[k, of_k]) + abs(lines.values[j, of_j]) + bound + lag + steep * far)
         wide, narrow = bound + lag + spare, bound - spare
         if bound < 0.0:
             return False, 0, 0

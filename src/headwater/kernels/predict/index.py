@@ -1,5 +1,7 @@
 """Which lines may match a new one? A grid over what lines can reach, kept up to date line by line.
 
+Queries whose answers follow from lives need not go line by line: see `yards`.
+
 Rule 1  A line stands in every cell that its box meets: where the values that a join compares can be over its life, widened so that
         two lines match only if their boxes meet. A new line looks into the cells of its own box.
 Rule 2  A line that would stand in more than MOST_CELLS cells stands in one list beside the grid, which is always looked at; if

@@ -4,10 +4,13 @@ A query *follows from lives* if it is plain (see `glances`), VALIDATED and witho
 and cut at most once, and what a pair tells follows from the promised lives and the cuts, whenever it is worked out. So no
 answer is worked out, or changed, when lines come and go: pairs are noted in one list, and `settling` goes through it once a step.
 
-Rule 1  A line that comes is shown to the lines that it may match. Those that pass a glance are noted, with the time before which
-        the pair does not begin and the one before which it does not end.
-Rule 2  All others began before a new line does; what was over before, even with w, is taken out of the grid by whoever finds it.
-Rule 3  Nothing here makes an array: where room is missing, the loop says so before it takes the next event.
+Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a glance are noted, with the time
+        before which the pair does not begin and the one before which it does not end.
+Rule 2  Lives are those at the end of the step: what a pair told before a cut it also tells with the life that is cut. Only
+        the end that a pair does not come before is that of the promise, since `settling` begins with it.
+Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`yards`), and those whose end was more
+        than w before are left out for good. The new ones look in the order in which they stand, so neighbours follow one another.
+Rule 4  Nothing here makes an array: where room is missing, the loop says so and takes the batch again.
 
 Memory  One row per pair that has passed a glance and is not over yet.
 """
@@ -18,14 +21,12 @@ from typing import Final, NamedTuple
 
 from numba import njit
 
-from headwater.kernels.predict import index
-from headwater.kernels.predict.geometry.ranges import MAY, MUST
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import SPARE, glance
-from headwater.kernels.predict.index import Grid
-from headwater.kernels.predict.lines.events import ADD, END, LIFE, LINE, START, WHAT, WHEN
-from headwater.kernels.predict.plan import EVERY, ONCE, SOURCES, WITHIN, ZONES, Plan, join_of
-from headwater.kernels.predict.search import DONE, DRAW, NO_CELLS, NO_ROOM
+from headwater.kernels.predict.glances import glance
+from headwater.kernels.predict.plan import EVERY, ONCE, WITHIN, ZONES, Plan, join_of
+from headwater.kernels.predict.search import DONE, NO_ROOM
+from headwater.kernels.predict.yards import COUNT, LINE, Yard, lay, look
+from headwater.kernels.predict.yards import SHIFT as NUMBER
 from headwater.kernels.predict.zones import is_here, is_ours
 
 # Columns of `Pairs.rows`, int64[…, …].
@@ -42,10 +43,14 @@ SHIFT: Final = 32
 RIGHT: Final = 2**32 - 1
 
 # Places in `Ground.at`, int64[…].
-EVENT: Final = 0  # the event that is next
-ADDED: Final = 1  # lines that have come since the grid was looked at
-PATIENCE: Final = 2  # how many may come until it is looked at again
-PLACES: Final = 3
+CAME: Final = 0  # lines that have come
+THERE: Final = 1  # lines that are there
+PLACES: Final = 2
+
+FEWEST: Final = 64
+"""Lines that come in a batch, at least, …"""
+PART: Final = 4
+"""… and one for so many that are there."""
 
 
 class Pairs(NamedTuple):
@@ -57,7 +62,8 @@ class Pairs(NamedTuple):
 
 class Ground(NamedTuple):
     """Where pairs are found. By line: `promised` int64, the end of its life if it is never cut; `rank` and `identity` int64 of its key;
-    `corners` as in `search`. `hits` int64[lines + 1]: who is looked at."""
+    `corners` as in `search`. `there` int64[…]: the lines that are there, with room for those that come. `yards`: one for the
+    left and one for the right lines; not `sorts`: everybody looks at all. `hits` int64[… + 1]: who is looked at."""
 
     plan: Plan
     lines: Lines
@@ -67,77 +73,93 @@ class Ground(NamedTuple):
     corners: Real
     tile: float
     hears_all: bool
-    grid: Grid
+    there: Whole
+    yards: tuple[Yard, Yard]
+    sorts: bool
     hits: Whole
     at: Whole
 
 
 @njit(**LOOP)
-def note_all(ground: Ground, pairs: Pairs, events: Whole) -> int:
-    """Take all events in order. Not DONE: to be called again when there is room."""
-    at, grid, lines = ground.at, ground.grid, ground.lines
-    while at[EVENT] < len(events):
-        event = events[at[EVENT]]
-        line = event[LINE]
-        if event[WHAT] == ADD:
-            if at[ADDED] > at[PATIENCE]:
-                return DRAW
-            if not index.has_cells(grid, ground.plan):
-                return NO_CELLS
-            if pairs.at[0] + 2 * (grid.at[index.ALIVE] + 1) > len(pairs.rows):
+def keep_ours(ground: Ground, came: Whole) -> int:
+    """Move those up that are for this zone; says how many they are."""
+    lines, count = ground.lines, 0
+    for line in came:
+        # Zones agree on who answers by the boxes of promised lives.
+        end = lines.end[line]
+        lines.end[line] = ground.promised[line]
+        is_for_us = is_here(ground.plan, lines, line, ground.tile, ground.hears_all, ground.corners)
+        lines.end[line] = end
+        if is_for_us:
+            came[count] = line
+            count += 1
+    return count
+
+
+@njit(**LOOP)
+def note_all(ground: Ground, pairs: Pairs, came: Whole) -> int:
+    """Take all lines that come, in order. Not DONE: to be called again when there is room."""
+    plan, at = ground.plan, ground.at
+    join = join_of(plan.joins, 0)
+    while at[CAME] < len(came):
+        since = ground.lines.start[came[at[CAME]]] - plan.rules[WITHIN]
+        old = _keep_since(ground, since)
+        many = min(max(FEWEST, old // PART), len(came) - at[CAME])
+        for place in range(many):
+            ground.there[old + place] = came[at[CAME] + place]
+        sides = 1 if plan.rules[ONCE] == 1 else 2
+        for side in range(sides):
+            there = ground.there[: old + many]
+            lay(ground.yards[side], plan, ground.lines, side, there, old, since, ground.sorts)
+        count = pairs.at[0]
+        for side in range(sides):
+            if not _look_around(ground, pairs, join, side, 0 if sides == 1 else 1 - side):
+                pairs.at[0] = count
                 return NO_ROOM
-            _add(ground, pairs, line, event[START], event[END], event[WHEN])
-        elif event[WHAT] == LIFE:
-            lines.start[line], lines.end[line] = event[START], event[END]
-        elif grid.alive[1, line] >= 0:
-            index.drop(grid, line)
-        at[EVENT] += 1
+        at[THERE] = old + many
+        at[CAME] += many
     return DONE
 
 
 @njit(**LOOP)
-def _add(ground: Ground, pairs: Pairs, line: int, start: int, end: int, when: int) -> None:
-    """A line comes."""
-    plan, lines = ground.plan, ground.lines
-    lines.start[line], lines.end[line], ground.promised[line] = start, end, end
-    ground.at[ADDED] += 1
-    if plan.rules[ZONES] > 0 and not is_here(
-        plan, lines, line, ground.tile, ground.hears_all, ground.corners
-    ):
-        return
-    index.put(ground.grid, plan, lines, line)
-    if start == end:
-        return  # its sensor spoke again at once
-    sources = plan.rules[SOURCES]
-    for alias in range(1 if plan.rules[ONCE] == 1 else 2):
-        if plan.source[alias] == line % sources:
-            side = 0 if plan.joins.left[0] == alias else 1
-            found = index.near(ground.grid, plan, lines, line, 0, side, ground.hits)
-            _note(ground, pairs, line, side, plan.source[1 - alias], found, when)
+def _keep_since(ground: Ground, since: int) -> int:
+    """Leave those out whose lives ended before; says how many are left."""
+    there, end, kept = ground.there, ground.lines.end, 0
+    for place in range(ground.at[THERE]):
+        there[kept] = there[place]
+        kept += end[there[place]] >= since
+    ground.at[THERE] = kept
+    return kept
+
+
+@njit(**LOOP)
+def _look_around(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
+    """Let the new lines on a side of the join look at those on the other one. False: no room."""
+    yard, beside = ground.yards[side], ground.yards[other]
+    for place in range(yard.at[COUNT]):
+        number = yard.who[place] >> NUMBER
+        if number > 0:
+            found = look(beside, yard.boxes[place], number, ground.hits)
+            if pairs.at[0] + found > len(pairs.rows):
+                return False
+            _note(ground, pairs, yard.who[place] & LINE, join, side, found)
+    return True
 
 
 @njit(**LOOP, forceinline=True)
-def _note(ground: Ground, pairs: Pairs, line: int, side: int, wanted: int, found: int, when: int) -> None:
-    """Note the pairs of a line, which stands on a side of the join, with lines of the wanted source."""
-    plan, lines, rank, rows = ground.plan, ground.lines, ground.rank, pairs.rows
-    join = join_of(plan.joins, 0)
-    sources, is_once, has_zones = plan.rules[SOURCES], plan.rules[ONCE] == 1, plan.rules[ZONES] > 0
-    is_same_source = line % sources == wanted
-    count, since = pairs.at[0], when - plan.rules[WITHIN]
+def _note(ground: Ground, pairs: Pairs, line: int, join: Join, side: int, found: int) -> None:
+    """Note the pairs of a line, which stands on a side of the join, with those that were found."""
+    plan, lines, rank, rows, promised = ground.plan, ground.lines, ground.rank, pairs.rows, ground.promised
+    is_once, has_zones = plan.rules[ONCE] == 1, plan.rules[ZONES] > 0
+    is_same_source = plan.source[0] == plan.source[1]
+    count = pairs.at[0]
     for place in range(found):
         other = ground.hits[place]
-        if lines.end[other] < since:
-            index.drop(ground.grid, other)
-            continue
-        if not _may_meet(lines, line, other, join, side, when):
-            continue
-        if sources > 1 and other % sources != wanted:
-            continue
         if is_same_source and rank[other] == rank[line]:
             continue
         is_left = (side == 0) != (is_once and rank[line] > rank[other])
         left, right = (line, other) if is_left else (other, line)
-        may, early, last = glance(lines, left, right, join)
+        may, early, last = glance(lines, left, right, join, min(promised[left], promised[right]))
         if not may:
             continue
         if has_zones and not is_ours(
@@ -150,33 +172,3 @@ def _note(ground: Ground, pairs: Pairs, line: int, side: int, wanted: int, found
         rows[count, LIVES], rows[count, SURE] = VAGUE, 0
         count += 1
     pairs.at[0] = count
-
-
-@njit(**LOOP, forceinline=True)
-def _may_meet(lines: Lines, line: int, other: int, join: Join, side: int, when: int) -> bool:
-    """Whether a line that begins now and another one may be near one another: fast, and never a false no.
-
-    Differences at one time for both lines are straight, and an answer has one that is at most its bound and w times the steeper slope
-    (rule 1 of `glances`). If a pair can be swapped, so can all its conditions.
-    """
-    w = join.within_us * 1e-6
-    span = (min(lines.end[line], lines.end[other]) - when) * 1e-6 + w
-    since = (when - lines.t0[other]) * 1e-6
-    more = 0.0
-    if join.certainty == MAY or join.certainty == MUST:
-        more = lines.tolerance[line] + lines.tolerance[other]
-        more = more if join.certainty == MAY else -more
-    may = True
-    for i in range(len(join.bound)):
-        of, of_other = join.left_dimension[i], join.right_dimension[i]
-        if side == 1:
-            of, of_other = of_other, of
-        slope, slope_other = lines.slopes[line, of], lines.slopes[other, of_other]
-        value, value_other = lines.values[line, of], lines.values[other, of_other]
-        gap = value - (value_other + slope_other * since)
-        later = gap + (slope - slope_other) * span
-        steep = max(abs(slope), abs(slope_other))
-        wide = join.bound[i] + more + steep * w
-        wide += SPARE * (abs(value) + abs(value_other) + abs(wide) + steep * (since + abs(span)))
-        may = may and min(gap, later) <= wide and max(gap, later) >= -wide
-    return may

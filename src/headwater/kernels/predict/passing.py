@@ -1,10 +1,10 @@
-"""A standing query whose answers follow from lives: pairs and grid between two steps, and how a step is run on copies of them.
+"""A standing query whose answers follow from lives: pairs and lines between two steps, and how a step is run on copies of them.
 
 Rule 1  Updates are noted as pairs first (`pairs`), then time catches up with all pairs (`settling`).
-Rule 2  Room for pairs, rows told and cells of the grid is doubled when it is missing, and the loop goes on where it was. Room that is not
-        used takes no memory until it is: there is plenty from the start.
+Rule 2  Room for pairs and rows told is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
+        memory until it is: there is plenty from the start.
 
-Memory  See `pairs` and `index`; a step makes a copy of both.
+Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `yards`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from headwater.kernels.predict import index as indexing
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict import search as searching
 from headwater.kernels.predict import settling
@@ -23,15 +22,16 @@ from headwater.kernels.predict.columns import Said, block
 from headwater.kernels.predict.geometry import join_of, workspace
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
-from headwater.kernels.predict.grids import alive_in, drawn, grid_of, no_grid, patience_of, sized, with_cells
-from headwater.kernels.predict.index import AXES, Grid
+from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.lines.events import ADD, END, LINE, PURGE, WHAT
 from headwater.kernels.predict.lines.store import LineState
-from headwater.kernels.predict.pairs import Ground, Pairs, note_all
-from headwater.kernels.predict.plan import plan_of
+from headwater.kernels.predict.pairs import Ground, Pairs, keep_ours, note_all
+from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.settling import Spoken, search_rest, settle
 from headwater.kernels.predict.sources import lines_of, merged
+from headwater.kernels.predict.yards import yard_for
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
 
@@ -44,14 +44,13 @@ _TICKS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """A query between two steps. `pairs` int64[pairs, PAIR], `promised` int64[lines] and `corners` float64[lines, 2, AXES] as in `pairs`;
-    `patience` int64[2]: lines that have come since the grid was looked at, and may come until it is looked at again."""
+    """A query between two steps. `pairs` int64[pairs, PAIR], `promised` int64[lines], `there` int64[…] and `corners` float64[lines, 2, AXES]
+    as in `pairs`."""
 
     pairs: Whole
     promised: Whole
-    grid: Grid
+    there: Whole
     corners: Real
-    patience: Whole
 
     @property
     def count(self) -> int:
@@ -77,14 +76,8 @@ class PassingStanding:
 
     def start(self) -> Passing:
         """No pairs."""
-        grid = no_grid(1)
-        return Passing(
-            np.empty((0, pairing.PAIR), np.int64),
-            np.empty(0, np.int64),
-            grid,
-            np.zeros((0, 2, AXES)),
-            np.array([0, patience_of(grid)]),
-        )
+        none = np.empty(0, np.int64)
+        return Passing(np.empty((0, pairing.PAIR), np.int64), none, none, np.zeros((0, 2, AXES)))
 
     def step(
         self,
@@ -95,32 +88,28 @@ class PassingStanding:
         sensors: Sensors,
         watermark: Instant,
     ) -> tuple[Passing, Rows | None]:
-        """Take what happened to the lines of each source; what is told then."""
+        """Take what happened to the lines of each source; what is told then. How lines were `before` does not matter here."""
         happened = merged(events, after, sensors)
         if not len(happened) and not len(pending.pairs):
             return pending, None
-        lines, code = lines_of(before, after)
-        ground = self._ground(pending, lines, code, sensors)
-        pairs = self._pairs(pending, len(happened))
-        while (came := note_all(ground, pairs, happened)) != searching.DONE:
-            if came == searching.NO_ROOM:
-                needed = len(pairs.rows) + 2 * int(ground.grid.at[indexing.ALIVE]) + _ROOM
-                pairs = pairs._replace(rows=_longer(pairs.rows, needed))
-            elif came == searching.NO_CELLS:
-                ground = ground._replace(grid=with_cells(ground.grid))
-            else:
-                ground = ground._replace(grid=self._drawn(ground.grid, lines))
-                ground.at[pairing.ADDED] = 0
-                ground.at[pairing.PATIENCE] = patience_of(ground.grid)
+        lines, code = lines_of(after, after)
+        adds = happened[happened[:, WHAT] == ADD]
+        ground = self._ground(pending, lines, code, sensors, len(adds))
+        ground.promised[adds[:, LINE]] = adds[:, END]
+        came = adds[lines.start[adds[:, LINE]] < lines.end[adds[:, LINE]], LINE]
+        if self.query.share is not None:
+            came = came[: keep_ours(ground, came)]
+        pairs = self._pairs(pending, len(came))
+        while note_all(ground, pairs, came) != searching.DONE:
+            pairs = pairs._replace(rows=_longer(pairs.rows, 2 * len(pairs.rows)))
         spoken = self._spoken(int(pairs.at[0]))
         while settle(self.plan, lines, ground.promised, pairs, spoken, watermark) != searching.DONE:
             spoken = _with_room(spoken)
         following = Passing(
             pairs.rows[: spoken.at[settling.KEPT]].copy(),
             ground.promised,
-            ground.grid,
+            _without(ground.there[: ground.at[pairing.THERE]], happened[happened[:, WHAT] == PURGE, LINE]),
             ground.corners,
-            ground.at[[pairing.ADDED, pairing.PATIENCE]],
         )
         count = int(spoken.at[settling.COUNT])
         if not count:
@@ -133,35 +122,37 @@ class PassingStanding:
 
     def save(self, pending: Passing) -> dict[str, Any]:
         """The pairs, the lines that are there, their corners, and the lives that were promised."""
-        alive = alive_in(pending.grid)
-        known = np.unique(np.concatenate([alive, *_sides(pending.pairs[:, pairing.LINES])]))
+        there = pending.there
+        known = np.unique(np.concatenate([there, *_sides(pending.pairs[:, pairing.LINES])]))
         return {
             "pairs": pending.pairs,
-            "lines": alive.copy(),
-            "corners": pending.corners[alive] if len(pending.corners) else pending.corners,
+            "lines": there,
+            "corners": pending.corners[there] if len(pending.corners) else pending.corners,
             "known": known,
             "promised": pending.promised[known],
         }
 
     def load(self, saved: dict[str, Any], states: Sequence[LineState]) -> Passing:
-        """As saved, with a grid drawn anew."""
+        """As saved."""
         lines, _ = lines_of(states, states)
-        alive, slots = saved["lines"], len(lines.t0)
-        grid = self._drawn(grid_of(alive, 1, slots), lines)
+        there, slots = np.array(saved["lines"], np.int64), len(lines.t0)
         promised = np.zeros(slots, np.int64)
         promised[saved["known"]] = saved["promised"]
         corners = np.zeros((slots if len(saved["corners"]) else 0, 2, AXES))
         if len(corners):
-            corners[alive] = saved["corners"]
+            corners[there] = saved["corners"]
         pairs = np.array(saved["pairs"], np.int64).reshape(-1, pairing.PAIR)
-        return Passing(pairs, promised, grid, corners, np.array([0, patience_of(grid)]))
+        return Passing(pairs, promised, there, corners)
 
     # --- a step's own copies ------------------------------------------------------------------------------------------
 
-    def _ground(self, pending: Passing, lines: Lines, code: Whole, sensors: Sensors) -> Ground:
-        slots = len(lines.t0)
+    def _ground(self, pending: Passing, lines: Lines, code: Whole, sensors: Sensors, adds: int) -> Ground:
+        slots, known = len(lines.t0), len(pending.there)
+        there = np.empty(known + adds, np.int64)
+        there[:known] = pending.there
         at = np.zeros(pairing.PLACES, np.int64)
-        at[pairing.ADDED], at[pairing.PATIENCE] = pending.patience
+        at[pairing.THERE] = known
+        left = yard_for(len(there))
         return Ground(
             self.plan,
             lines,
@@ -171,8 +162,10 @@ class PassingStanding:
             _by_line(pending.corners, slots if self.tile > 0.0 else 0),
             self.tile,
             self.hears_all,
-            sized(pending.grid, slots),
-            np.empty(slots + 1, np.int64),
+            there,
+            (left, left if self.plan.rules[ONCE] == 1 else yard_for(len(there))),
+            self.index,
+            np.empty(len(there) + 1, np.int64),
             at,
         )
 
@@ -208,9 +201,6 @@ class PassingStanding:
             spoken.chance[:count] if spoken.is_asked else None,
         )
 
-    def _drawn(self, grid: Grid, lines: Lines) -> Grid:
-        return drawn(grid, self.plan, lines) if self.index else grid
-
 
 def _with_room(spoken: Spoken) -> Spoken:
     """With twice the room for rows told."""
@@ -226,6 +216,11 @@ def _with_room(spoken: Spoken) -> Spoken:
 def _sides(pairs: Whole) -> tuple[Whole, Whole]:
     """The left and the right lines."""
     return pairs >> pairing.SHIFT, pairs & pairing.RIGHT
+
+
+def _without(there: Whole, gone: Whole) -> Whole:
+    """The lines that are there, without those that are gone."""
+    return there[~np.isin(there, gone)]
 
 
 def _by_line(column: Any, slots: int) -> Any:

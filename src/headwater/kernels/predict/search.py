@@ -186,7 +186,7 @@ def _with_partner(
     left, right = chosen[plan.joins.left[j]], chosen[plan.joins.right[j]]
     join = join_of(plan.joins, j)
     if plan.rules[PLAIN] == 1:
-        may, _, _ = glance(lines, left, right, join)
+        may, _, _ = glance(lines, left, right, join, min(lines.end[left], lines.end[right]))
         if not may or not _is_mine(scene, look):
             return DONE
     elif not join_may(lines, left, lines, right, join):

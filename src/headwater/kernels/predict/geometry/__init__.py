@@ -47,6 +47,7 @@ __all__ = [
     "join_probability",
     "pieces_of",
     "reach",
+    "reach_since",
     "single_of",
     "value_interval",
     "value_pieces_of",
@@ -218,22 +219,29 @@ def reach(lines: Lines, k: int, join: Join, side: int, axis: int) -> tuple[float
     bounds the difference of each dimension. The lag w needs no room, for a line's whole life is in its range; the lives of a
     matching pair meet when each is widened by w/2.
     """
+    return reach_since(lines, k, join, side, axis, lines.start[k])
+
+
+@njit(**LOOP, forceinline=True)
+def reach_since(lines: Lines, k: int, join: Join, side: int, axis: int, since: int) -> tuple[float, float]:
+    """As `reach`, if what was before `since` does not matter."""
     slack = lines.tolerance[k] if join.certainty == MAY or join.certainty == PROBABILITY else 0.0
     for i in range(len(join.bound)):
         if join.comparator[i] <= LESS:
             if axis == 0:
                 of = join.left_dimension[i] if side == 0 else join.right_dimension[i]
-                return _stretch(lines, k, of, 0.5 * join.bound[i] + slack)
+                return _stretch(lines, k, of, 0.5 * join.bound[i] + slack, since)
             axis -= 1
     if not math.isnan(join.distance) and axis < lines.values.shape[1]:
-        return _stretch(lines, k, axis, 0.5 * join.distance + slack)
+        return _stretch(lines, k, axis, 0.5 * join.distance + slack, since)
     return -math.inf, math.inf
 
 
 @njit(**LOOP, forceinline=True)
-def _stretch(lines: Lines, k: int, of: int, room: float) -> tuple[float, float]:
+def _stretch(lines: Lines, k: int, of: int, room: float, since: int) -> tuple[float, float]:
     """Between which values a dimension is over the line's life, widened on both sides."""
-    early, late = float(lines.start[k] - lines.t0[k]), float(lines.end[k] - lines.t0[k])
+    start = max(lines.start[k], since)
+    early, late = float(start - lines.t0[k]), float(lines.end[k] - lines.t0[k])
     value, slope = lines.values[k, of], lines.slopes[k, of] / MILLION
     one, other = value + slope * early, value + slope * late
     room += 4.0 * TOUCH * (abs(value) + room + abs(slope) * max(abs(early), abs(late)))

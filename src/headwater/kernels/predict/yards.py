@@ -1,0 +1,221 @@
+"""Who is near whom, when many lines come at once? All lines in the order of where they are, laid out anew for each batch of new ones.
+
+A line's *box* is what it can reach (`reach`) from the time at which the first of the batch comes, and w before, to the end of its life as
+far as the step knows it. Two lines match only if their boxes meet.
+
+Rule 1  A line stands in one cell, that of the middle of its box, on a level by the size of the box; what has no such cell stands apart,
+        where all others look. Who looks goes through the cells in which the middle of a box can be that meets its own, level by level.
+Rule 2  Cells are half as wide as boxes are on (geometric) average, so that a few very large ones do not matter, and twice as wide from level
+        to level. They are taken modulo a power of two: what shares a place by that is told apart by its box.
+Rule 3  Boxes lie cell by cell in memory, those of a row of cells one behind the other: to look through them is to read on.
+Rule 4  Who looks sees only those that came before: each pair is found once.
+
+Memory  Boxes and numbers of all lines that are there, twice, for as long as a step takes.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from headwater.kernels.predict.geometry import reach_since
+from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
+from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.plan import SOURCES, Plan, join_of
+
+LEVELS: Final = 6
+
+# Columns of `Yard.boxes` and `Yard.drafts`, float64[…, …]: for each axis the low and the high end.
+LOW: Final = 0
+HIGH: Final = 1
+BOX: Final = 2 * AXES
+
+# Places in `Yard.at`, int64[…].
+COUNT: Final = 0  # lines that stand here
+BITS: Final = 1  # there are 2^BITS rows of cells on a level …
+BITS_ALONG: Final = 2  # … with 2^BITS_ALONG cells each
+PLACES: Final = 3
+
+SHIFT: Final = 32
+LINE: Final = 2**SHIFT - 1
+_FAR: Final = 2.0**52
+
+
+class Yard(NamedTuple):
+    """The lines on one side of a join. In the order of cells: `boxes` float64[room, BOX], and `who` int64[room], number · 2^32 + line, where
+    lines that are not new have number 0 and new ones 1, 2, …. `starts` int64[…]: where each cell begins, level by level, and at last where
+    those begin that stand apart. `widths` float64[AXES] of the cells of level 0, 0 for no such axis; `half` float64[LEVELS, AXES]: how far
+    boxes of a level go from their middles, at most, or -1 for none. `drafts`, `drafted` and `cells`: boxes, who, and cells, as lines come."""
+
+    boxes: Real
+    who: Whole
+    starts: Whole
+    widths: Real
+    half: Real
+    drafts: Real
+    drafted: Whole
+    cells: Whole
+    at: Whole
+
+
+def yard_for(lines: int) -> Yard:
+    """With room for so many lines."""
+    return Yard(
+        np.empty((lines, BOX)),
+        np.empty(lines, np.int64),
+        np.empty((LEVELS << _bits(lines)) + 2, np.int64),
+        np.empty(AXES),
+        np.empty((LEVELS, AXES)),
+        np.empty((lines, BOX)),
+        np.empty(lines, np.int64),
+        np.empty(lines, np.int64),
+        np.zeros(PLACES, np.int64),
+    )
+
+
+@njit(**LOOP)
+def lay(
+    yard: Yard, plan: Plan, lines: Lines, side: int, there: Whole, old: int, since: int, sorts: bool
+) -> None:
+    """Lay out those lines that can stand on a side of the first join; the first `old` of all that are there are not new.
+
+    Not `sorts`: all of them stand apart.
+    """
+    join, drafts, count = join_of(plan.joins, 0), yard.drafts, 0
+    source = plan.source[plan.joins.left[0] if side == 0 else plan.joins.right[0]]
+    for place in range(len(there)):
+        if there[place] % plan.rules[SOURCES] == source:
+            yard.drafted[count] = (max(place - old + 1, 0) << SHIFT) | there[place]
+            count += 1
+    for axis in range(AXES):
+        total, many = 0.0, 0
+        for place in range(count):
+            low, high = reach_since(lines, yard.drafted[place] & LINE, join, side, axis, since)
+            drafts[place, 2 * axis + LOW], drafts[place, 2 * axis + HIGH] = low, high
+            if 0.0 < high - low < np.inf:
+                total += np.log(high - low)
+                many += 1
+        yard.widths[axis] = 0.5 * np.exp(total / many) if sorts and many > 0 else 0.0
+    bits = _bits(count)
+    along = bits if yard.widths[0] <= 0.0 else 0 if yard.widths[1] <= 0.0 else bits // 2
+    yard.at[COUNT], yard.at[BITS], yard.at[BITS_ALONG] = count, bits - along, along
+    last = (LEVELS << bits) + 1
+    starts = yard.starts
+    starts[: last + 1] = 0
+    yard.half[:] = -1.0
+    for place in range(count):
+        cell = _cell(yard, place)
+        yard.cells[place] = cell
+        starts[cell + 1] += 1
+    for cell in range(last):
+        starts[cell + 1] += starts[cell]
+    # Now a cell's beginning stands where its own number is, and its end where the next one's is. From the last line to the first, ends
+    # move down to beginnings; then all of them move up by one.
+    for place in range(count - 1, -1, -1):
+        cell = yard.cells[place] + 1
+        starts[cell] -= 1
+        at = starts[cell]
+        yard.who[at] = yard.drafted[place]
+        for column in range(BOX):
+            yard.boxes[at, column] = drafts[place, column]
+    for cell in range(last):
+        starts[cell] = starts[cell + 1]
+    starts[last] = count
+
+
+@njit(**LOOP)
+def look(yard: Yard, box: Real, number: int, hits: Whole) -> int:
+    """Put those into `hits` that came before a number and whose boxes meet this one; says how many they are."""
+    rows, along = 1 << yard.at[BITS], 1 << yard.at[BITS_ALONG]
+    apart = LEVELS * rows * along
+    before = number << SHIFT
+    found = _meet(yard, yard.starts[apart], yard.starts[apart + 1], box, before, hits, 0)
+    for level in range(LEVELS):
+        if yard.half[level, 0] < 0.0:
+            continue
+        row, many_rows = _span(yard, box, level, 0, rows)
+        first, many = _span(yard, box, level, 1, along)
+        for _ in range(many_rows):
+            base = (level * rows + row) * along
+            behind = min(first + many, along)
+            found = _meet(
+                yard, yard.starts[base + first], yard.starts[base + behind], box, before, hits, found
+            )
+            if first + many > along:
+                around = base + first + many - along
+                found = _meet(yard, yard.starts[base], yard.starts[around], box, before, hits, found)
+            row = (row + 1) & (rows - 1)
+    return found
+
+
+@njit(**LOOP, forceinline=True)
+def _meet(yard: Yard, first: int, behind: int, box: Real, before: int, hits: Whole, found: int) -> int:
+    """Put those of some lines into `hits` that came before and whose boxes meet this one."""
+    boxes, who = yard.boxes, yard.who
+    low_x, high_x, low_y, high_y = box[0], box[1], box[2], box[3]
+    for place in range(first, behind):
+        # Whose boxes meet is anybody's guess: counting costs less than guessing wrong.
+        hits[found] = who[place] & LINE
+        found += (
+            (boxes[place, 0] <= high_x)
+            & (boxes[place, 1] >= low_x)
+            & (boxes[place, 2] <= high_y)
+            & (boxes[place, 3] >= low_y)
+            & (who[place] < before)
+        )
+    return found
+
+
+@njit(**LOOP, forceinline=True)
+def _span(yard: Yard, box: Real, level: int, axis: int, many: int) -> tuple[int, int]:
+    """The first cell along an axis in which a box can have its middle that meets this one, and how many there are; at most all."""
+    if many == 1:
+        return 0, 1
+    width, half = yard.widths[axis] * (1 << level), yard.half[level, axis]
+    first = np.floor((box[2 * axis + LOW] - half) / width)
+    last = np.floor((box[2 * axis + HIGH] + half) / width)
+    if not (last - first + 1.0 < many) or not (abs(first) < _FAR):
+        return 0, many
+    return int(first) & (many - 1), int(last - first) + 1
+
+
+@njit(**LOOP, forceinline=True)
+def _cell(yard: Yard, place: int) -> int:
+    """The cell of a draft; notes down how large boxes of its level are."""
+    drafts, widths = yard.drafts, yard.widths
+    rows, along = 1 << yard.at[BITS], 1 << yard.at[BITS_ALONG]
+    apart = LEVELS * rows * along
+    if widths[0] <= 0.0 and widths[1] <= 0.0:
+        return apart
+    level = 0
+    for axis in range(AXES):
+        if widths[axis] > 0.0:
+            size = drafts[place, 2 * axis + HIGH] - drafts[place, 2 * axis + LOW]
+            middle = 0.5 * (drafts[place, 2 * axis + HIGH] + drafts[place, 2 * axis + LOW])
+            while level < LEVELS and size > 2.0 * widths[axis] * (1 << level):
+                level += 1
+            if level == LEVELS or not (abs(middle / widths[axis]) < _FAR):
+                return apart
+    cell = level
+    for axis in range(AXES):
+        many = rows if axis == 0 else along
+        at = 0
+        if widths[axis] > 0.0:
+            low, high = drafts[place, 2 * axis + LOW], drafts[place, 2 * axis + HIGH]
+            at = int(np.floor(0.5 * (low + high) / (widths[axis] * (1 << level)))) & (many - 1)
+            yard.half[level, axis] = max(yard.half[level, axis], 0.5 * (high - low))
+        else:
+            yard.half[level, axis] = 0.0
+        cell = cell * many + at
+    return cell
+
+
+@njit(**LOOP)
+def _bits(count: int) -> int:
+    """As many cells on a level as there are lines, at least: the logarithm."""
+    bits = 4
+    while (1 << bits) < count:
+        bits += 1
+    return bits
