@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import zip_longest
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from headwater.hosts.zone import Program, ZoneState
+from headwater.hosts.zone import Program
 from headwater.kernels.fence import kernel as fence_kernel
 from headwater.kernels.fence.geometry import side
-from headwater.model import BEGINNING, END, Instant, Rows
-from headwater.query.plan import Plan
+from headwater.model import BEGINNING
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
 from tests.laws.oracles import fence
-from tests.laws.test_follow import collected, lock, restored, useful
-
-Row = dict[str, Any]
-Told = dict[str, list[Row]]
-Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
+from tests.laws.zone_runs import (
+    Row,
+    Steps,
+    Told,
+    collected,
+    lock,
+    ordered_steps,
+    run_changed,
+    run_plan,
+    steps_of,
+)
 
 
 def bounded(examples: int) -> settings:
@@ -210,62 +211,8 @@ def run(
     zones: int = 1,
     restoring: bool = False,
 ) -> tuple[Told, dict[str, int]]:
-    """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
-    plan = world.plan(text, zones=zones)
-    blocks: list[Rows] = []
-    counts: Counter[str] = Counter()
-    for zone in range(zones):
-        program = Program(plan, zone)
-        state = program.start()
-        for ordered in ordered_steps(world, plan, steps or [], zone):
-            groups, answers, counted = program.advance(state.groups, ordered)
-            blocks += answers
-            counts.update(counted)
-            state = ZoneState(state.queues, groups)
-            if restoring:
-                state = restored(program, state)
-    return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
+    return run_plan(world, world.plan(text, zones=zones), steps, restoring=restoring)
 
 
 def changed(world: FenceWorld, steps: Steps, change: int, before: str, after: str) -> Told:
-    """What is told when the text is another one from step `change` + 1 on."""
-    old, new = world.plan(before), world.plan(after)
-    program, blocks = Program(old), []
-    state = program.start()
-    inputs = ordered_steps(world, old, steps)[: change + 1] + ordered_steps(world, new, steps)[change + 1 :]
-    for number, ordered in enumerate(inputs):
-        groups, answers, _ = program.advance(state.groups, ordered)
-        blocks += answers
-        state = ZoneState(state.queues, groups)
-        if number == change:
-            later = Program(new)
-            state = restored(program, state, later)
-            program = later
-    return collected(blocks)
-
-
-def steps_of(world: FenceWorld) -> Steps:
-    """The watermarks of all streams, step by step: each has its own, and the least of them counts."""
-    cuts = zip_longest(*(sorted(cuts) for cuts in world.cuts.values()))
-    return [dict(zip(world.cuts, cut, strict=True)) for cut in cuts]
-
-
-def ordered_steps(
-    world: FenceWorld, plan: Plan, steps: Steps, zone: int = 0
-) -> list[dict[str, tuple[Rows, Instant]]]:
-    """The rows of every stream in every step, and in one more to the end; only those that the zone wants."""
-    found = []
-    since = dict.fromkeys(world.rows, BEGINNING)
-    for step in [*steps, dict.fromkeys(world.rows, END)]:
-        ordered = {}
-        for stream, until in step.items():
-            rows = world.rows[stream]
-            times = rows["at"].values
-            rows = rows.take((times >= since[stream]) & (times < until))
-            rows = useful(plan, stream, rows)
-            if plan.zones > 1:
-                rows = rows.take(np.flatnonzero(plan.routing(stream)(rows)[zone]))
-            ordered[stream] = rows, until
-        since = step
-        found.append(ordered)
-    return found
+    return run_changed(world, steps, change, world.plan(before), world.plan(after))

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -19,27 +18,30 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.zone import (
     Arrivals,
     Program,
     Unit,
-    ZoneState,
-    chunk_rows,
     clusters_of,
-    load_zone,
-    save_zone,
 )
 from headwater.kernels.follow import FollowKernel
-from headwater.model import BEGINNING, END, Instant, Rows, chunk_tree, encode
+from headwater.model import Instant, Rows
 from headwater.query.groups import Group
-from headwater.query.plan import Plan, compile_text
+from headwater.query.plan import compile_text
 from tests.laws.follow_worlds import OPERATORS, Asked, FollowWorld, make_world, worlds
 from tests.laws.oracles import follow
-
-Row = dict[str, Any]
-Told = dict[str, list[Row]]
-Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
+from tests.laws.zone_runs import (
+    Row,
+    Steps,
+    Told,
+    collected,
+    lock,
+    ordered_steps,
+    run_changed,
+    run_plan,
+    steps_of,
+    useful,
+)
 
 KINDS = [*OPERATORS, "graph"]
 # Operators whose answers do not depend on where they begin. What is told once, at the first time it is true (READINGS, ENTERS), does.
@@ -326,23 +328,9 @@ def run(
     restoring: bool = False,
     reuse: bool = True,
 ) -> tuple[Told, dict[str, int]]:
-    """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
     plan = compile_text(text or world.text, zones=zones)
-    blocks: list[Rows] = []
-    counts: Counter[str] = Counter()
-    for zone in range(zones):
-        program = Program(plan, zone)
-        if not reuse:
-            program.groups = tuple(map(without_reuse, program.groups))
-        state = program.start()
-        for ordered in ordered_steps(world, plan, steps or [], zone):
-            groups, answers, counted = program.advance(state.groups, ordered)
-            blocks += answers
-            counts.update(counted)
-            state = ZoneState(state.queues, groups)
-            if restoring:
-                state = restored(program, state)
-    return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
+    alter = (lambda group: group) if reuse else without_reuse
+    return run_plan(world, plan, steps, restoring=restoring, alter=alter)
 
 
 def without_reuse(group: Group) -> Group:
@@ -351,75 +339,4 @@ def without_reuse(group: Group) -> Group:
 
 
 def changed(world: FollowWorld, steps: Steps, change: int, before: str, after: str) -> Told:
-    """What is told when the text is another one from step `change` + 1 on."""
-    old, new = compile_text(before), compile_text(after)
-    program, blocks = Program(old), []
-    state = program.start()
-    inputs = ordered_steps(world, old, steps)[: change + 1] + ordered_steps(world, new, steps)[change + 1 :]
-    for number, ordered in enumerate(inputs):
-        groups, answers, _ = program.advance(state.groups, ordered)
-        blocks += answers
-        state = ZoneState(state.queues, groups)
-        if number == change:
-            later = Program(new)
-            state = restored(program, state, later)
-            program = later
-    return collected(blocks)
-
-
-def steps_of(world: FollowWorld) -> Steps:
-    """The watermarks of all streams, step by step: each has its own, and the least of them counts."""
-    cuts = zip_longest(*(sorted(cuts) for cuts in world.cuts.values()))
-    return [dict(zip(world.cuts, cut, strict=True)) for cut in cuts]
-
-
-def ordered_steps(
-    world: FollowWorld, plan: Plan, steps: Steps, zone: int = 0
-) -> list[dict[str, tuple[Rows, Instant]]]:
-    """The rows of every stream in every step, and in one more to the end; only those that the zone wants."""
-    found = []
-    since = dict.fromkeys(world.rows, BEGINNING)
-    read = {stream.name for stream in plan.streams}
-    for step in [*steps, dict.fromkeys(world.rows, END)]:
-        ordered = {}
-        for stream, until in step.items():
-            if stream not in read:
-                continue
-            rows = world.rows[stream]
-            times = rows["at"].values
-            rows = useful(plan, stream, rows.take((times >= since[stream]) & (times < until)))
-            if plan.zones > 1:
-                rows = rows.take(np.flatnonzero(plan.routing(stream)(rows)[zone]))
-            ordered[stream] = rows, until
-        since = step
-        found.append(ordered)
-    return found
-
-
-def useful(plan: Plan, stream: str, rows: Rows) -> Rows:
-    """What a host hands over of some rows: the columns that travel, and the rows that a query can use."""
-    return row_filter(plan, stream)(rows.select(plan.kept(stream)))
-
-
-def restored(program: Program, state: ZoneState, into: Program | None = None) -> ZoneState:
-    """The state after a trip through bytes."""
-    saved = save_zone(program, state)
-    chunks = {key: encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items()}
-    return load_zone(into or program, saved.head, lambda key: chunk_rows(chunks[key]))
-
-
-def collected(blocks: Sequence[Rows]) -> Told:
-    """Answers by query."""
-    told: Told = {}
-    for block in blocks:
-        for row in block.tolist():
-            told.setdefault(row["query"], []).append(row)
-    return told
-
-
-def lock(tables: Any) -> None:
-    for rows in tables:
-        for column in rows.columns.values():
-            for array in (column.values, column.valid, column.names):
-                if array is not None:
-                    array.flags.writeable = False
+    return run_changed(world, steps, change, compile_text(before), compile_text(after))
