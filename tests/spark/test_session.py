@@ -20,21 +20,42 @@ from headwater.hosts.spark.launch import class_path, launch
 from headwater.hosts.spark.session import log_file, start_spark
 from headwater.model import HostError
 
-# A streaming query with a Python stage, watched until somebody presses Ctrl-C.
+# A streaming query with a Python stage, watched from two threads until somebody presses Ctrl-C.
 WATCH = """
+import threading
+
 from headwater.hosts.spark.session import start_spark, stop_spark
 
 spark = start_spark(cores=2, small=True)
 rows = spark.readStream.format("rate").load().mapInArrow(lambda batches: batches, "timestamp timestamp, value long")
 query = rows.writeStream.format("noop").start()
+
+
+def connection():
+    return spark.sparkContext._gateway._gateway_client.get_thread_connection().socket.getsockname()
+
+
+def wait():
+    # A call whose connection is gone is made again without a word, so look at the connection too.
+    before = query.isActive and connection()
+    waits.set()
+    query.awaitTermination()
+    print("another thread waited on", "the same" if connection() == before else "another", "connection", flush=True)
+
+
+waits = threading.Event()
+other = threading.Thread(target=wait)
 try:
     while query.lastProgress is None:
         query.awaitTermination(0.1)
+    other.start()
+    waits.wait()
     print("answers", flush=True)
     query.awaitTermination()
 except KeyboardInterrupt:
     print("interrupted", query.isActive, query.exception(), flush=True)
     query.stop()
+    other.join()
 stop_spark(spark)
 print("stopped", flush=True)
 """
@@ -91,7 +112,11 @@ def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_said(tm
     started = family(process)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
-    assert (out, err, process.returncode) == ("interrupted True None\nstopped\n", "", 0)
+    assert (out, err, process.returncode) == (
+        "interrupted True None\nanother thread waited on the same connection\nstopped\n",
+        "",
+        0,
+    )
     assert [one for one in alive(started) if "java" in one.name() or "python" in one.name()] == []
     assert list((tmp_path / "work").iterdir()) == []
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -6,7 +6,8 @@ Rule 1  Each jar stands once on the class path. A repeated one (the scripts repe
         The largest come first, because recording classes for the archive compares each with the jars in turn.
 Rule 2  The vector module is left out: a trimmed Java does not have it, and nothing here uses it.
 Rule 3  All it says goes into a log file. Ctrl-C in the terminal does not reach it or its workers: they are a session of
-        their own, and end when we say so.
+        their own, and end when we say so. An interrupted call closes its own connection and no other
+        (`_interrupt_one_call`).
 Rule 4  It ends by itself when its standard input closes, which happens even if this process is killed.
 """
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import pyspark
+from py4j.clientserver import ClientServerConnection
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.serializers import UTF8Deserializer, read_int
@@ -55,6 +57,7 @@ class Machine:
     def connect(self) -> Any:
         """The gateway through which PySpark commands it."""
         _silence_python_side()
+        _interrupt_one_call()
         named = {"PYSPARK_GATEWAY_PORT": str(self.port), "PYSPARK_GATEWAY_SECRET": self.secret}
         os.environ.update(named)
         try:
@@ -207,6 +210,15 @@ def _silence_python_side() -> None:
     if not nobody.handlers and logging.lastResort is not None:
         # Otherwise the first message in nobody's name would set up logging for the whole process.
         nobody.addHandler(logging.lastResort)
+
+
+def _interrupt_one_call() -> None:
+    """On Ctrl-C, Py4J asks the JVM to close the connection of the interrupted call, named by both of its ports.
+
+    The JVM closes all that have either of them, and one of the two is the port that it listens on: every connection
+    goes, those of other threads in the middle of their calls, and the next one if it comes before the JVM is done.
+    """
+    ClientServerConnection.shutdown_socket = lambda connection, *ports: connection.close()
 
 
 def _is_not_from_py4j(record: logging.LogRecord) -> bool:
