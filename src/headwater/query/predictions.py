@@ -59,7 +59,7 @@ def make_predict_query(
         asked.seed,
         asked.polygon,
         share,
-        asked.probability,
+        asked.reads,
     )
 
 

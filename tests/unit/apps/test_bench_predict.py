@@ -12,7 +12,7 @@ from headwater.apps.bench import predict
 from headwater.apps.bench.measuring import Wanted
 from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, Sent, answer, send
 from headwater.apps.bench.predict_streaming import QUERY_TEXT, write_samples
-from headwater.apps.bench.predict_truth import Collected, lines_of, wrong_sensors
+from headwater.apps.bench.predict_truth import Collected, Digest, lines_of, wrong_sensors
 from headwater.hosts.local.follow import follow_local
 from headwater.model import SECOND, Column, ColumnType, Rows
 from headwater.query.plan import compile_text
@@ -119,12 +119,31 @@ def test_cases_a_and_b_are_measured_and_checked(tiny) -> None:
         ("a: processing of the paper over ours, intervals without probability", ">= 100"),
         ("a: processing of the paper over ours, a row every second", ">= 100"),
         ("a: processing of the paper over ours, a row every second without probability", ">= 100"),
+        ("a: processing of the paper over ours, a row every second, SELECT a_key, b_key", ">= 100"),
         ("b: cost of an update, 200 objects over 100, 10 a km²", "<= 1.5"),
         ("b: cost of an update, 50 objects over 50, 100 a km²", "<= 1.5"),
     ]
     assert said[0] == "loading compiled code" and "(b) 200 objects, 10 a km²" in said
     lines = [line.split() for line in report.notes if line.startswith("    ")]
     assert [line[0] for line in lines if line[0] in ("100", "200")] == ["100", "200"]
+
+
+def test_rows_with_fewer_columns_that_are_others_fail_the_benchmark(tiny, monkeypatch) -> None:
+    monkeypatch.setattr(predict.Digest, "__eq__", lambda *_: False)
+    report = predict.run_predict(Wanted(100_000, cases=("a",)), say=lambda line: None)
+    assert report.failures == [
+        f"(a) {words}: rows are others than where all columns are selected"
+        for words, _, reads in predict.BESIDE_PAPER
+        if reads is not None
+    ]
+
+
+def test_a_digest_tells_other_rows_apart() -> None:
+    sent = sent_by(60, 60)
+    told = [Digest.of(["a_key", "b_key"]) for _ in range(3)]
+    for digest, asking in zip(told, (ASKING, ASKING, replace(ASKING, bound=399.0)), strict=True):
+        answer(sent, asking, digest.take)
+    assert told[0] == told[1] != told[2]
 
 
 def test_wrong_answers_fail_the_benchmark(tiny, monkeypatch) -> None:

@@ -1,12 +1,14 @@
-"""How much memory there is, by what a system says."""
+"""How much memory there is, by what a system says, and how much is kept."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from headwater.hosts.memory import available_bytes
+from headwater.hosts.memory import LARGE, MOST_KEPT, available_bytes, kept_bytes
 
 MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    8000 kB\n"
 
@@ -43,3 +45,42 @@ def test_the_least_of_what_is_told(tmp_path: Path, files: dict[str, str], availa
 
 def test_this_machine_has_some():
     assert (available_bytes() or 1) > 0
+
+
+@pytest.mark.parametrize(
+    ("available", "processes", "kept"),
+    [
+        (None, 8, MOST_KEPT),
+        (100 * MOST_KEPT, 2, MOST_KEPT),
+        (MOST_KEPT, 1, MOST_KEPT // 4),
+        (MOST_KEPT, 4, MOST_KEPT // 16),
+        (0, 1, 0),
+    ],
+)
+def test_what_is_kept_is_bounded_for_all_processes_together(available: int | None, processes: int, kept: int):
+    assert kept_bytes(available, processes) == kept
+
+
+RESIDENT = f"""
+from pathlib import Path
+import numpy as np
+from headwater.hosts.memory import keep_memory
+does = KEEP and keep_memory() and keep_memory()
+blocks = [np.ones({LARGE} // 16) for _ in range(6)]
+del blocks
+print(bool(does), int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the system does not say what a process has"
+)
+def test_memory_that_is_given_back_is_kept_where_the_c_library_can():
+    # In processes of their own: how a process keeps memory is nothing that a test could take back.
+    told = {}
+    for keep in (True, False):
+        command = [sys.executable, "-c", RESIDENT.replace("KEEP", str(keep))]
+        does, resident = subprocess.check_output(command, text=True).split()
+        told[keep] = does == "True", int(resident)
+    does, kept = told[True]
+    assert not does or kept - told[False][1] > 2 * LARGE

@@ -107,7 +107,9 @@ def test_many_rows_are_put_in_the_order_of_all_their_columns():
         assert in_order(columns).tolist() == np.lexsort(columns[::-1]).tolist()
 
 
-def test_a_probability_that_nobody_reads_is_null_and_all_else_is_the_same():
+@pytest.mark.parametrize("every_us", [None, SECOND])
+@pytest.mark.parametrize("tentative", [False, True])
+def test_a_column_that_nobody_reads_is_left_out_and_all_others_are_the_same(every_us, tentative):
     names = ("x", "y", "x_slope", "y_slope", "tolerance", "heartbeat")
     kinds = [("id", ColumnType.BIGINT), ("event_time", ColumnType.TIMESTAMP)]
     kinds += [(name, ColumnType.DOUBLE) for name in names]
@@ -117,18 +119,23 @@ def test_a_probability_that_nobody_reads_is_null_and_all_else_is_the_same():
     columns = {name: Column(ColumnType.DOUBLE, np.array(values)) for name, values in numbers.items()}
     columns["id"] = Column(ColumnType.BIGINT, np.arange(3))
     columns["event_time"] = Column(ColumnType.TIMESTAMP, np.arange(3) * SECOND)
-    told = {}
-    for probability in (True, False):
-        for tentative in (False, True):
-            query = Asking(400.0, WITHIN_US, probability=probability).query(("x", "y"))
-            kernel = PredictKernel(schema, [replace(query, tentative=tentative)])
-            step = kernel.step(kernel.start(BEGINNING), Rows.of(columns).select(schema.types), END)
-            (answers,) = step.answers
-            told[probability, tentative] = {
-                name: answers.rows[name].tolist() for name in answers.rows.columns
-            }
-    for tentative in (False, True):
-        with_it, without = told[True, tentative], told[False, tentative]
-        assert 0.5 < with_it.pop("probability")[0] < 1.0
-        assert without.pop("probability") == [None] * len(without["begins"])
-        assert with_it == without
+    told = []
+    read = [
+        None,
+        {"a_key", "b_key"},
+        {"b_time", "begins"},
+        {"a_time", "ends", "withdrawn"},
+        {"probability"},
+        set(),
+    ]
+    for reads in read:
+        query = Asking(400.0, WITHIN_US, reads=None if reads is None else frozenset(reads)).query(("x", "y"))
+        kernel = PredictKernel(
+            schema, [replace(query, tentative=tentative, every_us=None if tentative else every_us)]
+        )
+        (answers,) = kernel.step(kernel.start(BEGINNING), Rows.of(columns).select(schema.types), END).answers
+        told.append({name: answers.rows[name].tolist() for name in answers.rows.columns})
+    whole = told[0]
+    assert 0.5 < whole["probability"][0] < 1.0
+    for reads, some in zip(read[1:], told[1:], strict=True):
+        assert some == {name: whole[name] for name in ("query", "event_time", "match_id", *sorted(reads))}

@@ -323,10 +323,16 @@ class TestChains:
 
 
 @pytest.mark.parametrize(
-    ("items", "is_read"),
-    [("*", True), ("begins, ends", False), ("probability AS p", True), ("1 - probability AS doubt", True)],
+    ("items", "reads"),
+    [
+        ("*", {"key", "update_time", "begins", "ends", "probability", "withdrawn"}),
+        ("begins, ends", {"begins", "ends"}),
+        ("probability AS p", {"probability"}),
+        ("1 - probability AS doubt, key", {"probability", "key"}),
+        ("event_time AS begins", {"event_time"}),
+    ],
 )
-def test_the_probability_is_worked_out_only_for_those_who_read_it(items: str, is_read: bool) -> None:
+def test_columns_are_worked_out_only_for_those_who_read_them(items: str, reads: set[str]) -> None:
     catalogue = check(f"{STREAMS}CREATE QUERY q AS SELECT {items} FROM cars {CAR_LINES} PREDICT (x < 5);")
     asked = catalogue.queries["q"].prediction
-    assert asked is not None and asked.probability is is_read
+    assert asked is not None and asked.reads == reads

@@ -97,7 +97,7 @@ class Sending:
 class Asking:
     """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
 
-    `probability`: that of every answer too.
+    `reads`: the columns of answers that are asked for; None: all.
     """
 
     bound: float
@@ -108,7 +108,7 @@ class Asking:
     every_us: int | None = None
     buffer: int | None = None
     give_up: GiveUp = GiveUp.LEAST
-    probability: bool = True
+    reads: frozenset[str] | None = None
 
     def query(self, dimensions: tuple[str, ...]) -> PredictQuery:
         """As the kernel takes it."""
@@ -132,7 +132,7 @@ class Asking:
             seed=7,
             polygon=False,
             share=None,
-            probability=self.probability,
+            reads=self.reads,
         )
 
     def _conditions(self, dimensions: int) -> tuple[Value | Difference | Distance, ...]:

@@ -9,8 +9,9 @@ Rule 2  Where it depends on the last digits of a number whether there is anythin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 import numpy as np
@@ -56,6 +57,26 @@ class Collected:
         names = ("a_key", "a_time", "b_key", "b_time", "begins", "ends")
         for cells in zip(*(rows[name].values[wanted].tolist() for name in names), strict=True):
             self.intervals[cells[0], cells[1], cells[2], cells[3]] = cells[4], cells[5]
+
+
+@dataclass(slots=True)
+class Digest:
+    """What some columns say in all rows, in short: two are equal if they saw the same."""
+
+    columns: tuple[str, ...]
+    said: str = ""
+
+    @classmethod
+    def of(cls, columns: Iterable[str] | None) -> Digest:
+        """Of these columns and the time and identity of rows; None: of these two alone."""
+        return cls(("event_time", "match_id", *sorted(columns or ())))
+
+    def take(self, rows: Rows) -> None:
+        """Look through a block of answers."""
+        seen = sha256(self.said.encode())
+        for name in self.columns:
+            seen.update(np.ascontiguousarray(rows[name].values).tobytes())
+        self.said = seen.hexdigest()
 
 
 def lines_of(sent: Sent) -> Lines:

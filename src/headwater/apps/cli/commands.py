@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from headwater import __version__
 from headwater.hosts.cache import keep_compiled_code
+from headwater.hosts.memory import keep_memory
 
 COMMANDS: Final = {
     "run": "answer the queries of a file from files or folders of readings",
@@ -37,6 +38,7 @@ DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 def run_command(argv: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit code."""
     keep_compiled_code()
+    keep_memory()
     given = list(sys.argv[1:] if argv is None else argv)
     arguments = _parser(given).parse_args(given)
     if arguments.command is None:

@@ -1,12 +1,14 @@
 """What every Python worker of Spark has already imported when it begins (`spark.python.daemon.module`).
 
 Spark forks its workers from one daemon. Libraries and kernels that the daemon has imported, the workers have too: the
-first call of a query is sooner by the second or two that importing takes, and the memory is shared.
+first call of a query is sooner by the second or two that importing takes, and the memory is shared. What a worker's step gives back, it keeps
+for its next one: the daemon says so for all of them.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 from contextlib import suppress
 from importlib import import_module
 from typing import Final
@@ -14,6 +16,7 @@ from typing import Final
 from pyspark.daemon import manager
 
 from headwater.hosts.cache import keep_compiled_code
+from headwater.hosts.memory import keep_memory
 
 IMPORTED: Final = (
     "numpy",
@@ -34,6 +37,7 @@ IMPORTED: Final = (
 def import_early() -> None:
     """Import everything a worker will need. What cannot be imported is for the worker to complain about."""
     keep_compiled_code()
+    keep_memory(os.cpu_count() or 1)
     for name in IMPORTED:
         with suppress(ImportError):
             import_module(name)

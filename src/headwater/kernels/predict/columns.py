@@ -1,74 +1,67 @@
-"""What is told, as the columns of answers."""
+"""What is told, as the columns of answers.
+
+Rule 1  Rows are in order: by time, by what told them, by keys and update times, by piece.
+Rule 2  Answers that are told at ticks are put in order themselves (see `ticks`): there are many more rows.
+Rule 3  What nobody reads is not written: neither words of answers nor probabilities.
+Rule 4  Answers that are told once are cut into slices of time, and each is sorted and written while it is at hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.cards import ID, Bits, known_of, write_cards
 from headwater.kernels.predict.geometry.shapes import Real, Whole
-from headwater.kernels.predict.ordering import in_order, places
+from headwater.kernels.predict.ordering import columns_of, in_order, in_slices, places
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.model import Column, ColumnType, Rows, coded, strings
-from headwater.model.identity import content_hash
+from headwater.kernels.predict.ticks import Ticks, Written, write_ticks
+from headwater.model import Column, ColumnType, Rows, strings
 
-Bits = NDArray[np.uint64]
-
-_ONE: Final = np.uint64(0x9E3779B97F4A7C15)  # the seeds of the two halves of a hash
-_OTHER: Final = np.uint64(0xC2B2AE3D27D4EB4F)
-_HALF: Final = np.uint64(0xFFFFFFFF)
-_PAIRS: Final = np.uint64(0x0000FFFF0000FFFF)
-_SINGLES: Final = np.uint64(0x00FF00FF00FF00FF)
-_LOW: Final = np.uint64(0x000F000F000F000F)
-_ZEROS: Final = np.uint64(0x3030303030303030)
-_SIXES: Final = np.uint64(0x0606060606060606)
-_ONES: Final = np.uint64(0x0101010101010101)
-_TO_LETTERS: Final = np.uint64(ord("a") - ord("9") - 1)
+SLICE: Final = 32_768
+"""Rows that are put in order at once, about: so many are at hand."""
+PROBABILITY: Final = "probability"
+_BEGINS: Final = "begins"
+_WORD: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Rows that are told, in any order. By row: `time`, `begins`, `ends`; `lines`, one per alias; `chance`, the probability or NaN.
+    """Answers of which something is told. By answer: `begins`; `lines`, one per alias; `when` it is told, at ticks or once.
 
-    Where None is given, `order` (what told them), `piece` and `withdrawn` are 0 for all rows, and the probability is not known.
+    Where None is given, answers end when they are told, and `order` (what told them), `piece` and `withdrawn` are 0 for all.
     """
 
-    time: Whole
     begins: Whole
-    ends: Whole
     lines: tuple[Whole, ...]
-    chance: Real | None
+    when: Ticks | Whole
+    ends: Whole | None = None
     order: Whole | None = None
     piece: Whole | None = None
     withdrawn: Whole | None = None
 
-    def __len__(self) -> int:
-        return len(self.time)
+    def sorting(self, place: Whole) -> Whole:
+        """The permutation that puts rows, or with ticks answers, in order. `place`: see `places`."""
+        keys = [*(place.take(line) for line in self.lines), self.piece]
+        if not isinstance(self.when, Ticks):
+            keys = [self.when, self.order, *keys]
+        return in_order([key for key in keys if key is not None])
 
-    def sorted(self, rank: Whole, t0: Whole) -> tuple[Said, Whole]:
-        """In order: by time, by what told them, by keys and update times, by piece; and the places that they came from.
 
-        `rank` and `t0` by line.
-        """
-        place = places(self.lines, rank, t0)
-        keys = [self.time, self.order, *(place.take(line) for line in self.lines), self.piece]
-        order = in_order([key for key in keys if key is not None])
-        time = self.time.take(order)
-        return Said(
-            time,
-            self.begins.take(order),
-            time if self.ends is self.time else self.ends.take(order),
-            tuple(line.take(order) for line in self.lines),
-            None if self.chance is None else self.chance.take(order),
-            None,
-            None if self.piece is None else self.piece.take(order),
-            None if self.withdrawn is None else self.withdrawn.take(order),
-        ), order
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What is told, in any order: `rows` int64[answers, …], and what their columns `say`; `chance` float64[…], the probability of every row or
+    NaN, empty if nobody asks."""
+
+    rows: Whole
+    say: Callable[[Whole], Said]
+    chance: Real
 
 
 def block(
@@ -76,102 +69,115 @@ def block(
     sensors: Sensors,
     code: Whole,
     t0: Whole,
-    said: Said,
+    speech: Speech,
     polygons: Sequence[Real] | None,
 ) -> Rows:
     """The answers of a query, in order. `code` and `t0` by line."""
-    said, order = said.sorted(sensors.rank[code], t0)
-    times, count = ColumnType.TIMESTAMP, len(said)
-    columns: dict[str, Column] = {
-        "query": _always(query.name, count),
-        "event_time": Column(times, said.time),
-        "match_id": Column(ColumnType.ID, identities(query.name, said, sensors.identity[code], t0)),
-    }
     keys = sensors.column(code)
-    for alias, lines in zip(query.aliases, said.lines, strict=True):
-        single = len(query.aliases) == 1
-        key, time = ("key", "update_time") if single else (f"{alias.name}_key", f"{alias.name}_time")
-        columns[key] = keys.take(lines)
-        columns[time] = Column(times, t0.take(lines))
-    columns["begins"] = Column(times, said.begins)
-    columns["ends"] = Column(times, said.ends)
-    columns["probability"] = _probability(said.chance, count)
-    withdrawn = np.zeros(count, np.bool_) if said.withdrawn is None else said.withdrawn == 1
-    columns["withdrawn"] = Column(ColumnType.BOOLEAN, withdrawn)
+    known = known_of(_always(query.name, 1), _words(keys.values), sensors.identity[code], t0)
+    said = speech.say(speech.rows.T)
+    place = places(said.lines, sensors.rank[code], t0)
+    chosen = np.flatnonzero([query.is_read(name) for name in _names(query)])
+    if isinstance(said.when, Ticks):
+        written = _at_ticks(speech, said, place, known, chosen)
+    else:
+        written, said, order = _once(speech, said, said.when, place, known, chosen)
+    columns = _columns(query, keys, said, written, chosen)
     if polygons is not None:
         columns["polygon"] = strings([_text(polygons[place]) for place in order.tolist()])
-    return Rows(columns, count)
+    return Rows(columns, len(written.time))
 
 
-def identities(name: str, said: Said, identity: Whole, t0: Whole) -> NDArray[np.bytes_]:
-    """The match_id of every row: what `content_ids` makes of query, keys, update times and piece, without ordinals, since all rows
-    of an answer have one. `identity` and `t0` by line."""
-    first = np.ascontiguousarray(content_hash([_always(name, 1)])[:, 0])
-    whom, when = identity.view(np.uint64), t0.astype(np.uint64)
-    count, *before, last = len(said), *said.lines
-    hashes, of = first.reshape(1, 2), np.zeros(count, np.int64)
-    for place, lines in enumerate(before):
-        if not place:  # a line that many rows begin with is hashed once
-            hashes, of = np.repeat(hashes, len(t0), axis=0), lines
-            _go_on(hashes, whom, when, np.arange(len(t0)))
-        else:
-            hashes, of = hashes[of], np.arange(count)
-            _go_on(hashes, whom, when, lines)
-    digits = np.empty((count, 4), np.uint64)
-    _finish(hashes, of, whom, when, last, np.zeros(1, np.int64) if said.piece is None else said.piece, digits)
-    return digits.reshape(-1).view("S32")
+def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Whole) -> Written:
+    """The rows of answers that are told at ticks."""
+    order = said.sorting(place)
+    said = speech.say(columns_of(speech.rows, order))
+    assert isinstance(said.when, Ticks)
+    many = len(chosen)
+    chosen = chosen if many else np.zeros(1, np.int64)  # loops take no tuple without columns
+    cards = np.empty((len(order), ID + len(chosen)), np.int64)
+    of_lines = chosen[chosen < 2 * len(said.lines)]
+    write_cards(known, said.lines, said.piece, of_lines, cards[:, :ID], cards[:, ID:])
+    if len(of_lines) < len(chosen):
+        cards[:, -1] = said.begins
+    written = write_ticks(said.when, cards, speech.chance)
+    return written._replace(words=written.words[:many])
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _go_on(hashes: Bits, identity: Bits, t0: Bits, lines: Whole) -> None:
-    """Go on with a key and an update time."""
-    for row in range(len(lines)):
-        key, time = identity[lines[row]], t0[lines[row]]
-        hashes[row, 0] = _mix((_mix(hashes[row, 0] ^ key) + _ONE) ^ time) + _ONE
-        hashes[row, 1] = _mix((_mix(hashes[row, 1] ^ key) + _OTHER) ^ time) + _OTHER
+def _once(
+    speech: Speech, said: Said, time: Whole, place: Whole, known: Bits, chosen: Whole
+) -> tuple[Written, Said, Whole]:
+    """The rows of answers that are told once, what they say, and where they came from."""
+    order, bounds = in_slices(time, SLICE)
+    of_lines = chosen[chosen < 2 * len(said.lines)]
+    found = np.empty((speech.rows.shape[1], len(order)), np.int64)
+    ids, words = np.empty((len(order), ID), np.int64), np.empty((len(of_lines), len(order)), np.int64)
+    for start, stop in pairwise(bounds.tolist()):
+        if start < stop:
+            some = slice(start, stop)
+            part = columns_of(speech.rows, order[some])
+            inner = speech.say(part).sorting(place)
+            order[some] = order[some][inner]
+            found[:, some] = part.take(inner, axis=1)
+            said = speech.say(found[:, some])
+            write_cards(known, said.lines, said.piece, of_lines, ids[some], words[:, some].T)
+    said = speech.say(found)
+    assert not isinstance(said.when, Ticks)
+    chance = speech.chance.take(order) if len(speech.chance) else speech.chance
+    begins = (said.begins,) if len(of_lines) < len(chosen) else ()
+    return Written(said.when, ids, (*words, *begins), chance), said, order
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _finish(
-    hashes: Bits, of: Whole, identity: Bits, t0: Bits, lines: Whole, piece: Whole, digits: Bits
-) -> None:
-    """Go on with the last key and update time and with the piece, and write the hashes down. `of`: with which hash a row goes on."""
-    for row in range(len(lines)):
-        key, time = identity[lines[row]], t0[lines[row]]
-        which = np.uint64(piece[row if len(piece) > 1 else 0])
-        one = _mix((_mix(hashes[of[row], 0] ^ key) + _ONE) ^ time) + _ONE
-        other = _mix((_mix(hashes[of[row], 1] ^ key) + _OTHER) ^ time) + _OTHER
-        one, other = _mix(one ^ which) + _ONE, _mix(other ^ which) + _OTHER
-        digits[row, 0], digits[row, 1] = _eight_digits(one & _HALF), _eight_digits(one >> np.uint64(32))
-        digits[row, 2], digits[row, 3] = _eight_digits(other & _HALF), _eight_digits(other >> np.uint64(32))
+def _names(query: PredictQuery) -> list[str]:
+    """The columns that are words of answers: of each alias its key and its update time, then when they begin."""
+    if len(query.aliases) == 1:
+        return ["key", "update_time", _BEGINS]
+    return [*(f"{alias.name}_{what}" for alias in query.aliases for what in ("key", "time")), _BEGINS]
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _eight_digits(bits: Any) -> Any:
-    """Four bytes as hexadecimal digits, the lowest byte first, in one word: all eight at once."""
-    bits = (bits | (bits << np.uint64(16))) & _PAIRS
-    bits = (bits | (bits << np.uint64(8))) & _SINGLES
-    bits = ((bits >> np.uint64(4)) & _LOW) | ((bits & _LOW) << np.uint64(8))
-    is_letter = ((bits + _SIXES) >> np.uint64(4)) & _ONES
-    return bits + _ZEROS + is_letter * _TO_LETTERS
+def _columns(
+    query: PredictQuery, keys: Column, said: Said, written: Written, chosen: Whole
+) -> dict[str, Column]:
+    """What is written, as columns of their types. `keys`: by line."""
+    times, count, names = ColumnType.TIMESTAMP, len(written.time), _names(query)
+    columns = {
+        "query": _always(query.name, count),
+        "event_time": Column(times, written.time),
+        "match_id": Column(ColumnType.ID, written.ids.reshape(-1).view("S32")),
+    }
+    for place, word in zip(chosen.tolist(), written.words, strict=True):
+        is_key = place % 2 == 0 and place < len(names) - 1
+        columns[names[place]] = (
+            Column(keys.type, _of_words(word, keys.values.dtype), None, keys.names)
+            if is_key
+            else Column(times, word)
+        )
+    if query.is_read("ends"):
+        columns["ends"] = Column(times, written.time if said.ends is None else said.ends)
+    if query.is_read(PROBABILITY):
+        columns[PROBABILITY] = _probability(written.chance)
+    if query.is_read("withdrawn"):
+        withdrawn = np.zeros(count, np.bool_) if said.withdrawn is None else said.withdrawn == 1
+        columns["withdrawn"] = Column(ColumnType.BOOLEAN, withdrawn)
+    return columns
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _mix(bits: Any) -> Any:
-    """The finisher of splitmix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+def _words(values: NDArray[Any]) -> Whole:
+    """Numbers of any type as words of 64 bits."""
+    return values.view(np.int64) if values.itemsize == _WORD else values.astype(np.int64)
+
+
+def _of_words(words: Whole, kind: np.dtype[Any]) -> NDArray[Any]:
+    """As numbers of their type again."""
+    return words.view(kind) if kind.itemsize == _WORD else words.astype(kind)
 
 
 def _always(name: str, count: int) -> Column:
-    return coded(np.zeros(count, np.int32), np.array([name], object))
+    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, np.array([name], object))
 
 
-def _probability(chance: Real | None, count: int) -> Column:
+def _probability(chance: Real) -> Column:
     """NULL where it is not known."""
-    if chance is None:
-        return Column(ColumnType.DOUBLE, np.zeros(count), np.zeros(count, np.bool_))
     is_known = ~np.isnan(chance)
     if is_known.all():
         return Column(ColumnType.DOUBLE, chance)

@@ -2,7 +2,9 @@
 
 Rule 1  Columns are packed into as few words as their ranges allow, the most important one in the highest bits; words are sorted from
         the last to the first, each from its lowest digit on (radix sort). Nothing is compared, so nothing depends on how rows lie.
-Rule 2  Within a step a line has its place by key and update time: one number instead of two for each alias.
+Rule 2  The lowest bits of a word say which row it is of, so that nothing else is moved.
+Rule 3  Rows that lie anywhere are looked at some at a time before they are copied, so that they come near all at once and not one by one.
+Rule 4  Within a step a line has its place by key and update time: one number instead of two for each alias.
 """
 
 from __future__ import annotations
@@ -20,8 +22,11 @@ Bits = NDArray[np.uint64]
 
 DIGIT: Final = 11
 WORD: Final = 64
+HALF: Final = 32
 FEW: Final = 2_000
 """Below so many rows the sort of numpy is faster."""
+SOME: Final = 64
+"""Rows that are looked at before they are copied."""
 
 
 def in_order(columns: Sequence[Whole]) -> Whole:
@@ -29,10 +34,28 @@ def in_order(columns: Sequence[Whole]) -> Whole:
     count = len(columns[0])
     if count < FEW:
         return np.lexsort(columns[::-1])
-    order = np.arange(count)
-    for place, (word, width) in enumerate(reversed(_packed(columns))):
-        order = _sorted(word if not place else word[order], width, order)
+    order, below = np.arange(count), count.bit_length()
+    for word, width in reversed(_packed(columns, WORD - below)):
+        _sort(word, below, width, order)
     return order
+
+
+def in_slices(time: Whole, most: int) -> tuple[Whole, Whole]:
+    """A permutation that puts rows in slices of time of about so many rows, one slice after the other; and where each begins, and the end."""
+    low, many = int(time.min()), len(time) // most
+    if not many:
+        return np.arange(len(time)), np.array([0, len(time)])
+    shift = max((int(time.max()) - low).bit_length() - many.bit_length(), 0)
+    starts, order = np.zeros((1 << many.bit_length()) + 1, np.int64), np.empty(len(time), np.int64)
+    _slice(time, low, shift, starts, order)
+    return order, starts
+
+
+def columns_of(rows: Whole, order: Whole) -> Whole:
+    """The columns of rows in an order."""
+    columns = np.empty((rows.shape[1], len(order)), np.int64)
+    _take(rows, order, columns)
+    return columns
 
 
 def places(lines: Sequence[Whole], rank: Whole, t0: Whole) -> Whole:
@@ -42,54 +65,100 @@ def places(lines: Sequence[Whole], rank: Whole, t0: Whole) -> Whole:
         occurs[column] = True
     used = np.flatnonzero(occurs)
     place = np.zeros(len(t0), np.int64)
-    place[used[np.lexsort([t0[used], rank[used]])]] = np.arange(len(used))
+    place[used[in_order([rank[used], t0[used]])]] = np.arange(len(used))
     return place
 
 
-def _packed(columns: Sequence[Whole]) -> list[tuple[Bits, int]]:
-    """The columns as words, the most important one first, and how many bits of each are used."""
+def _packed(columns: Sequence[Whole], most: int) -> list[tuple[Bits, int]]:
+    """The columns as words of so many bits at most, the most important one first, and how many bits of each are used."""
     words: list[tuple[Bits, int]] = []
-    for column in columns:
+    for column in map(np.ascontiguousarray, columns):
         low = int(column.min())
-        width = (int(column.max()) - low).bit_length()
-        if not width:
-            continue
-        if words and words[-1][1] + width <= WORD:
-            word, used = words[-1]
+        whole = (int(column.max()) - low).bit_length()
+        parts = [(0, whole)] if whole <= most else [(HALF, whole - HALF), (0, HALF)]
+        for shift, width in parts:
+            word, used = words[-1] if words else (None, most)
+            if word is None or used + width > most:
+                word, used = np.zeros(len(column), np.uint64), 0
+                words.append((word, used))
             words[-1] = word, used + width
-        else:
-            word = np.zeros(len(column), np.uint64)
-            words.append((word, width))
-        _append(word, np.ascontiguousarray(column), low, width)
+            _append(word, column, low, shift, width)
     return words
 
 
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
+def glimpse(rows: Any, which: Whole, start: int, stop: int) -> Any:
+    """Look at the beginning and the end of some rows. What it gives back means nothing, but a compiler would leave out what nobody takes."""
+    seen, last = rows[0, 0], np.uint64(rows.shape[1] - 1)
+    for place in range(start, stop):
+        row = np.uint64(which[place])
+        seen ^= rows[row, np.uint64(0)] ^ rows[row, last]
+    return seen
+
+
 @njit(cache=True, nogil=True, _nrt=False)
-def _append(word: Bits, column: Whole, low: int, width: int) -> None:
-    """Put a column below what words hold."""
+def _slice(time: Whole, low: int, shift: int, starts: Whole, order: Whole) -> None:
+    """Count the rows of each slice, and put them there."""
+    for row in range(len(time)):
+        starts[((time[row] - low) >> shift) + 1] += 1
+    for slot in range(len(starts) - 1):
+        starts[slot + 1] += starts[slot]
+    for row in range(len(time)):
+        slot = (time[row] - low) >> shift
+        order[starts[slot]] = row
+        starts[slot] += 1
+    for slot in range(len(starts) - 1, 0, -1):
+        starts[slot] = starts[slot - 1]
+    starts[0] = 0
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
+    """Write rows down column by column. What it gives back means nothing: see `glimpse`."""
+    seen = 0
+    for start in range(0, len(order), SOME):
+        stop = min(start + SOME, len(order))
+        seen ^= glimpse(rows, order, start, stop)
+        for place in range(start, stop):
+            row = np.uint64(order[place])
+            for column in range(len(columns)):
+                columns[column, place] = rows[row, column]
+    return seen
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _append(word: Bits, column: Whole, low: int, shift: int, width: int) -> None:
+    """Put bits of a column below what words hold."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     for row in range(len(word)):
-        rest = np.uint64(column[row]) - np.uint64(low)
-        word[row] = rest if width == WORD else (word[row] << np.uint64(width)) | rest
+        rest = (np.uint64(column[row]) - np.uint64(low)) >> np.uint64(shift)
+        word[row] = (word[row] << np.uint64(width)) | (rest & mask)
 
 
 @njit(cache=True, nogil=True)
-def _sorted(key: Bits, width: int, order: Whole) -> Any:
-    """An order put by the keys of its rows, equal ones left as they were. Both are used up."""
-    count = len(order)
-    key_to, to = np.empty(count, np.uint64), np.empty(count, np.int64)
-    mask = np.uint64((1 << DIGIT) - 1)
-    for first in range(0, width, DIGIT):
-        shift = np.uint64(first)
-        starts = np.zeros((1 << DIGIT) + 1, np.int64)
+def _sort(word: Bits, below: int, width: int, order: Whole) -> None:
+    """Put an order by the words of its rows, equal ones left as they were. There are so many bits free above the words."""
+    count, rounds = len(order), -(-width // DIGIT)
+    if not rounds:
+        return
+    digit = -(-width // rounds)
+    mask = np.uint64((1 << digit) - 1)
+    starts = np.zeros((rounds, (1 << digit) + 1), np.int64)
+    now, then = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    for place in range(count):
+        bits = word[order[place]]
+        now[place] = (bits << np.uint64(below)) | np.uint64(order[place])
+        for turn in range(rounds):
+            starts[turn, ((bits >> np.uint64(turn * digit)) & mask) + np.uint64(1)] += 1
+    for turn in range(rounds):
+        for value in range(1 << digit):
+            starts[turn, value + 1] += starts[turn, value]
+        shift = np.uint64(below + turn * digit)
         for place in range(count):
-            starts[((key[place] >> shift) & mask) + np.uint64(1)] += 1
-        for digit in range(1 << DIGIT):
-            starts[digit + 1] += starts[digit]
-        for place in range(count):
-            digit = (key[place] >> shift) & mask
-            at = starts[digit]
-            starts[digit] = at + 1
-            key_to[at], to[at] = key[place], order[place]
-        key, key_to = key_to, key
-        order, to = to, order
-    return order
+            value = (now[place] >> shift) & mask
+            then[starts[turn, value]] = now[place]
+            starts[turn, value] += 1
+        now, then = then, now
+    mask = np.uint64((1 << below) - 1)
+    for place in range(count):
+        order[place] = now[place] & mask

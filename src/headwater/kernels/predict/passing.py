@@ -18,7 +18,7 @@ import numpy as np
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict import search as searching
 from headwater.kernels.predict import settling
-from headwater.kernels.predict.columns import Said, block
+from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, block
 from headwater.kernels.predict.geometry import join_of, workspace
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
@@ -31,6 +31,7 @@ from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.settling import Spoken, search_rest, settle
 from headwater.kernels.predict.sources import lines_of, merged
+from headwater.kernels.predict.ticks import Ticks
 from headwater.kernels.predict.yards import yard_for
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
@@ -39,7 +40,9 @@ _ROOM: Final = 256
 _EACH: Final = 128
 """Pairs of a line that there is room for from the start."""
 _TICKS: Final = 8
-"""Rows of a pair with EVERY that there is room for from the start."""
+"""Probabilities of a pair with EVERY that there is room for from the start."""
+_SPARE: Final = 2
+"""What is told of pairs that there is more room for than there are pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +114,13 @@ class PassingStanding:
             _without(ground.there[: ground.at[pairing.THERE]], happened[happened[:, WHAT] == PURGE, LINE]),
             ground.corners,
         )
-        count = int(spoken.at[settling.COUNT])
-        if not count:
+        if not spoken.at[settling.COUNT]:
             return following, None
-        if spoken.is_asked and (spoken.chance[:count] == UNSETTLED).any():
+        chance = spoken.chance[: spoken.at[settling.CHANCES]]
+        if (chance == UNSETTLED).any():
             search_rest(self.plan, lines, spoken)
-        return following, block(
-            self.query, sensors, code, np.ascontiguousarray(lines.t0), self._said(spoken), None
-        )
+        speech = Speech(spoken.rows[: spoken.at[settling.COUNT]], self._said, chance)
+        return following, block(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
     def save(self, pending: Passing) -> dict[str, Any]:
         """The pairs, the lines that are there, their corners, and the lives that were promised."""
@@ -177,39 +179,35 @@ class PassingStanding:
 
     def _spoken(self, pairs: int) -> Spoken:
         room = pairs * (_TICKS if self.query.every_us else 1) + 1
+        is_asked = self.query.is_read(PROBABILITY)
         return Spoken(
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-            np.empty(room if self.query.probability else 0),
-            self.query.probability,
+            np.empty((pairs + _SPARE, settling.SAID if self.query.every_us else settling.ONCE), np.int64),
+            np.empty(room if is_asked else 0),
+            is_asked,
             self.asks_twice,
             self.laid,
             self.work,
             np.zeros(settling.PLACES, np.int64),
         )
 
-    def _said(self, spoken: Spoken) -> Said:
-        count = int(spoken.at[settling.COUNT])
-        left, right = _sides(spoken.who[:count])
-        time = spoken.time[:count]
-        return Said(
-            time,
-            spoken.begins[:count],
-            time,
-            (left, right) if self.left == 0 else (right, left),
-            spoken.chance[:count] if spoken.is_asked else None,
-        )
+    def _said(self, columns: Whole) -> Said:
+        left, right = _sides(columns[settling.WHO])
+        when: Ticks | Whole = columns[settling.LAST]
+        if self.query.every_us:
+            when = Ticks(
+                columns[settling.FIRST],
+                columns[settling.TICKS],
+                columns[settling.LAST],
+                columns[settling.CHANCE],
+                self.query.every_us,
+            )
+        return Said(columns[settling.SINCE], (left, right) if self.left == 0 else (right, left), when)
 
 
 def _with_room(spoken: Spoken) -> Spoken:
-    """With twice the room for rows told."""
-    room = 2 * len(spoken.time)
+    """With twice the room for what is told."""
     return spoken._replace(
-        time=_longer(spoken.time, room),
-        who=_longer(spoken.who, room),
-        begins=_longer(spoken.begins, room),
-        chance=_longer(spoken.chance, room) if spoken.is_asked else spoken.chance,
+        rows=_longer(spoken.rows, 2 * len(spoken.rows)), chance=_longer(spoken.chance, 2 * len(spoken.chance))
     )
 
 

@@ -62,7 +62,8 @@ class PredictQuery:
     `where` is the index of its condition in the kernel's list. `within_us` is 0 for a condition on one alias; `p` belongs to
     PROBABILITY. `ahead_us` belongs to TENTATIVE, `every_us` to VALIDATED. `buffer` is the number of updates stored per stream
     (None: no bound), `seed` belongs to GIVE UP RANDOM. `polygon`: answers carry their polygon. `share` is (zone, zones): this
-    zone answers only the pairs whose reference tile falls to it; None: all pairs. `probability`: somebody reads it; else it is NULL.
+    zone answers only the pairs whose reference tile falls to it; None: all pairs. `reads` are the columns of answers that somebody reads;
+    None: all. Of the others, those that would cost something for every row are left out.
     """
 
     name: str
@@ -82,4 +83,8 @@ class PredictQuery:
     seed: int
     polygon: bool
     share: tuple[int, int] | None
-    probability: bool = True
+    reads: frozenset[str] | None = None
+
+    def is_read(self, column: str) -> bool:
+        """Whether somebody reads a column of the answers."""
+        return self.reads is None or column in self.reads

@@ -2,7 +2,8 @@
 
 Rule 1  A pair goes through its lives: both as promised, then one of them cut, then both. What it tells is what it said of the last lives
         before its end: if it ends before a cut, the cut does not matter. So nothing depends on when it is worked out.
-Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick.
+Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick. What a
+        step tells of a pair is noted once, however many rows it is: ticks follow one another. An end that is the next tick is one.
 Rule 3  The probability of a row is the best between its begin and its end: lives go as far as the row does. What was sure up to a
         tick is sure up to the next.
 Rule 4  Whatever has been told to its end is taken out; the others move up.
@@ -37,23 +38,31 @@ from headwater.kernels.predict.pairs import (
 )
 from headwater.kernels.predict.plan import EVERY, Plan, join_of
 from headwater.kernels.predict.search import DONE, NOT_TOLD
-from headwater.kernels.predict.telling import tick_after
+from headwater.kernels.predict.telling import MOST_TICKS, tick_after
+
+# Columns of `Spoken.rows`, int64[…, ONCE or, with EVERY, SAID].
+WHO: Final = 0  # as `pairs.LINES`
+SINCE: Final = 1  # when the pair begins
+LAST: Final = 2  # its end, where that is told and is none of the ticks; else NEVER
+ONCE: Final = 3
+FIRST: Final = 3  # the number of its first tick of the step
+TICKS: Final = 4  # how many follow one another from there
+CHANCE: Final = 5  # where the probabilities of its rows begin, if they are asked for
+SAID: Final = 6
 
 # Places in `Spoken.at`, int64[…].
-COUNT: Final = 0  # rows told
+COUNT: Final = 0  # pairs told of
 NEXT: Final = 1  # the pair that is next
 KEPT: Final = 2  # pairs that stay
-PLACES: Final = 3
+CHANCES: Final = 3  # probabilities told, if they are asked for: one for each row
+PLACES: Final = 4
 
 
 class Spoken(NamedTuple):
-    """What is told. By row: `time` int64, which is also its end; `who` int64, as `pairs.LINES`; `begins` int64; `chance` float64, the
-    probability, if it `is_asked`. `laid` float64[differences, LAID] and `work` are for the geometry; `asks_twice`: two conditions are
-    on one difference."""
+    """What is told: `rows` int64[room, SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `is_asked`.
+    `laid` float64[differences, LAID] and `work` are for the geometry; `asks_twice`: two conditions are on one difference."""
 
-    time: Whole
-    who: Whole
-    begins: Whole
+    rows: Whole
     chance: Real
     is_asked: bool
     asks_twice: bool
@@ -80,13 +89,10 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spok
                 is_left = _work_out(lines, promised, left, right, join, rows, row, spoken)
                 if is_left:
                     rows[row, DUE] = _due(rows, row, every)
-            while is_left and rows[row, DUE] < until:
-                if at[COUNT] == len(spoken.time):
+            if is_left and rows[row, DUE] < until:
+                if not _tell(lines, left, right, join, rows, row, spoken, every, until):
                     return NOT_TOLD
-                now = rows[row, DUE]
-                _tell(lines, left, right, join, rows, row, spoken)
-                is_left = now < rows[row, ENDS]
-                rows[row, DUE] = tick_after(now, rows[row, BEGINS], rows[row, ENDS], every)
+                is_left = rows[row, DUE] < NEVER
         if is_left:
             for column in range(PAIR):
                 rows[at[KEPT], column] = rows[row, column]
@@ -98,15 +104,19 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spok
 @njit(**LOOP)
 def search_rest(plan: Plan, lines: Lines, spoken: Spoken) -> None:
     """Search for the probabilities that are not settled: few, and a lot of code, so it stands apart."""
-    join = join_of(plan.joins, 0)
-    for row in range(spoken.at[COUNT]):
-        if spoken.chance[row] != UNSETTLED:
-            continue
-        left, right, now = spoken.who[row] >> SHIFT, spoken.who[row] & RIGHT, spoken.time[row]
-        ends = lines.end[left], lines.end[right]
-        lines.end[left], lines.end[right] = min(ends[0], now + 1), min(ends[1], now + 1)
-        spoken.chance[row] = join_probability(lines, left, lines, right, join, 0, spoken.work)
-        lines.end[left], lines.end[right] = ends
+    join, every, told = join_of(plan.joins, 0), plan.rules[EVERY], 0
+    for place in range(spoken.at[COUNT]):
+        row = spoken.rows[place]
+        left, right = row[WHO] >> SHIFT, row[WHO] & RIGHT
+        ticks = row[TICKS] if every > 0 else 0
+        for tick in range(ticks + (row[LAST] < NEVER)):
+            if spoken.chance[told] == UNSETTLED:
+                now = (row[FIRST] + tick) * every if tick < ticks else row[LAST]
+                ends = lines.end[left], lines.end[right]
+                lines.end[left], lines.end[right] = min(ends[0], now + 1), min(ends[1], now + 1)
+                spoken.chance[told] = join_probability(lines, left, lines, right, join, 0, spoken.work)
+                lines.end[left], lines.end[right] = ends
+            told += 1
 
 
 @njit(**LOOP, inline="always")
@@ -226,13 +236,73 @@ def _between(
 
 
 @njit(**LOOP, inline="always")
-def _tell(lines: Lines, left: int, right: int, join: Join, rows: Whole, row: int, spoken: Spoken) -> None:
-    """Tell a row of a pair, up to when it is due; there is room for it."""
-    place, now = spoken.at[COUNT], rows[row, DUE]
-    spoken.at[COUNT] = place + 1
-    spoken.time[place], spoken.who[place], spoken.begins[place] = now, rows[row, LINES], rows[row, BEGINS]
-    if not spoken.is_asked:
-        return
+def _tell(
+    lines: Lines,
+    left: int,
+    right: int,
+    join: Join,
+    rows: Whole,
+    row: int,
+    spoken: Spoken,
+    every: int,
+    until: int,
+) -> bool:
+    """Tell what a pair has to tell before `until`; it is due NEVER again if it is over. False: no room, to be called again."""
+    at, begins, ends = spoken.at, rows[row, BEGINS], rows[row, ENDS]
+    first, ticks, due = rows[row, DUE], 0, rows[row, DUE]
+    if first < ends:
+        last = ends
+        if (ends - begins) // every >= MOST_TICKS:
+            last = begins + MOST_TICKS * every
+        ticks = (min(last, until) - first - 1) // every + 1
+        due = tick_after(first + (ticks - 1) * every, begins, ends, every)
+    is_over = due < until
+    # Two rows at most: one for ticks and one for an end that is a later tick.
+    if at[COUNT] + 2 > len(spoken.rows) or (spoken.is_asked and at[CHANCES] + ticks + 1 > len(spoken.chance)):
+        return False
+    rows[row, DUE], chance = NEVER if is_over else due, at[CHANCES]
+    if spoken.is_asked:
+        for tick in range(ticks):
+            _tell_chance(lines, left, right, join, rows, row, spoken, first + tick * every)
+        if is_over:
+            _tell_chance(lines, left, right, join, rows, row, spoken, ends)
+    if every == 0:
+        _note(spoken, rows[row, LINES], begins, ends)
+        return True
+    number = first // every
+    if is_over and ends % every == 0:
+        if ticks > 0 and number + ticks < ends // every:
+            _note(spoken, rows[row, LINES], begins, NEVER)
+            _note_ticks(spoken, number, ticks, chance)
+            number, ticks, chance = ends // every, 0, chance + ticks
+        ticks, is_over = ticks + 1, False
+    _note(spoken, rows[row, LINES], begins, ends if is_over else NEVER)
+    _note_ticks(spoken, number, ticks, chance)
+    return True
+
+
+@njit(**LOOP, inline="always")
+def _note(spoken: Spoken, who: int, begins: int, last: int) -> None:
+    """Note that a pair tells something; there is room for it."""
+    row = spoken.rows[spoken.at[COUNT]]
+    row[WHO], row[SINCE], row[LAST] = who, begins, last
+    spoken.at[COUNT] += 1
+
+
+@njit(**LOOP, inline="always")
+def _note_ticks(spoken: Spoken, first: int, ticks: int, chance: int) -> None:
+    """Note the ticks of the pair that was noted last."""
+    row = spoken.rows[spoken.at[COUNT] - 1]
+    row[FIRST], row[TICKS], row[CHANCE] = first, ticks, chance
+
+
+@njit(**LOOP, inline="always")
+def _tell_chance(
+    lines: Lines, left: int, right: int, join: Join, rows: Whole, row: int, spoken: Spoken, now: int
+) -> None:
+    """Tell the probability of a pair up to now; there is room for it."""
+    place = spoken.at[CHANCES]
+    spoken.at[CHANCES] = place + 1
     if rows[row, SURE] == 1:
         spoken.chance[place] = 1.0
         return

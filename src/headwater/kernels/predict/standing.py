@@ -17,7 +17,7 @@ import numpy as np
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import search as searching
 from headwater.kernels.predict.answers import NEVER, Table, enlist_all
-from headwater.kernels.predict.columns import Said, block
+from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, block
 from headwater.kernels.predict.engine import run
 from headwater.kernels.predict.geometry import join_of, join_polygon, workspace
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
@@ -120,22 +120,13 @@ class Standing:
         count = int(scene.told.at[0])
         if not count:
             return following, None
-        rows, chance = scene.told.rows[:count], None
-        if self.query.probability:
+        rows, chance = scene.told.rows[:count], np.empty(0)
+        if self.query.is_read(PROBABILITY):
             chance = np.empty(count)
             chances(self.plan, lines, rows, self.work, chance)
         polygons = self._polygons(lines, rows) if self.query.polygon else None
-        said = Said(
-            rows[:, TIME],
-            rows[:, FROM],
-            rows[:, TO],
-            tuple(rows[:, PARTS + EACH * alias] for alias in range(self.many)),
-            chance,
-            rows[:, ORDER],
-            rows[:, WHICH],
-            rows[:, WITHDRAWN],
-        )
-        return following, block(self.query, sensors, code, np.ascontiguousarray(lines.t0), said, polygons)
+        speech = Speech(rows, self._said, chance)
+        return following, block(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons)
 
     def save(self, pending: Pending) -> dict[str, Any]:
         """The answers, the lines that are there, and their corners."""
@@ -164,6 +155,17 @@ class Standing:
         if len(corners):
             corners[alive] = saved["corners"]
         return Pending(table, grid, corners, np.array([0, patience_of(grid)]))
+
+    def _said(self, columns: Whole) -> Said:
+        return Said(
+            columns[FROM],
+            tuple(columns[PARTS + EACH * alias] for alias in range(self.many)),
+            columns[TIME],
+            columns[TO],
+            columns[ORDER],
+            columns[WHICH],
+            columns[WITHDRAWN],
+        )
 
     def _polygons(self, lines: Lines, rows: Whole) -> list[Real]:
         """The corners of the polygons told: one by one, for whoever reads them does so too."""

@@ -1,0 +1,167 @@
+"""Which rows are told of answers that are told at one tick after the other?
+
+Rule 1  Rows are in the order of time, and at one time in the order of their answers. With answers in order it is enough to count the rows
+        of each tick: nothing is sorted but ends, which stand between the ticks.
+Rule 2  Ticks at which nothing is told have no place, so that there are never more of them than rows.
+Rule 3  Answers are gone through some at a time, and of these one tick after the other: cards that are read again at each tick are at hand,
+        and what is written is written on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from headwater.kernels.predict.answers import NEVER
+from headwater.kernels.predict.cards import ID
+from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
+from headwater.kernels.predict.ordering import SOME, glimpse, in_order
+
+AT_HAND: Final = 16_384
+"""Rows of some answers, about, that are written before those of the next ones."""
+
+
+class Ticks(NamedTuple):
+    """By answer: `first` int64, the number of the tick at which it is told first; `many` int64, at how many; `last` int64, when it is told once
+    more: no tick, or NEVER. Ticks are `every` apart. `chances` int64: where the probabilities of its rows begin, if anybody asks."""
+
+    first: Whole
+    many: Whole
+    last: Whole
+    chances: Whole
+    every: int
+
+
+class Written(NamedTuple):
+    """By row: `time` int64; `ids` int64[rows, ID] and `words`, the columns of its card that are wanted; `chance` float64, if there are any: else it is empty."""
+
+    time: Whole
+    ids: Whole
+    words: tuple[Whole, ...]
+    chance: Real
+
+
+class _Stand(NamedTuple):
+    """By answer: `place` int64, which of the ticks with rows is its first. By tick: `when` int64; `upto` int64, where its next row stands.
+    `starts` int64[ticks + 1] and `which` int64[room]: where the rows of each tick begin among those of some answers, and the answers of
+    these rows."""
+
+    place: Whole
+    when: Whole
+    upto: Whole
+    starts: Whole
+    which: Whole
+
+
+def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
+    """All rows of answers that are in order. `cards` int64[answers, …]: see `cards`; `chance` as in `Speech`."""
+    over = np.flatnonzero(ticks.last != NEVER)
+    ends = ticks.last[over]
+    if len(ends):
+        order = in_order([ends])
+        over, ends = over[order], ends[order]
+    place = _closed_up(ticks.first - ticks.first.min(), ticks.many)
+    when, rows = _counted(ticks, place)
+    before = np.searchsorted(ends, when)
+    where = np.arange(len(ends)) + np.repeat(rows, np.diff(before, prepend=0, append=len(ends)))
+    count, width = int(rows[-1]) + len(ends), cards.shape[1] - ID
+    written = Written(
+        np.empty(count, np.int64),
+        np.empty((count, ID), np.int64),
+        tuple(np.empty(count, np.int64) for _ in range(width)),
+        np.empty(count if len(chance) else 0),
+    )
+    _write_ends(cards, ticks, over, ends, where, chance, written)
+    # Some answers have at most as many rows more than wanted as there are ticks.
+    which = np.empty(2 * max(AT_HAND, len(when)), np.int64)
+    stand = _Stand(place, when, rows[:-1] + before, np.empty(len(rows), np.int64), which)
+    first = 0
+    while first < len(cards):
+        first = _write_some(cards, ticks, stand, first, chance, written)
+    return written
+
+
+def _counted(ticks: Ticks, place: Whole) -> tuple[Whole, Whole]:
+    """By tick that has a place: when it is, and how many rows there are at those before; and how many there are in all."""
+    after = place + ticks.many
+    count, low = int(after.max()), int(ticks.first.min())
+    came, went = (np.bincount(at, minlength=count + 1)[:count] for at in (place, after))
+    told, gap = np.flatnonzero(ticks.many), np.zeros(count, np.int64)
+    gap[place[told]] = ticks.first[told] - low - place[told]
+    when = (low + np.arange(count) + np.maximum.accumulate(gap)) * ticks.every
+    return when, np.append(0, np.cumsum(np.cumsum(came - went)))
+
+
+def _closed_up(number: Whole, many: Whole) -> Whole:
+    """The numbers of first ticks, without ticks at which nothing is told if those are the most."""
+    after = number + many
+    if after.max() <= many.sum():
+        return number
+    order = np.argsort(number)
+    gaps = number[order[1:]] - np.maximum.accumulate(after[order])[:-1]
+    closed = number.copy()
+    closed[order[1:]] -= np.cumsum(np.maximum(gaps, 0))
+    return closed
+
+
+@njit(**LOOP)
+def _write_ends(
+    cards: Whole, ticks: Ticks, over: Whole, ends: Whole, where: Whole, chance: Real, rows: Written
+) -> Any:
+    """Write the rows at ends: of which answers, when, and where they stand. What it gives back means nothing: see `glimpse`."""
+    seen = 0
+    for start in range(0, len(over), SOME):
+        stop = min(start + SOME, len(over))
+        seen ^= glimpse(cards, over, start, stop)
+        for row in range(start, stop):
+            _write(cards, over[row], where[row], ends[row], rows)
+            if len(chance):
+                rows.chance[where[row]] = chance[ticks.chances[over[row]] + ticks.many[over[row]]]
+    return seen
+
+
+@njit(**LOOP)
+def _write_some(cards: Whole, ticks: Ticks, stand: _Stand, first: int, chance: Real, rows: Written) -> int:
+    """Write the rows at ticks of some answers, from the first of these on; says up to which one."""
+    place, many, starts, which = stand.place, ticks.many, stand.starts, stand.which
+    stop, count = first, 0
+    starts[:] = 0
+    while stop < len(place) and count < len(which) // 2:
+        starts[place[stop]] += 1
+        starts[place[stop] + many[stop]] -= 1
+        count += many[stop]
+        stop += 1
+    told, row = 0, 0
+    for tick in range(len(starts)):
+        told += starts[tick]
+        starts[tick] = row
+        row += told
+    for answer in range(first, stop):
+        for tick in range(place[answer], place[answer] + many[answer]):
+            which[starts[tick]] = answer
+            starts[tick] += 1
+    row = 0
+    for tick in range(len(stand.when)):
+        where = stand.upto[tick]
+        while row < starts[tick]:
+            answer = which[row]
+            _write(cards, answer, where, stand.when[tick], rows)
+            if len(chance):
+                rows.chance[where] = chance[ticks.chances[answer] + tick - place[answer]]
+            row += 1
+            where += 1
+        stand.upto[tick] = where
+    return stop
+
+
+@njit(**LOOP, inline="always")
+def _write(cards: Whole, answer: int, where: int, time: int, rows: Written) -> None:
+    """Write a row. A place without a sign costs no look at whether it counts from the end."""
+    card, place = np.uint64(answer), np.uint64(where)
+    rows.time[place] = time
+    for word in range(ID):
+        rows.ids[place, word] = cards[card, word]
+    for column in range(len(rows.words)):
+        rows.words[column][place] = cards[card, ID + column]
