@@ -6,19 +6,17 @@ Points spread over all zones, a window of time and one of rows; what is told in 
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
-import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from tests.spark.test_kill import finished, kill_group
-from tests.spark.test_kill_patterns import answers_in, instant
+from tests.spark.kills import answers_in, finished, local_answers, run_and_kill, run_to_the_end
+from tests.spark.test_kill_patterns import instant
 from tests.spark.valley import STREAM, readings, write_files, write_jsonl
 
 FILES = 5
 EACH = 60
 SEED = 20260116
+INPUTS = {"weather": "in", "marks": "marks.csv"}
 
 QUERIES = """
 CREATE POINTS marks (id BIGINT KEY, temperature DOUBLE, humidity DOUBLE);
@@ -34,42 +32,18 @@ def test_no_answer_of_nearest_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> No
     write_files(tmp_path / "in", files=FILES, each=EACH, seed=31)
     write_quiet_time(tmp_path / "in" / "zz.jsonl")
     write_points(tmp_path / "marks.csv")
-    local = ["--engine", "local", "--output", str(tmp_path / "local.jsonl")]
-    subprocess.run([*command(tmp_path), *local], check=True, capture_output=True, timeout=240)
-    (tmp_path / "local").mkdir()
-    (tmp_path / "local.jsonl").rename(tmp_path / "local" / "answers.jsonl")
-    expected = answers_in(tmp_path / "local")
+    expected = local_answers(tmp_path, INPUTS)
     assert {answer["query"] for answer in expected} == {"changes", "enters"}
 
-    process = launch(tmp_path)
-    deadline = time.monotonic() + 90
-    while finished(tmp_path, "killed") < 2 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(random.Random(SEED).random() * 0.6)
-    assert process.poll() is None, (tmp_path / "killed.log").read_text()
-    kill_group(process)
+    pause_s = random.Random(SEED).random() * 0.6
+    assert run_and_kill(tmp_path, "killed", INPUTS, more=2, pause_s=pause_s), (
+        tmp_path / "killed.log"
+    ).read_text()
     assert 2 <= finished(tmp_path, "killed") <= FILES
     assert across(expected, tmp_path, finished(tmp_path, "killed"))
 
-    last = launch(tmp_path)
-    assert last.wait(timeout=240) == 0, (tmp_path / "killed.log").read_text()
+    run_to_the_end(tmp_path, "killed", INPUTS)
     assert answers_in(tmp_path / "killed" / "out") == expected
-
-
-def command(folder: Path) -> list[str]:
-    return [
-        str(Path(sys.executable).with_name("headwater")), "run", str(folder / "queries.hw"),
-        "--input", f"weather={folder / 'in'}", "--input", f"marks={folder / 'marks.csv'}",
-    ]  # fmt: skip
-
-
-def launch(folder: Path) -> subprocess.Popen[bytes]:
-    log = (folder / "killed.log").open("ab")
-    follow = [
-        "--follow", "--once", "--files-per-batch", "1", "--checkpoint", str(folder / "killed" / "checkpoint"),
-        "--output", str(folder / "killed" / "out"),
-    ]  # fmt: skip
-    return subprocess.Popen([*command(folder), *follow], stdout=log, stderr=log, start_new_session=True)
 
 
 def write_points(path: Path) -> None:

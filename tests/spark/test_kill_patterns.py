@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
-import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.spark.test_kill import finished, kill_group, launch
+from tests.spark.kills import answers_in, finished, local_answers, run_and_kill, run_to_the_end
 from tests.spark.valley import STREAM, write_files, write_jsonl
 
 KILLS = 2
 FILES = 6
 EACH = 120
 SEED = 20260115
+INPUTS = {"weather": "in"}
 
 PATTERNS = """
 CREATE QUERY rising AS SELECT * FROM weather MATCH_RECOGNIZE (
@@ -63,26 +61,19 @@ def test_no_answer_of_half_matched_patterns_is_lost_or_doubled_by_kills(tmp_path
     (tmp_path / "queries.hw").write_text(STREAM + PATTERNS)
     write_files(tmp_path / "in", files=FILES, each=EACH, seed=29)
     write_quiet_time(tmp_path / "in" / "zz.jsonl")
-    expected = local_answers(tmp_path)
+    expected = local_answers(tmp_path, INPUTS)
     assert {answer["query"] for answer in expected} == NAMES
 
     choose = random.Random(SEED)
     open_at_kills = 0
     for _ in range(KILLS):
-        process = launch(tmp_path, "killed")
-        goal = finished(tmp_path, "killed") + choose.randint(1, FILES // (KILLS + 1))
-        deadline = time.monotonic() + 90
-        while finished(tmp_path, "killed") < goal and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(choose.random() * 0.6)
-        was_running = process.poll() is None
-        kill_group(process)
+        more = choose.randint(1, FILES // (KILLS + 1))
+        was_running = run_and_kill(tmp_path, "killed", INPUTS, more=more, pause_s=choose.random() * 0.6)
         read = finished(tmp_path, "killed")
         open_at_kills += was_running and half_matched(expected, tmp_path / "in", read)
     assert open_at_kills == KILLS, (tmp_path / "killed.log").read_text()
 
-    last = launch(tmp_path, "killed")
-    assert last.wait(timeout=240) == 0, (tmp_path / "killed.log").read_text()
+    run_to_the_end(tmp_path, "killed", INPUTS)
     got = answers_in(tmp_path / "killed" / "out")
     assert got == expected
 
@@ -93,25 +84,6 @@ def write_quiet_time(path: Path) -> None:
     times = [began + timedelta(seconds=30 * n) for n in range(20)]
     silent = {"station": "quiet", "x": 0.0, "y": 0.0, "temperature": None, "humidity": None, "wind": None}
     write_jsonl(path, ({**silent, "at": f"{at.isoformat()}Z"} for at in times))
-
-
-def local_answers(folder: Path) -> list[dict[str, Any]]:
-    """What a bounded run without Spark tells."""
-    (folder / "local").mkdir()
-    subprocess.run(
-        [
-            str(Path(sys.executable).with_name("headwater")), "run", str(folder / "queries.hw"),
-            "--engine", "local", "--input", f"weather={folder / 'in'}", "--output", str(folder / "local" / "answers.jsonl"),
-        ],
-        check=True, capture_output=True, timeout=240,
-    )  # fmt: skip
-    return answers_in(folder / "local")
-
-
-def answers_in(folder: Path) -> list[dict[str, Any]]:
-    """All answers; rows of one match have one identity, so they are told apart by what they say."""
-    lines = [line for file in folder.glob("*.jsonl") for line in file.read_text().splitlines()]
-    return [json.loads(line) for line in sorted(lines)]
 
 
 def half_matched(answers: list[dict[str, Any]], folder: Path, files: int) -> bool:

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from headwater.apps.cli import main
 from headwater.model import SECOND, parse_instant
+from tests.spark.kills import answers_in, finished, local_answers, run_and_kill, run_to_the_end
 from tests.spark.movers import LATE_S, LINES, NEAR, STREAMS, arriving, drive, quiet_time, write_parts
-from tests.spark.test_kill import finished, kill_group
-from tests.spark.test_kill_patterns import answers_in
 
 FILES = 5
 SEED = 20260117
+INPUTS = {"cars": "in/cars", "buses": "in/buses"}
 
 QUERIES = f"""
 CREATE QUERY sent AS SELECT * FROM cars {LINES};
@@ -41,44 +37,21 @@ def test_no_answer_of_predict_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> No
     for seed, (name, objects) in enumerate({"cars": 40, "buses": 8}.items(), 41):
         parts[name] = arriving(drive(objects, seed), FILES, seed)
         write_parts(tmp_path / "in" / name, [*parts[name], quiet_time()])
-    (tmp_path / "local").mkdir()
-    local = ["--engine", "local", "--output", str(tmp_path / "local" / "answers.jsonl")]
-    assert main([*command(tmp_path)[1:], *local, "--quiet"]) == 0
-    expected = answers_in(tmp_path / "local")
+    expected = local_answers(tmp_path, INPUTS)
     assert {answer["query"] for answer in expected} == {"sent", "east", *PAIRS}
 
-    process = launch(tmp_path)
-    deadline = time.monotonic() + 240
-    while finished(tmp_path, "killed") < 2 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(random.Random(SEED).random() * 0.6)
-    assert process.poll() is None, (tmp_path / "killed.log").read_text()
-    kill_group(process)
+    pause_s = random.Random(SEED).random() * 0.6
+    assert run_and_kill(tmp_path, "killed", INPUTS, more=2, pause_s=pause_s), (
+        tmp_path / "killed.log"
+    ).read_text()
     done = finished(tmp_path, "killed")
     assert 2 <= done <= FILES
     told = answers_in(tmp_path / "killed" / "out")
     pending = across(expected, told, [row for part in parts["cars"][:done] for row in part])
     assert pending >= set(PAIRS), f"of {pending} alone something was pending"
 
-    last = launch(tmp_path)
-    assert last.wait(timeout=600) == 0, (tmp_path / "killed.log").read_text()
+    run_to_the_end(tmp_path, "killed", INPUTS, timeout_s=600)
     assert answers_in(tmp_path / "killed" / "out") == expected
-
-
-def command(folder: Path) -> list[str]:
-    return [
-        str(Path(sys.executable).with_name("headwater")), "run", str(folder / "queries.hw"),
-        "--input", f"cars={folder / 'in' / 'cars'}", "--input", f"buses={folder / 'in' / 'buses'}",
-    ]  # fmt: skip
-
-
-def launch(folder: Path) -> subprocess.Popen[bytes]:
-    log = (folder / "killed.log").open("ab")
-    follow = [
-        "--follow", "--once", "--files-per-batch", "1", "--checkpoint", str(folder / "killed" / "checkpoint"),
-        "--output", str(folder / "killed" / "out"),
-    ]  # fmt: skip
-    return subprocess.Popen([*command(folder), *follow], stdout=log, stderr=log, start_new_session=True)
 
 
 def across(

@@ -1,0 +1,96 @@
+"""A real `headwater run --follow` with its JVM and its workers: started, killed with SIGKILL, started again; and what it told.
+
+A test has a folder with `queries.hw` and its inputs, named by their paths below the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+Inputs = Mapping[str, str]
+
+
+def command(folder: Path, inputs: Inputs) -> list[str]:
+    given = [word for name, path in inputs.items() for word in ("--input", f"{name}={folder / path}")]
+    return [str(Path(sys.executable).with_name("headwater")), "run", str(folder / "queries.hw"), *given]
+
+
+def launch(folder: Path, name: str, inputs: Inputs) -> subprocess.Popen[bytes]:
+    """In a process group of its own, so that a kill takes the driver, the JVM and the workers."""
+    log = (folder / f"{name}.log").open("ab")
+    follow = [
+        "--follow", "--once", "--files-per-batch", "1", "--checkpoint", str(folder / name / "checkpoint"),
+        "--output", str(folder / name / "out"),
+    ]  # fmt: skip
+    return subprocess.Popen(
+        [*command(folder, inputs), *follow], stdout=log, stderr=log, start_new_session=True
+    )
+
+
+def run_to_the_end(folder: Path, name: str, inputs: Inputs, *, timeout_s: float = 240) -> None:
+    process = launch(folder, name, inputs)
+    assert process.wait(timeout=timeout_s) == 0, (folder / f"{name}.log").read_text()
+
+
+def run_and_kill(folder: Path, name: str, inputs: Inputs, *, more: int, pause_s: float) -> bool:
+    """Run until so many more batches have told their answers, and a moment longer; whether it was still running when killed."""
+    goal = finished(folder, name) + more
+    process = launch(folder, name, inputs)
+    deadline = time.monotonic() + 240
+    while finished(folder, name) < goal and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(pause_s)
+    was_running = process.poll() is None
+    kill_group(process)
+    return was_running
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """SIGKILL the driver and everything it started, wherever the JVM put itself."""
+    family = descendants(process.pid)
+    for pid in [process.pid, *family]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait()
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except (OSError, ValueError):
+                continue
+            if parent == pid:
+                found += [int(entry.name), *descendants(int(entry.name))]
+    return found
+
+
+def finished(folder: Path, name: str) -> int:
+    """How many batches have told their answers."""
+    return len(list((folder / name / "out").glob("*.jsonl")))
+
+
+def local_answers(folder: Path, inputs: Inputs) -> list[dict[str, Any]]:
+    """What a bounded run without Spark tells."""
+    (folder / "local").mkdir()
+    local = ["--engine", "local", "--output", str(folder / "local" / "answers.jsonl")]
+    subprocess.run([*command(folder, inputs), *local], check=True, capture_output=True, timeout=240)
+    return answers_in(folder / "local")
+
+
+def answers_in(folder: Path) -> list[dict[str, Any]]:
+    """All answers; rows of one match have one identity, so they are told apart by what they say."""
+    lines = [line for file in folder.glob("*.jsonl") for line in file.read_text().splitlines()]
+    return [json.loads(line) for line in sorted(lines)]
