@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="FILE",
-        help=f"recorded readings instead of made-up ones ({', '.join(sorted(TAKES_DATA))}: the Polkura week, a CSV)",
+        help="recorded data instead of what is made up ("
+        + "; ".join(f"{name}: {what}" for name, what in TAKES_DATA.items())
+        + ")",
     )
 
 
@@ -90,4 +92,7 @@ def _write(name: str, outcome: Outcome, folder: Path) -> list[Path]:
         return [table, *pictures]
     outcome.write_parquet(table.with_suffix(".parquet"))
     write_page(title, outcome, pictures, table.with_suffix(".html"))
-    return [table, table.with_suffix(".parquet"), *pictures, table.with_suffix(".html")]
+    further = {folder / f"{name}-{called}": text for called, text in outcome.texts.items()}
+    for path, text in further.items():
+        path.write_text(text, encoding="utf-8")
+    return [table, table.with_suffix(".parquet"), *pictures, table.with_suffix(".html"), *further]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.nearest_table import aligned
@@ -48,7 +49,8 @@ class Panel:
 class Outcome:
     """All of it; `failures` are answers that were wrong, after which no number counts.
 
-    `about` says how it was measured; where it is given, the outcome is also written as a page and as Parquet.
+    `about` says how it was measured; where it is given, the outcome is also written as a page and as Parquet. `texts` are further files, by
+    the ends of their names.
     """
 
     columns: tuple[str, ...]
@@ -57,6 +59,7 @@ class Outcome:
     claims: Sequence[Claim]
     failures: Sequence[str] = field(default=())
     about: Sequence[str] = field(default=())
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def table(self) -> str:
         """The rows as lines for people."""
@@ -78,6 +81,11 @@ class Outcome:
         """The rows as they were measured."""
         with path.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([self.columns, *self.rows])
+
+
+def cells_of(row: Any, digits: int) -> tuple[Cell, ...]:
+    """The fields of a dataclass as a row of a table, rounded to what means something."""
+    return tuple(round(cell, digits) if isinstance(cell, float) else cell for cell in astuple(row))
 
 
 def _shown(cell: Cell) -> str:

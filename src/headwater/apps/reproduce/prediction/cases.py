@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Final
 
-from headwater.apps.reproduce.outcome import Cell
+from headwater.apps.reproduce.outcome import Cell, cells_of
 from headwater.kernels.predict.words import GiveUp
 
 OBJECTS: Final = "objects"
@@ -71,8 +71,8 @@ class Measured:
     kernel_s: float
 
     def cells(self) -> tuple[Cell, ...]:
-        """As a row of the table, rounded to what means something."""
-        return tuple(round(cell, 5) if isinstance(cell, float) else cell for cell in astuple(self))
+        """As a row of the table."""
+        return cells_of(self, 5)
 
 
 COLUMNS: Final = tuple(field.name for field in fields(Measured))
