@@ -56,7 +56,7 @@ def test_a_line_is_found_in_all_fences_that_it_meets(seed: int):
 def test_large_fences_do_not_fill_the_grid():
     _, shapes = some_boxes(1, many=2000, large=100.0)
     grid = lay_out(shapes.boxes, shapes.owner)
-    assert len(grid.member) <= MOST_A_BOX * 2000
+    assert len(grid.cells.member) <= MOST_A_BOX * 2000
 
 
 def test_no_fence_at_all_is_met_by_nobody():

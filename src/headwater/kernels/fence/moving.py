@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains
-from headwater.kernels.fence.grid import Grid, cell_of
+from headwater.kernels.fence.grid import Grid
 from headwater.kernels.fence.objects import NEVER
 from headwater.kernels.fence.standing import (
     CROSS,
@@ -114,14 +115,12 @@ def find_stays(
     one, other = np.empty(room, np.int64), np.empty(room, np.int64)
     since, until = np.empty(room, np.int64), np.empty(room, np.int64)
     many = 0
-    if not len(grid.member):
+    if not len(grid.cells.member):
         return Stay(one[:0], other[:0], since[:0], until[:0])
-    corner, size, shape = grid.corner, grid.size, grid.shape
     for version in range(len(x)):
-        across = cell_of(x[version], corner[0], size[0], shape[0])
-        cell = cell_of(y[version], corner[1], size[1], shape[1]) * shape[0] + across
-        for place in range(grid.first[cell], grid.first[cell + 1]):
-            box = grid.member[place]
+        cell = cell_at(grid.cells, x[version], y[version])
+        for place in range(grid.cells.first[cell], grid.cells.first[cell + 1]):
+            box = grid.cells.member[place]
             fence = grid.owner[box]
             begins = max(objects.since[version], fences.since[fence])
             ends = min(objects.until[version], fences.until[fence])

@@ -14,8 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains, meets
-from headwater.kernels.fence.grid import Grid, candidates_along, cell_of
+from headwater.kernels.fence.grid import Grid, candidates_along
 from headwater.kernels.fence.objects import NEVER
 
 EXIT, ENTER, INSIDE, CROSS, OUTSIDE = range(5)
@@ -53,13 +54,11 @@ class Moves(NamedTuple):
 def find_inside(shapes: Shapes, grid: Grid, x: float, y: float, found: Whole) -> int:
     """Write the fences in which a place lies into `found`, in order; how many they are."""
     many = 0
-    if not len(grid.member):
+    if not len(grid.cells.member):
         return 0
-    corner, size, shape = grid.corner, grid.size, grid.shape
-    across = cell_of(x, corner[0], size[0], shape[0])
-    cell = cell_of(y, corner[1], size[1], shape[1]) * shape[0] + across
-    for place in range(grid.first[cell], grid.first[cell + 1]):
-        box = grid.member[place]
+    cell = cell_at(grid.cells, x, y)
+    for place in range(grid.cells.first[cell], grid.cells.first[cell + 1]):
+        box = grid.cells.member[place]
         if not (
             grid.boxes[box, 0] <= x <= grid.boxes[box, 2] and grid.boxes[box, 1] <= y <= grid.boxes[box, 3]
         ):
