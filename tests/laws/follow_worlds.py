@@ -18,10 +18,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from headwater.model import SECOND, Column, ColumnType, Instant, PlaceColumns, Rows, StreamSchema, order_of
+from headwater.model import (
+    SECOND,
+    Column,
+    ColumnType,
+    Instant,
+    PlaceColumns,
+    Rows,
+    StreamSchema,
+    order_of,
+)
 from headwater.query.parse import parse
-from headwater.query.plan import compile_text
+from headwater.query.plan import Plan, compile_text
 from headwater.query.tree import CreateQuery, MatchRecognize
+from tests.laws.follow_fences import FENCE_IDENTITY, fence_changes, zone_rows
 from tests.laws.oracles import correlate, follow, nearest, pattern, predict, suppress
 from tests.laws.oracles.follow import Answer, Event, Following, Location, Operate
 
@@ -61,6 +71,11 @@ class Link:
     text: str
     windows_s: int = 0
     reads: str = ""
+
+    @property
+    def windows_us(self) -> int:
+        """Who is silent for longer than FORGET leaves a fence a microsecond after it."""
+        return self.windows_s * SECOND + self.text.startswith("FENCE")
 
 
 OPERATORS: Mapping[str, Link] = {
@@ -104,6 +119,7 @@ OPERATORS: Mapping[str, Link] = {
     "ticks": Link("NEAREST (2 TO LOWEST v OVER 4 SECONDS EMIT EVERY 2 SECONDS)", 4),
     "sent": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT)"),
     "predicted": Link("SUPPRESS (v TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT) PREDICT (v >= 1)", 4),
+    "fences": Link("FENCE (zones DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS FORGET 3 SECONDS)", 3),
     "meets": Link(
         "SUPPRESS (v TOLERANCE 1 HEARTBEAT 3 SECONDS USING CONSTANT)"
         " PREDICT (PAIRS a, b WHERE ABS(a.v - b.v) <= 1 WITHIN 2 SECONDS)",
@@ -111,14 +127,32 @@ OPERATORS: Mapping[str, Link] = {
     ),
 }
 
-# The answers of "pairs" have `a` and `b` and no key; "fours" reads them, and "tall" is a plain SELECT with a WHERE.
-GRAPH: Mapping[str, Link] = {
+_CLOSE = Link("FENCE (NEAR RADIUS METRES FORGET 3 SECONDS)", 3, reads="near")
+# The answers of "pairs" have `a` and `b` and no key; "fours" reads them, and "tall" is a plain SELECT with a WHERE. The fences of
+# "close" are around the rows that it reads, which a FOLLOW in the same text has no name for.
+_GRAPH: Mapping[str, Link] = {
     "pairs": replace(OPERATORS["pairs"], reads="near"),
     "fours": Link(
         "MATCH_RECOGNIZE (MEASURES X.a AS a, Y.b AS b PATTERN (X Y) WITHIN 5 SECONDS)", 5, reads="pairs"
     ),
     "tall": Link("WHERE v >= 1", reads="near"),
+    "close": _CLOSE,
 }
+# Nothing in it depends on where it begins. What "lone" finds is wrong where an answer of "rises" is missing.
+_FREE: Mapping[str, Link] = {
+    "rises": replace(OPERATORS["rises"], reads="near"),
+    "lone": Link(
+        "MATCH_RECOGNIZE (MEASURES X.a AS a, Y.b AS b MATCH EVERY PATTERN (X ~> NOT Z ~> Y) WITHIN 4 SECONDS"
+        " DEFINE Z AS Z.b > X.b)",
+        4,
+        reads="rises",
+    ),
+    "tall": Link("WHERE v >= 1", reads="near"),
+    "met": replace(OPERATORS["latest"], reads="near"),
+    "marked": replace(OPERATORS["absent"], reads="near"),
+    "close": _CLOSE,
+}
+GRAPHS: Mapping[str, Mapping[str, Link]] = {"graph": _GRAPH, "free graph": _FREE}
 
 
 @cache
@@ -128,6 +162,9 @@ def operator(text: str, schema: StreamSchema) -> Operate:
         return lambda rows: told([dict(row) for row in rows])
     if text.startswith("WHERE"):
         return lambda rows: told([dict(row) for row in rows if row["v"] is not None and row["v"] >= 1])
+    if text.startswith("FENCE"):
+        geographic = schema.place is not None and schema.place.geographic
+        return lambda rows: told(fence_changes(text, rows, geographic=geographic), by=FENCE_IDENTITY)
     if text.startswith("MATCH_RECOGNIZE"):
         asked = _pattern(text)
         return lambda rows: told(pattern.answers(asked, schema, rows))
@@ -217,7 +254,7 @@ def declared(schema: StreamSchema) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """One FOLLOW: its text and its meaning, and the operator (or, for "graph", the queries) behind it."""
+    """One FOLLOW: its text and its meaning, and the operator (or, for a graph, the queries) behind it."""
 
     name: str
     kind: str
@@ -230,10 +267,23 @@ class Asked:
     @property
     def links(self) -> Mapping[str, Link]:
         """The queries by the names of their ends: the FOLLOW's own, and those that read it."""
-        if self.kind != "graph":
+        if not self.graph:
             return {self.name: OPERATORS[self.kind]}
-        own = {link: replace(GRAPH[link], reads=f"{self.name}_{GRAPH[link].reads}") for link in GRAPH}
-        return {f"{self.name}_near": Link(""), **{f"{self.name}_{link}": own[link] for link in own}}
+        metres = "252" if self.following.geographic else "2"
+        own = {
+            f"{self.name}_{name}": Link(
+                link.text.replace("NEAR", f"{self.name}_near").replace("METRES", metres),
+                link.windows_s,
+                f"{self.name}_{link.reads}",
+            )
+            for name, link in self.graph.items()
+        }
+        return {f"{self.name}_near": Link(""), **own}
+
+    @property
+    def graph(self) -> Mapping[str, Link]:
+        """The queries that read it, if there are several."""
+        return GRAPHS.get(self.kind, {})
 
     @property
     def windows_us(self) -> int:
@@ -242,9 +292,9 @@ class Asked:
 
         def path(name: str) -> int:
             link = links[name]
-            return link.windows_s + (path(link.reads) if link.reads else 0)
+            return link.windows_us + (path(link.reads) if link.reads else 0)
 
-        return max(path(name) for name in links) * SECOND
+        return max(path(name) for name in links)
 
     @property
     def text(self) -> str:
@@ -318,7 +368,14 @@ class FollowWorld:
 
     def text_of(self, asked: Sequence[Asked]) -> str:
         """The streams, and some of the queries."""
-        return "\n".join([*map(declared, self.schemas.values()), *(one.text for one in asked)])
+        fences = "CREATE FENCES zones (name STRING KEY);"
+        return "\n".join([*map(declared, self.schemas.values()), fences, *(one.text for one in asked)])
+
+    def plan(self, text: str = "", *, zones: int = 1) -> Plan:
+        """The plan of the queries, or of some text, with the fences that there are."""
+        place = self.schemas["events"].place
+        fences = zone_rows(geographic=place is not None and place.geographic)
+        return compile_text(text or self.text, zones=zones).with_points({"zones": fences})
 
     def oracle(self, asked: Asked) -> dict[str, list[follow.Delivered]]:
         """What every query of a FOLLOW has to deliver."""
@@ -373,13 +430,20 @@ class FollowWorld:
         before = self._operate(asked, link.reads)
         if not asked.links[link.reads].reads:
             return _after(before, operator(link.text, self.stream_of(asked)))
-        answers = StreamSchema("answers", (("event_time", TIME), ("a", WHOLE), ("b", WHOLE)), "event_time")
-        return _after(before, operator(link.text, answers))
+        by_id = (("id", TEXT),) if "PARTITION BY id" in asked.links[link.reads].text else ()
+        columns = (("event_time", TIME), *by_id, ("a", WHOLE), ("b", WHOLE))
+        answers = StreamSchema("answers", columns, "event_time")
+        return _after(before, operator(link.text, answers), answers)
 
 
-def _after(before: Operate, operate: Operate) -> Operate:
-    """An operator over the answers of another one."""
-    return lambda rows: operate([{"event_time": one.event_time, **one.values} for one in before(rows)])
+def _after(before: Operate, operate: Operate, schema: StreamSchema | None = None) -> Operate:
+    """An operator over the answers of another one, in the order of their schema if they are not rows of events."""
+
+    def answers(rows: Sequence[Row]) -> list[Answer]:
+        given = [{"event_time": one.event_time, **one.values} for one in before(rows)]
+        return operate(in_order(schema, given) if schema else given)
+
+    return answers
 
 
 def _place(row: Row) -> tuple[float, float] | None:
@@ -409,7 +473,8 @@ def make_world(
     schemas = {
         schema.name: replace(schema, place=EARTH if on_earth else PLACE) for schema in (CARS, EVENTS, MORE)
     }
-    kinds = [kind or random.choice([*OPERATORS, "graph"]), *random.choices([*OPERATORS, "graph"], k=2)]
+    every = [*OPERATORS, *GRAPHS]
+    kinds = [kind or random.choice(every), *random.choices(every, k=2)]
     queries = tuple(_make_asked(f"q{n}", kinds[n], on_earth, random) for n in range(3))[:asked]
     used = {"cars", "events", *(name for one in queries for name in one.sources)}
     drawn = {
@@ -428,6 +493,21 @@ def make_world(
         {name: _make_cuts(cuts, random) for name in rows},
         seed,
     )
+
+
+def overlapping(kind: str, seed: int) -> FollowWorld:
+    """A world of one FOLLOW whose interests have long histories and much in common, none of it cut or told again."""
+    world = make_world(seed, kind, asked=1, events=26, updates=14, cuts=3)
+    random = Random(seed)
+    following = replace(
+        world.asked[0].following,
+        last_us=random.choice([4, 7, 12]) * SECOND,
+        update=follow.ALWAYS,
+        forget_us=follow.HOUR_US,
+        each=False,
+        best_effort=None,
+    )
+    return replace(world, asked=(replace(world.asked[0], following=following),))
 
 
 def _make_cuts(count: int, random: Random) -> tuple[Instant, ...]:

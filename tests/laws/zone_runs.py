@@ -14,7 +14,7 @@ import numpy as np
 
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.zone import Program, ZoneState, chunk_rows, load_zone, save_zone
-from headwater.model import BEGINNING, END, Instant, Rows, chunk_tree, encode
+from headwater.model import BEGINNING, END, Instant, Rows, add_counts, chunk_tree, encode
 from headwater.query.groups import Group
 from headwater.query.plan import Plan
 
@@ -51,7 +51,7 @@ def run_plan(
         for ordered in ordered_steps(world, plan, steps or [], zone):
             groups, answers, counted = program.advance(state.groups, ordered)
             blocks += answers
-            counts.update(counted)
+            add_counts(counts, counted)
             state = ZoneState(state.queues, groups)
             if restoring:
                 state = restored(program, state)

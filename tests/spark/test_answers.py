@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 from pyspark.sql import functions as F
 
 import headwater as hw
+from headwater.model import QueriesRefused
 from tests.spark.valley import (
     COLD_AGAIN,
     FROST,
@@ -238,6 +240,20 @@ def test_a_time_without_a_zone_is_utc(spark, tmp_path) -> None:
     assert _event_times(hw.run(TEXT, {"weather": naive})) == _event_times(
         hw.run(TEXT, {"weather": frame(spark, folder)})
     )
+
+
+def test_what_follow_keeps_is_bounded_and_told(spark, tmp_path) -> None:
+    folder = write_files(tmp_path / "in", files=1, each=50, seed=3)
+    text = STREAM + "CREATE QUERY near AS SELECT * FROM weather FOLLOW (weather RADIUS 1 KM LAST 2 DAYS);"
+    given = {"weather": frame(spark, folder)}
+    with pytest.raises(QueriesRefused) as refused:
+        hw.run(text, given)
+    assert [error.code for error in refused.value.errors] == ["history-too-long"]
+    counts = {
+        row.name: row.amount for row in hw.run(text, given, zones=3, most_history="2 DAYS").counts.collect()
+    }
+    assert counts["most_stored:near"] == 50
+    assert hw.run(text, given, most_history=timedelta(days=2)).queries == ("near",)
 
 
 def test_a_checkpoint_is_held_while_the_query_runs(spark, tmp_path) -> None:

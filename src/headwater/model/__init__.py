@@ -5,6 +5,7 @@ Everything else is built from these. Nothing here knows a query, a file, a clock
 
 from headwater.model.codec import decode, encode, rows_tree, tree_rows
 from headwater.model.contracts import (
+    HIGHEST,
     Answers,
     Deliver,
     Effect,
@@ -18,6 +19,7 @@ from headwater.model.contracts import (
     Send,
     Step,
     Tell,
+    add_counts,
 )
 from headwater.model.errors import (
     DataError,
@@ -60,11 +62,11 @@ from headwater.model.time import (
 )
 
 __all__ = [
-    "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "SECOND", "UNITS",
+    "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "HIGHEST", "SECOND", "UNITS",
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
     "HostError", "Instant", "Kernel", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",
-    "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
+    "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "add_counts", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
     "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from headwater.model.errors import HeadwaterError, PeerError
 from headwater.model.log import Log
@@ -18,6 +18,9 @@ from headwater.model.rows import Mask, Rows
 from headwater.model.time import Instant
 
 State = TypeVar("State")
+
+HIGHEST: Final = "most_"
+"""Counts whose names begin so are not added up: of those of all steps and zones the greatest is told."""
 
 RowCondition = Callable[[Rows], Mask]
 """A row-local condition over columns: true where it holds; NULL counts as false."""
@@ -51,13 +54,20 @@ class Step(Generic[State]):
     """What one step gives.
 
     `complete_until`: no answer with an event time before it will follow (the output watermark).
-    `counts`: things worth telling, by name (rows cut by LIMIT, objects given up), added up by the host.
+    `counts`: things worth telling, by name (rows cut by LIMIT, objects given up), put together by the host with `add_counts`.
     """
 
     state: State
     answers: tuple[Answers, ...]
     complete_until: Instant
     counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def add_counts(total: dict[str, int], counts: Mapping[str, int]) -> None:
+    """Put counts of one more step, or of one more zone, to those that there are."""
+    for name, amount in counts.items():
+        before = total.get(name, 0)
+        total[name] = max(before, amount) if name.startswith(HIGHEST) else before + amount
 
 
 class Kernel(Protocol[State]):

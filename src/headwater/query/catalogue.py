@@ -184,7 +184,7 @@ class Prediction:
     A condition on single updates has one alias, whose name is empty. `sources` says for every alias which of several sources
     it takes its updates from, from 0 on; None: there is only one. `dimensions` are the columns of every source that are looked
     at, in the order in which `conditions` count them; there is one entry for each source. `within_us` is 0 without pairs.
-    `polygon` and `probability`: the SELECT list names it.
+    `polygon`: the SELECT list names it. `reads` are all columns of answers that it names; None: not known yet.
     """
 
     aliases: tuple[str, ...]
@@ -201,7 +201,7 @@ class Prediction:
     give_up: GiveUp
     seed: int
     polygon: bool
-    probability: bool = True
+    reads: frozenset[str] | None = None
 
     @property
     def pairs(self) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.nearest.words import Emission
-from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, Span, StreamSchema
+from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, StreamSchema
 from headwater.query.catalogue import (
     RESERVED,
     Catalogue,
@@ -53,7 +53,7 @@ from headwater.query.checks.behind import (
     stamps_in,
 )
 from headwater.query.checks.chains import check_chain
-from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.correlations import check_correlation
 from headwater.query.checks.fence import Fenced, check_fencing, fence_columns, is_roaming
 from headwater.query.checks.fences import check_fences
@@ -69,9 +69,11 @@ from headwater.query.checks.patterns import check_recognition
 from headwater.query.checks.points import check_points
 from headwater.query.checks.predict import check_prediction, why_no_polygon
 from headwater.query.checks.selects import check_select_list, check_where
+from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
 from headwater.query.checks.streams import check_stream
 from headwater.query.checks.suppress import check_suppression
 from headwater.query.expand import expand
+from headwater.query.history import MOST_HISTORY_US, check_history
 from headwater.query.parse import parse
 from headwater.query.tree import (
     CreateFences,
@@ -108,12 +110,18 @@ class _Asked(NamedTuple):
 
 
 def check(
-    script: Script | str, text: str = "", file: str = "query", *, syntax: Sequence[QueryError] = ()
+    script: Script | str,
+    text: str = "",
+    file: str = "query",
+    *,
+    syntax: Sequence[QueryError] = (),
+    most_history_us: int = MOST_HISTORY_US,
 ) -> Catalogue:
     """The checked streams, points, fences and queries of a script or of a text; raises QueriesRefused with all errors.
 
     `text` is what the script was read from. `syntax` are errors of statements that could not be read and are not in the
-    script: they are told along, and names that those statements may have created are not called unknown.
+    script: they are told along, and names that those statements may have created are not called unknown. `most_history_us` is
+    for how long a FOLLOW may keep events.
     """
     if isinstance(script, str):
         text = script
@@ -123,6 +131,7 @@ def check(
     script, broken = _without_chains(script, complaints)
     unread = _names_in(text) if syntax else None
     catalogue = _Checker(script, complaints, unread, broken).run()
+    check_history(catalogue, most_history_us, complaints)
     if complaints.errors:
         raise QueriesRefused(complaints.in_order(), text, file)
     return catalogue
@@ -151,6 +160,11 @@ class _Checker:
     starred: dict[object, _Shown] = field(default_factory=dict)
     behind: dict[str, str] = field(default_factory=dict)
     stamps: dict[str, Columns] = field(default_factory=dict)
+
+    @property
+    def created(self) -> Created:
+        """What is created, for questions about it."""
+        return Created(self.named, self.unread, self.complaints)
 
     def run(self) -> Catalogue:
         """Streams, points and fences first, then queries in the order in which they read one another."""
@@ -182,7 +196,7 @@ class _Checker:
             self.repeated.append(statement)
             self.complaints.refuse(
                 "duplicate-name",
-                f"there {_what_it_is(self.named[statement.name])} named '{statement.name}' already",
+                f"there {what_it_is(self.named[statement.name])} named '{statement.name}' already",
                 statement.span,
                 "streams, points, fences and queries share their names: rename one of the two",
             )
@@ -205,7 +219,7 @@ class _Checker:
         left: set[str] = set()
         refused: set[str] = set()
         for start in created:
-            path = {} if start in left else {start: iter(_sources(created[start]))}
+            path = {} if start in left else {start: iter(sources_of(created[start]))}
             while path:
                 name = next(reversed(path))
                 source = next(path[name], None)
@@ -220,7 +234,7 @@ class _Checker:
                     self._refuse_circle(circle, created)
                     refused.update(circle)
                 elif source in created and source not in left:
-                    path[source] = iter(_sources(created[source]))
+                    path[source] = iter(sources_of(created[source]))
         return list(placed.values())
 
     def _refuse_circle(self, circle: Sequence[str], created: Mapping[str, CreateQuery]) -> None:
@@ -235,7 +249,7 @@ class _Checker:
 
     def _query(self, tree: CreateQuery) -> CheckedQuery | None:
         select = tree.select
-        self._sources_exist(tree)
+        self.created.sources_exist(tree)
         if id(tree) in self.broken:
             return None
         before = len(self.complaints.errors)
@@ -259,9 +273,7 @@ class _Checker:
             asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, own))
         if asked.prediction:
             named = {column.name for _, expression, _ in selected for column in columns_of(expression)}
-            told = replace(
-                asked.prediction, polygon=POLYGON[0] in answers, probability="probability" in named
-            )
+            told = replace(asked.prediction, polygon=POLYGON[0] in answers, reads=frozenset(named))
             asked = asked._replace(prediction=told)
         derived = answers_as_stream(tree.name, schema, columns, self._names_of_key(schema, asked))
         self.schemas.setdefault(tree.name, derived)
@@ -297,11 +309,13 @@ class _Checker:
         if isinstance(operator, MatchRecognize):
             return _Asked(recognition=check_recognition(operator, schema, self.complaints))
         if isinstance(operator, Predict):
-            schemas = [self.schemas.get(source) for source in _sources(tree)]
+            schemas = [self.schemas.get(source) for source in sources_of(tree)]
             return _Asked(prediction=check_prediction(operator, schemas, self.complaints))
         place_known = self._place_known(tree.select.source)
         if isinstance(operator, Nearest):
-            points = self._points_of(operator)
+            self.created.points_exist(operator)
+            target = operator.target
+            points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
             near = check_neighbourhood(operator, schema, points, self.complaints, place_known=place_known)
             return _Asked(neighbourhood=near)
         if isinstance(operator, Suppress):
@@ -317,7 +331,7 @@ class _Checker:
         return _Asked()
 
     def _following(self, tree: CreateQuery, operator: Follow) -> Following | None:
-        spans = _spans(tree)
+        spans = spans_of(tree)
         events = [
             Events(name, self.schemas.get(name), spans[name], self._place_known(name))
             for name in (tree.select.source, *tree.select.further_sources)
@@ -329,7 +343,7 @@ class _Checker:
         source = tree.select.source
         given = Fenced(
             self.schemas.get(source),
-            _spans(tree)[source],
+            spans_of(tree)[source],
             self._schema_of_fences(operator.fences),
             self._place_known(source),
             self._place_known(operator.fences),
@@ -351,7 +365,7 @@ class _Checker:
             return None
         sources = [
             Read(self._written(name), span or tree.span, self.behind.get(name), self._tells_interests(name))
-            for name, span in _spans(tree).items()
+            for name, span in spans_of(tree).items()
             if name in self.schemas
         ]
         behind = check_sources_behind(tree, sources, self.complaints)
@@ -366,7 +380,7 @@ class _Checker:
     def _written(self, name: str) -> str:
         """The name of the query that somebody wrote, for one that is a link of it."""
         created = self.named.get(name)
-        return name.rpartition("/")[0] if created and _is_hidden(created) else name
+        return name.rpartition("/")[0] if created and is_hidden(created) else name
 
     def _stamps_of(self, tree: CreateQuery, asked: _Asked, behind: str | None) -> Columns:
         """The columns that a FOLLOW adds to the answers of a query."""
@@ -447,90 +461,6 @@ class _Checker:
     def _schema_of_points(self, name: str | None) -> PointsSchema | None:
         return self.points[name].schema if name in self.points else None
 
-    def _points_of(self, operator: Nearest) -> PointsSchema | None:
-        """The points of TO EACH OF; None where there are none, or they are broken."""
-        if not isinstance(operator.target, EachTarget):
-            return None
-        name, span = operator.target.points, operator.target.span or operator.span
-        created = self.named.get(name)
-        if isinstance(created, CreateStream | CreateQuery | CreateFences):
-            self.complaints.refuse(
-                "wrong-source",
-                f"'{name}' {_what_it_is(created)}, and TO EACH OF takes points",
-                span,
-                f"create points of another name: CREATE POINTS {name}_points (id STRING KEY, …)",
-            )
-        elif created is None and not (self.unread and name in self.unread):
-            known = [other for other, tree in self.named.items() if isinstance(tree, CreatePoints)]
-            advice = suggest(name, known, "points")
-            self.complaints.refuse(
-                "unknown-points",
-                f"there are no points named '{name}'",
-                span,
-                *advice,
-                *([] if known else [f"create them: CREATE POINTS {name} (id STRING KEY, …)"]),
-            )
-        return self._schema_of_points(name)
-
-    def _sources_exist(self, tree: CreateQuery) -> None:
-        fences = _fences_of(tree)
-        for source, span in _spans(tree).items():
-            if source not in fences or source in (tree.select.source, *tree.select.further_sources):
-                self._source_exists(tree, source, span)
-            else:
-                self._fences_exist(source, span)
-
-    def _fences_exist(self, name: str, span: Span | None) -> None:
-        created = self.named.get(name)
-        if isinstance(created, CreatePoints):
-            self.complaints.refuse(
-                "wrong-source",
-                f"'{name}' are points, and FENCE takes fences",
-                span,
-                f"create fences of another name: CREATE FENCES {name}_fences (name STRING KEY); or read them as a stream with KEY and PLACE",
-            )
-        elif created is None and not (self.unread and name in self.unread):
-            known = [other for other, tree in self.named.items() if isinstance(tree, CreateFences)]
-            self.complaints.refuse(
-                "unknown-fences",
-                f"there are no fences named '{name}', and no stream",
-                span,
-                *suggest(name, known, "fences"),
-                *([] if known else [f"create them: CREATE FENCES {name} (name STRING KEY)"]),
-            )
-
-    def _source_exists(self, tree: CreateQuery, source: str, span: Span | None) -> None:
-        if isinstance(self.named.get(source), CreatePoints):
-            self.complaints.refuse(
-                "wrong-source",
-                f"'{source}' are points, and queries read streams",
-                span,
-                f"read a stream and ask what is near to each of them: NEAREST (1 TO EACH OF {source} …)",
-            )
-        if isinstance(self.named.get(source), CreateFences):
-            self.complaints.refuse(
-                "wrong-source",
-                f"'{source}' are fences, and queries read streams",
-                span,
-                f"read a stream of positions and ask who enters them: FENCE ({source})",
-            )
-        if source in self.named or (self.unread and source in self.unread):
-            return
-        own = {tree.name, tree.name.rpartition("/")[0] if tree.hidden else tree.name}
-        streams = (
-            name
-            for name, created in self.named.items()
-            if not isinstance(created, CreatePoints | CreateFences)
-            and not _is_hidden(created)
-            and name not in own
-        )
-        self.complaints.refuse(
-            "unknown-stream",
-            f"there is no stream named '{source}'",
-            span,
-            *suggest(source, streams, "streams"),
-        )
-
     def _columns_differ(self, tree: CreateQuery, answers: Columns) -> None:
         """The columns made from clause names must be different from one another and from the reserved ones."""
         seen: set[str] = set()
@@ -574,37 +504,6 @@ def _reads_further(statement: Statement) -> bool:
     return bool(statement.select.chain or statement.select.further_sources)
 
 
-def _sources(tree: CreateQuery) -> tuple[str, ...]:
-    """All that a query reads, each once; last the focals of a FOLLOW, or the fences of a FENCE."""
-    return tuple(_spans(tree))
-
-
-def _spans(tree: CreateQuery) -> dict[str, Span | None]:
-    """Where all that a query reads stands, by its name."""
-    select = tree.select
-    named = (select.source, *select.further_sources)
-    places = (select.source_span or tree.span, *select.further_spans)
-    found: dict[str, Span | None] = {}
-    for number, name in enumerate(named):
-        found.setdefault(name, places[number] if number < len(places) else tree.span)
-    for operator in (*select.chain, select.operator):
-        if isinstance(operator, Follow):
-            found.setdefault(operator.focals, operator.place_of("focals") or tree.span)
-        elif isinstance(operator, Fence):
-            found.setdefault(operator.fences, operator.place_of("fences") or tree.span)
-    return found
-
-
-def _fences_of(tree: CreateQuery) -> set[str]:
-    """The fences that a query names."""
-    operators = (*tree.select.chain, tree.select.operator)
-    return {operator.fences for operator in operators if isinstance(operator, Fence)}
-
-
-def _is_hidden(created: Statement) -> bool:
-    return isinstance(created, CreateQuery) and created.hidden
-
-
 def _same_columns(schema: StreamSchema, asked: _Asked) -> object | None:
     """What the columns of `*` depend on, for operators of which there are thousands."""
     if (correlation := asked.correlation) is not None:
@@ -620,14 +519,6 @@ def _with_further(near: Neighbourhood, answers: Columns) -> Neighbourhood:
     names = [name for name, _ in answers]
     further = names[names.index(near.columns[-1][0]) + 1 :]
     return replace(near, columns=(*near.columns, *((name, name) for name in further)))
-
-
-def _what_it_is(created: Statement) -> str:
-    if isinstance(created, CreatePoints):
-        return "are points"
-    if isinstance(created, CreateFences):
-        return "are fences"
-    return "is a stream" if isinstance(created, CreateStream) else "is a query"
 
 
 def _names_in(text: str) -> frozenset[str]:

@@ -341,7 +341,7 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
     if query.prediction:
         return state_of_prediction(query.prediction)
     if query.following:
-        return state_of_following(query, plan.stream(query.following.events[0]))
+        return state_of_following(query, [plan.stream(name) for name in query.following.events])
     if query.fencing:
         return state_of_fencing(query.fencing)
     asked = query.subscription

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.follow.words import Update
-from headwater.kernels.nearest.words import Emission
-from headwater.kernels.pattern.words import SkipTo
 from headwater.model import StreamSchema
 from headwater.query.catalogue import Following
+from headwater.query.checks.follow import events_schema
 from headwater.query.groups import QueryPlan
+from headwater.query.needs import is_strong
 from headwater.query.printer import show
-from headwater.query.words import counted, duration_in_words, size_in_words
+from headwater.query.reach import history_us
+from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
 
 Entry = tuple[str, str | list[str]]
 
-INDEX_BYTES: Final = 12
+INDEX_BYTES: Final = 6
 """What an event takes in the grid beside its columns."""
 
 INTEREST_BYTES: Final = 120
@@ -51,7 +51,7 @@ def following_in_words(query: QueryPlan) -> list[Entry]:
 
 def completeness_in_words(behind: Sequence[QueryPlan], reuses: bool) -> list[Entry]:
     """What queries behind a FOLLOW promise, and what is streamed again."""
-    weak = next((query for query in behind if not _is_strong(query)), None)
+    weak = next((query for query in behind if not is_strong(query)), None)
     promise = (
         "strong: two objects that look at one region find the same"
         if weak is None
@@ -66,40 +66,30 @@ def completeness_in_words(behind: Sequence[QueryPlan], reuses: bool) -> list[Ent
     return [("complete", promise), ("reuse", reused)]
 
 
-def _is_strong(query: QueryPlan) -> bool:
-    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
-
-    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one.
-    """
-    if query.suppression or query.prediction:
-        return False
-    if query.subscription and query.subscription.emit is Emit.READINGS:
-        return False
-    if (near := query.neighbourhood) and near.emission is Emission.ENTERS and near.k > 1:
-        return False
-    asked = query.recognition
-    return asked is None or asked.skip is (SkipTo.NOWHERE if asked.every else SkipTo.NEXT_ROW)
-
-
 def _last(name: str) -> str:
     """The operator of a link in a chain, the name of any other query."""
     _, slash, operator = name.rpartition("/")
     return operator if slash else f"'{name}'"
 
 
-def state_of_following(query: QueryPlan, events: StreamSchema) -> list[str]:
+def event_bytes(sources: Sequence[StreamSchema]) -> int:
+    """What an event takes in the store, its texts aside: names are kept once."""
+    return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in events_schema(sources).columns)
+
+
+def state_of_following(query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
     """What a FOLLOW keeps."""
     asked = query.following
     assert asked is not None
-    reach = max(asked.last_us + query.before_us, asked.over_us)
-    row = size_in_words(INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in events.columns))
+    reach = history_us(asked, query.before_us)
+    row = size_in_words(event_bytes(events))
     delivered = (
         []
         if asked.each or not asked.last_us
         else ["32 bytes for each answer of the history, to deliver it once"]
     )
     return [
-        f"events of the last {duration_in_words(reach)}: {row} each, once for all queries on the same events"
+        f"events of the last {history_in_words(reach)}: {row} each, once for all queries on the same streams"
         if reach
         else "no event longer than a step",
         f"{size_in_words(INTEREST_BYTES)} for each focal object, and what the operators behind keep for its interest",
@@ -114,9 +104,7 @@ def zones_of_following_in_words(zones: int) -> str:
 
 def _windows(query: QueryPlan) -> str:
     return (
-        f", and {duration_in_words(query.before_us)} more for the windows behind it"
-        if query.before_us
-        else ""
+        f", and {history_in_words(query.before_us)} more for the windows behind it" if query.before_us else ""
     )
 
 

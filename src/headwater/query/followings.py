@@ -8,24 +8,26 @@ Rule 3  An interest whose events have not begun has no state. Kernels that can k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from headwater.kernels.follow.question import (
+    BY_ITSELF,
     Events,
     Focals,
     FollowQuery,
+    Given,
     Lives,
-    Reuse,
+    Need,
     Taking,
     Told,
     Whole,
     stamped,
 )
-from headwater.kernels.select import SelectKernel
+from headwater.kernels.follow.words import Saving
 from headwater.model import (
     APART,
     BEGINNING,
@@ -44,8 +46,8 @@ from headwater.model.log import log_from
 from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.checks.follow import events_schema
 from headwater.query.merges import Merge
+from headwater.query.needs import needs_behind, parts_of
 from headwater.query.shapes import Projection, column_of
-from headwater.query.tree import Name
 
 if TYPE_CHECKING:
     from headwater.query.groups import Group, QueryPlan
@@ -78,8 +80,12 @@ def make_follow_query(
     """What the kernel of FOLLOW is asked."""
     asked = query.following
     assert asked is not None
-    plain = not (asked.each or asked.interests or asked.shape) and asked.best_effort is None
-    reuse = operators.reuse if operators else Reuse(None)
+    needs = list(operators.needs.values()) if operators else []
+    if not query.hidden or not needs:
+        needs.append(
+            Need(1 + max((need.part for need in needs), default=-1), 0, None, BY_ITSELF, is_free=True)
+        )
+    is_whole = asked.interests or asked.best_effort is not None
     focals = reading.schemas[asked.focals]
     assert focals.key is not None and focals.place is not None
     events = [reading.schemas[name] for name in asked.events]
@@ -121,7 +127,8 @@ def make_follow_query(
         best_effort=asked.best_effort,
         share=share,
         interests=asked.interests,
-        reuse=reuse if plain else None,
+        needs=tuple(needs),
+        savings=frozenset() if is_whole else frozenset(Saving) - query.left_off,
         tells=not query.hidden,
         operators=operators,
     )
@@ -139,10 +146,30 @@ def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
 
 
 class _Cohort(NamedTuple):
-    """Interests that began together and are answered together: their serials, and a state for each group and each thing that waits."""
+    """Interests that began together and are answered together: their serials, and a state for each group and each thing that waits.
+
+    `settled` int64[interests, groups]: answers before were told already.
+    """
 
     serials: Whole
+    settled: Whole
     states: Mapping[str, Any]
+
+
+class _Stream(NamedTuple):
+    """Events of all interests as an entry reads them; those of interest n are `rows[bounds[n] : bounds[n + 1]]`."""
+
+    rows: Rows
+    of: Whole
+    bounds: Whole
+
+    def of_lives(self, chosen: Whole) -> Rows:
+        """The rows of some interests."""
+        if len(chosen) == 1:
+            return self.rows.take(slice(*self.bounds[chosen[0] : chosen[0] + 2].tolist()))
+        wanted = np.zeros(len(self.bounds) - 1, np.bool_)
+        wanted[chosen] = True
+        return self.rows if wanted.all() else self.rows.take(wanted[self.of])
 
 
 class Behind:
@@ -158,6 +185,7 @@ class Behind:
         follow: QueryPlan,
         projection: Projection,
         groups: Sequence[Group],
+        queries: Mapping[str, QueryPlan],
         apart: bool,
         schemas: Mapping[str, StreamSchema],
         merges: Mapping[str, Merge],
@@ -171,89 +199,120 @@ class Behind:
         self.merges = merges
         self.project = project
         self.read = {name for group in groups for name in self._sources(group.reads)}
-        self.reuse = self._reuse()
+        self.needs = needs_behind(follow, projection, groups, queries, self._sources)
+        parts = parts_of(groups, self._sources)
+        self.parts = [parts[group.name] for group in groups]
 
     def start(self) -> tuple[_Cohort, ...]:
         """No interest yet."""
         return ()
 
     def step(
-        self, state: tuple[_Cohort, ...], lives: Lives, rows: Rows, of: Whole, watermark: Instant
+        self,
+        state: tuple[_Cohort, ...],
+        lives: Lives,
+        given: Sequence[Given],
+        settled: Whole,
+        watermark: Instant,
     ) -> tuple[tuple[_Cohort, ...], Sequence[Told], Mapping[str, int]]:
         """Run every operator on the new events of every interest."""
         counts: Counter[str] = Counter()
-        given = self._as_read(rows, lives, of)
-        bounds = np.searchsorted(of, np.arange(len(lives.serial) + 1))
+        streams = {
+            name: _Stream(
+                self._as_read(rows, lives, of), of, np.searchsorted(of, np.arange(len(lives.serial) + 1))
+            )
+            for name, (rows, of) in zip(self.needs, given, strict=True)
+        }
         left: list[_Cohort] = []
         told: list[Told] = []
-        for cohort in (*state, *self._begun(state, lives, bounds)):
+        for cohort in (*state, *self._begun(state, lives, streams.values(), settled)):
             life = _places(lives, cohort.serials)
             for is_over, until in ((True, END), (False, watermark)):
-                chosen = life[lives.is_over[life] == is_over]
-                if not len(chosen):
+                some = lives.is_over[life] == is_over
+                if not some.any():
                     continue
-                states, answers = self._run(
-                    cohort.states, _of_lives(given, of, bounds, chosen), until, lives, chosen, counts
-                )
+                chosen, later = life[some], cohort.settled[some]
+                entries = {name: stream.of_lives(chosen) for name, stream in streams.items()}
+                states, answers = self._run(cohort.states, entries, until, lives, chosen, later, counts)
                 told += answers
                 if not is_over:
-                    left.append(_Cohort(lives.serial[chosen], states))
+                    left.append(_Cohort(lives.serial[chosen], later, states))
         return tuple(left), told, counts
 
     def save(self, state: tuple[_Cohort, ...]) -> dict[str, Any]:
         """The states of all cohorts."""
-        cohorts = [
-            {"serials": cohort.serials, "states": dict(self._saved(cohort.states))} for cohort in state
-        ]
-        return {"cohorts": cohorts}
+        return {
+            "apart": self.apart,
+            "cohorts": [
+                {
+                    "serials": cohort.serials,
+                    "settled": {group.name: cohort.settled[:, n] for n, group in enumerate(self.groups)},
+                    "states": dict(self._saved(cohort.states)),
+                }
+                for cohort in state
+            ],
+        }
 
     def load(self, values: dict[str, Any], since: Instant) -> tuple[_Cohort, ...]:
-        """As saved."""
+        """As saved. Where interests were answered together and no longer are, or the other way, all operators begin anew."""
+        if values["apart"] != self.apart:
+            return ()
         return tuple(
-            _Cohort(np.array(kept["serials"]), dict(self._loaded(kept["states"], since)))
+            _Cohort(
+                np.array(kept["serials"]),
+                self._settled(kept["settled"], len(kept["serials"])),
+                dict(self._loaded(kept["states"], since)),
+            )
             for kept in values["cohorts"]
         )
 
     # --- one cohort ---------------------------------------------------------------------------------------------------
 
-    def _begun(self, state: Sequence[_Cohort], lives: Lives, bounds: Whole) -> Iterator[_Cohort]:
+    def _begun(
+        self, state: Sequence[_Cohort], lives: Lives, streams: Iterable[_Stream], settled: Whole
+    ) -> Iterator[_Cohort]:
         """Interests whose first events have come: those that are over already, and the others."""
         known = np.concatenate([np.zeros(0, np.int64), *(cohort.serials for cohort in state)])
-        begun = np.flatnonzero((bounds[1:] > bounds[:-1]) & ~np.isin(lives.serial, known))
+        has_events = np.logical_or.reduce([stream.bounds[1:] > stream.bounds[:-1] for stream in streams])
+        begun = np.flatnonzero(has_events & ~np.isin(lives.serial, known))
         for is_over in (True, False):
-            serials = lives.serial[begun[lives.is_over[begun] == is_over]]
-            size = max(len(serials), 1) if self.apart else 1
-            for first in range(0, len(serials), size):
-                yield _Cohort(serials[first : first + size], self._empty())
+            chosen = begun[lives.is_over[begun] == is_over]
+            size = max(len(chosen), 1) if self.apart else 1
+            for first in range(0, len(chosen), size):
+                some = chosen[first : first + size]
+                yield _Cohort(lives.serial[some], settled[some][:, self.parts], self._empty())
 
     def _run(
         self,
         before: Mapping[str, Any],
-        rows: Rows,
+        entries: Mapping[str, Rows],
         until: Instant,
         lives: Lives,
         chosen: Whole,
+        settled: Whole,
         counts: Counter[str],
     ) -> tuple[dict[str, Any], list[Told]]:
         """Step all groups of a cohort with events of some of its interests; what is answered for these."""
         states = dict(before)
-        streams = {self.follow.name: (rows, until)}
+        streams: dict[str, tuple[Rows, Instant]] = {}
         found: list[Told] = []
-        for group in self.groups:
+        for number, group in enumerate(self.groups):
             if (together := self.merges.get(group.reads)) and together.name not in streams:
                 waits = states[_waiting(together.name)]
+                own = {self.follow.name: (entries[together.name], until)} if together.name in entries else {}
                 streams[together.name], states[_waiting(together.name)] = read_together(
-                    together, waits, streams
+                    together, waits, streams | own
                 )
-            step = group.kernel.step(states[group.name], *streams[group.reads])
+            given = (entries[group.name], until) if group.name in entries else streams[group.reads]
+            step = group.kernel.step(states[group.name], *given)
             states[group.name] = step.state
             counts.update(step.counts)
             told = [_told(answers, lives, chosen) for answers in step.answers if answers.rows.count]
-            found += told
+            found += [_unsettled(one, chosen, settled[:, number]) for one in told]
             for name in (name for name in group.queries if name in self.read):
-                given = self._handed(name, told)
+                handed = self._handed(name, told)
                 ready, states[_waiting(name)] = hand_on(
-                    self.schemas[name], states[_waiting(name)], given, step.complete_until
+                    self.schemas[name], states[_waiting(name)], handed, step.complete_until
                 )
                 streams[name] = ready, step.complete_until
         return states, [told for told in found if len(told.of)]
@@ -282,30 +341,19 @@ class Behind:
             rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
         return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])}) if self.apart else rows
 
-    def _reuse(self) -> Reuse | None:
-        """What is looked at together by all operators, if none of them depends on where it starts."""
-        kept = {name for name, expression, _ in self.projection.columns if expression == Name(name)}
-        partitions: set[tuple[str, ...]] = set()
-        for group in self.groups:
-            if group.reads != self.follow.name:
-                return None
-            if isinstance(group.kernel, SelectKernel):
-                continue
-            asked = getattr(group.kernel, "queries", ())
-            if not self.apart or not all(query.is_anywhere_the_same for query in asked):
-                return None
-            partitions.update(tuple(sorted(query.partition)) for query in asked)
-        if not partitions:
-            return Reuse(None)
-        columns = partitions.pop()
-        return Reuse(columns) if not partitions and kept.issuperset(columns) else None
-
     # --- states -------------------------------------------------------------------------------------------------------
 
     def _empty(self) -> dict[str, Any]:
         """The state of a cohort that begins."""
         state: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
         return state | {_waiting(name): Log() for name in self._waits()}
+
+    def _settled(self, kept: dict[str, Any], interests: int) -> Whole:
+        """As saved, for the groups that there are now."""
+        settled = np.full((interests, len(self.groups)), BEGINNING)
+        for number, group in enumerate(self.groups):
+            settled[:, number] = kept.get(group.name, BEGINNING)
+        return settled
 
     def _waits(self) -> list[str]:
         together = [group.reads for group in self.groups if group.reads in self.merges]
@@ -340,15 +388,6 @@ def _places(lives: Lives, serials: Whole) -> Whole:
     return np.searchsorted(lives.serial, serials)
 
 
-def _of_lives(rows: Rows, of: Whole, bounds: Whole, chosen: Whole) -> Rows:
-    """The rows of some interests."""
-    if len(chosen) == 1:
-        return rows.take(slice(*bounds[chosen[0] : chosen[0] + 2].tolist()))
-    wanted = np.zeros(len(bounds) - 1, np.bool_)
-    wanted[chosen] = True
-    return rows if wanted.all() else rows.take(wanted[of])
-
-
 def _told(answers: Answers, lives: Lives, chosen: Whole) -> Told:
     """Answers for some interests with their stamps; others than those are left out."""
     rows = answers.rows
@@ -362,6 +401,13 @@ def _told(answers: Answers, lives: Lives, chosen: Whole) -> Told:
         kept = np.flatnonzero((lives.serial[of] == serial) & wanted[of])
         rows, of = rows.take(kept), of[kept]
     return Told(Answers(answers.shape, stamped(rows, lives, of)), of)
+
+
+def _unsettled(told: Told, chosen: Whole, settled: Whole) -> Told:
+    """Without answers of some interests from before a time for each, which were told for the interest before."""
+    rows = told.answers.rows
+    new = rows["event_time"].values >= settled[np.searchsorted(chosen, told.of)]
+    return told if new.all() else Told(Answers(told.answers.shape, rows.take(new)), told.of[new])
 
 
 def _waiting(name: str) -> str:

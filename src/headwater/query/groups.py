@@ -13,6 +13,7 @@ from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.fence.question import Fences
+from headwater.kernels.follow.words import Saving
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
@@ -41,7 +42,8 @@ class QueryPlan:
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
     `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
-    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look. `fences` of a FENCE whose fences stand
+    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
+    itself, `left_off` which savings a FOLLOW does not make. `fences` of a FENCE whose fences stand
     still are None as long as they have not been given.
     """
 
@@ -68,6 +70,8 @@ class QueryPlan:
     following: Following | None = None
     behind: str | None = None
     before_us: int = 0
+    window_us: int = 0
+    left_off: frozenset[Saving] = frozenset()
     fencing: Fencing | None = None
     fences: Fences | None = None
 
@@ -89,6 +93,8 @@ class QueryPlan:
     @property
     def wanted(self) -> Expression | None:
         """A condition that holds for every row it can use, be it a plain SELECT or a pattern; None: for any row."""
+        if self.is_inside and self.fencing and self.fencing.moving and not self.fencing.roaming:
+            return None  # one stream may be both positions and fences
         return wanted_rows(self.recognition, self.where)
 
     def lives_in(self, zone: int, zones: int) -> bool:
@@ -119,11 +125,13 @@ def make_group(
     zones: int = 1,
     *,
     apart: bool = False,
+    suffix: str = "",
 ) -> Group:
     """The group of some queries of one kind that read `source`, in one of `zones`.
 
     `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are
-    spread then look at the rows of their own partitions only. `apart`: rows come with APART, which not every kind can take.
+    spread then look at the rows of their own partitions only. `apart`: rows come with APART, which not every kind can take. `suffix`
+    tells groups apart that would have one name.
     """
     conditions = _Conditions()
     kernel: Kernel[Any]
@@ -196,7 +204,7 @@ def make_group(
             for query in queries
         ]
         kernel = SelectKernel(source, selections, conditions.listed, apart=apart)
-    return Group(f"{kind}:{source.name}", source.name, tuple(query.name for query in queries), kernel)
+    return Group(f"{kind}:{source.name}{suffix}", source.name, tuple(query.name for query in queries), kernel)
 
 
 def make_follow_group(

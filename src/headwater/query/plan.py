@@ -16,12 +16,13 @@ import gc
 import io
 import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.follow.words import Saving
 from headwater.model import (
     Answers,
     ColumnType,
@@ -48,12 +49,14 @@ from headwater.query.groups import (
     make_group,
     make_routing,
 )
+from headwater.query.history import MOST_HISTORY_US
 from headwater.query.kept import Demand, kept_columns
 from headwater.query.merges import Merge, merge, merged_name
+from headwater.query.needs import inside_groups
 from headwater.query.neighbours import given_point, parts_for, points_of
 from headwater.query.predictions import columns_read
 from headwater.query.printer import show
-from headwater.query.reach import windows_behind
+from headwater.query.reach import window_us, windows_behind
 from headwater.query.shapes import Projection, project, shapes
 from headwater.query.tree import Expression, Script
 from headwater.query.useful import useful_rows
@@ -73,19 +76,23 @@ __all__ = [
 Made = TypeVar("Made")
 
 
-def compile_text(text: str, *, zones: int = 1, file: str = "query") -> Plan:
+def compile_text(
+    text: str, *, zones: int = 1, file: str = "query", most_history_us: int = MOST_HISTORY_US
+) -> Plan:
     """The plan of a text; raises QueriesRefused with every error there is."""
-    return make_plan(check(text, file=file), text, zones=zones)
+    return make_plan(check(text, file=file, most_history_us=most_history_us), text, zones=zones)
 
 
-def compile_script(script: Script, *, zones: int = 1, file: str = "query") -> Plan:
+def compile_script(
+    script: Script, *, zones: int = 1, file: str = "query", most_history_us: int = MOST_HISTORY_US
+) -> Plan:
     """The plan of a script made by builders; its errors show it as text."""
     text = show(script)
     try:
-        return make_plan(check(script, text, file), text, zones=zones)
+        return make_plan(check(script, text, file, most_history_us=most_history_us), text, zones=zones)
     except QueriesRefused:
         # Nodes made by builders have no place in a text. Read back from text, they have.
-        return compile_text(text, zones=zones, file=file)
+        return compile_text(text, zones=zones, file=file, most_history_us=most_history_us)
 
 
 def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
@@ -181,19 +188,37 @@ class Plan:
         return self._once(("groups", zone), lambda: self._make_groups(zone))
 
     def reuses(self, query: str) -> bool:
-        """Whether a FOLLOW leaves out what an interest has in common with the one before."""
+        """Whether a FOLLOW leaves out what an interest has in common with the one before, for one at least of those behind it.
+
+        Points and fences need not be given.
+        """
         from headwater.kernels.follow import FollowKernel
 
-        kernels = [group.kernel for group in self.groups(self.zone_of(query))]
+        points = {schema.name: Rows.empty(schema.types) for schema in self.points}
+        fences = {schema.name: Rows.empty(schema.types) for schema in self.fences}
+        plan = self.with_points(points | fences)
+        kernels = [group.kernel for group in plan.groups(self.zone_of(query))]
         following = (
             asked for kernel in kernels if isinstance(kernel, FollowKernel) for asked in kernel.queries
         )
-        return any(asked.name == query and asked.reuse is not None for asked in following)
+        return any(asked.name == query and asked.reuses for asked in following)
 
     def routing(self, stream: str) -> Callable[[Rows], Wanted]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(
             ("routing", stream), lambda: make_routing(self.stream(stream), self._reading(stream), self.zones)
+        )
+
+    def without(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
+        """The same plan without some savings of FOLLOW, for some of its queries or all: more is streamed, and no answer is another."""
+        return replace(
+            self,
+            queries=tuple(
+                replace(query, left_off=query.left_off.union(savings))
+                if query.following and (queries is None or query.name in queries)
+                else query
+                for query in self.queries
+            ),
         )
 
     def with_points(
@@ -368,13 +393,15 @@ class Plan:
             inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
             apart = can_stay_apart(inside)
             groups = [
-                make_group(self.stream(reads), kind, members, apart=apart)
+                self._group_inside(reads, kind, some, apart, suffix)
                 for (reads, kind), members in self._by_source(inside)
+                for suffix, some in inside_groups(kind, members)
             ]
             operators = Behind(
                 query,
                 self.projections[query.shape],
                 groups,
+                {other.name: other for other in inside},
                 apart,
                 self._once("schemas", self._schemas),
                 {together.name: together for together in self.merges},
@@ -382,6 +409,15 @@ class Plan:
             )
             behind.append((operators if groups else None, [other.name for other in inside]))
         return make_follow_group(queries, self.stream(queries[0].reads), readings, behind, zone, self.zones)
+
+    def _group_inside(
+        self, reads: str, kind: str, members: Sequence[QueryPlan], apart: bool, suffix: str
+    ) -> Group:
+        """The group of some queries behind a FOLLOW: an interest is whole in its zone."""
+        if kind != "fence":
+            return make_group(self.stream(reads), kind, members, apart=apart, suffix=suffix)
+        readings = [self._reading_of_fence(query) for query in members]
+        return make_fence_group(members, self.stream(reads), readings, 0, None, 1)
 
     def _home(self, source: str, zone: int) -> tuple[int, int] | None:
         """The zone, if rows of a source come to it for several reasons."""
@@ -404,6 +440,7 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
             hidden=query.tree.hidden,
             behind=query.behind,
             before_us=windows_behind(catalogue, name) if query.following else 0,
+            window_us=window_us(query, catalogue) if query.behind and not query.following else 0,
         )
         for name, query in catalogue.queries.items()
     )

@@ -2,14 +2,15 @@
 
 An answer of a query looks back at most as far as its window, and the rows it looks at may be answers themselves. So what is
 needed is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
-and the heartbeat of the updates that it reads.
+and the heartbeat of the updates that it reads. A FENCE looks back to the last position of an object that is not forgotten; who has just been
+forgotten leaves a microsecond after FORGET, so it counts as that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.query.catalogue import Catalogue, CheckedQuery
+from headwater.query.catalogue import Catalogue, CheckedQuery, Following
 from headwater.query.checks.updates import HEARTBEAT
 from headwater.query.tree import Name
 
@@ -20,8 +21,13 @@ def windows_behind(catalogue: Catalogue, name: str) -> int:
     for query in catalogue.queries.values():  # each after those it reads
         if query.behind == name and query.following is None:
             before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
-            reached[query.name] = max(before) + _window_us(query, catalogue)
+            reached[query.name] = max(before) + window_us(query, catalogue)
     return max(reached.values(), default=0)
+
+
+def history_us(asked: Following, windows_us: int) -> int:
+    """How long events are kept for a FOLLOW with such windows behind it."""
+    return max(asked.last_us + windows_us, asked.over_us)
 
 
 def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None:
@@ -38,7 +44,7 @@ def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None
     return max(known) if len(known) == len(events) else None
 
 
-def _window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
+def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
     """How far back one answer looks."""
     if query.correlation:
         return query.correlation.within_us
@@ -46,6 +52,8 @@ def _window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
         return query.recognition.within_us or 0
     if query.neighbourhood:
         return query.neighbourhood.window_us or 0
+    if query.fencing:
+        return query.fencing.forget_us + 1
     if query.prediction:
         sources = (query.reads, *query.further_reads)
         beats = [heartbeat_us(catalogue.queries, source) or 0 for source in sources]

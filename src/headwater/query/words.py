@@ -80,6 +80,16 @@ def duration_in_words(duration_us: int) -> str:
     return f"{amount} {unit.lower()[:-1] if amount == '1' else unit.lower()}"
 
 
+def history_in_words(duration_us: int) -> str:
+    """How long something is kept, without a hair."""
+    return duration_in_words(without_a_hair(duration_us))
+
+
+def without_a_hair(duration_us: int) -> int:
+    """A duration without the microsecond by which a FENCE looks further back than its FORGET, of which nobody wants to hear."""
+    return duration_us - duration_us % 1_000 or duration_us
+
+
 def length_in_words(length_m: float) -> str:
     """500 m, 5 km."""
     return f"{length_m / 1000:g} km" if length_m >= 1000 else f"{length_m:g} m"

@@ -79,9 +79,9 @@ def is_join(query: CheckedQuery) -> bool:
 
 def is_shared(query: CheckedQuery) -> bool:
     """Whether each zone answers a share of it."""
-    return (
-        query.following is not None or _has_moving_fences(query) or (is_join(query) and query.behind is None)
-    )
+    if query.behind is not None:
+        return query.following is not None
+    return _has_moving_fences(query) or is_join(query)
 
 
 def _has_moving_fences(query: CheckedQuery) -> bool:

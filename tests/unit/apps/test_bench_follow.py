@@ -1,4 +1,4 @@
-"""The benchmark of FOLLOW: reuse saves events and changes no answer, and a run without answers is no success."""
+"""The benchmark of FOLLOW: savings save events and changes no answer, and a run without answers is no success."""
 
 from __future__ import annotations
 
@@ -34,4 +34,5 @@ def test_no_answers_is_a_failure(small_town: None, monkeypatch: pytest.MonkeyPat
     assert report.failures == [
         "(b) events alone: there are no answers at all",
         "(b) a pattern behind: there are no answers at all",
+        "(b) queries that read queries: there are no answers at all",
     ]

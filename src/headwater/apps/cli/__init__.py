@@ -1,4 +1,4 @@
-"""The command line: `headwater run`, `check`, `explain`, `demo`, `bench`.
+"""The command line: `headwater run` and all other commands.
 
 Every command is a module with `add_arguments` and `run`; only the one that was asked for is imported, so that a quick
 question has a quick answer.

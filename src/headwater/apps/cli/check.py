@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.usage import add_file, read_queries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add_file(parser)
+    add_most_history(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -19,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     text = read_queries(arguments.file)
     script, syntax = parse(text)
-    catalogue = check(script, text, arguments.file, syntax=syntax)
+    catalogue = check(script, text, arguments.file, syntax=syntax, most_history_us=most_history(arguments))
     streams = len(catalogue.streams)
     queries = sum(not query.tree.hidden for query in catalogue.queries.values())
     print(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 
@@ -15,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add_file(parser)
     add_zones(parser)
+    add_most_history(parser)
     parser.add_argument(
         "--dot",
         action="store_true",
@@ -28,7 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.query.plan import compile_text
 
     text = read_queries(arguments.file)
-    plan = compile_text(text, zones=arguments.zones or zones_here(), file=arguments.file)
+    zones = arguments.zones or zones_here()
+    plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
     if arguments.dot and not any(query.recognition for query in plan.queries):
         raise UsageError("usage", f"no query of '{arguments.file}' has a MATCH_RECOGNIZE to draw")
     print(dot(plan) if arguments.dot else explain(plan), end="")

@@ -19,11 +19,13 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.apps.cli.commands import DONE
+from headwater.apps.cli.history import most_history
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
+from headwater.apps.cli.stores import stores_of
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
@@ -42,7 +44,8 @@ POLL_SECONDS = 0.5
 def follow(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
-    plan = compile_text(text, zones=arguments.zones or zones_of(folder, zones_here()), file=arguments.file)
+    zones = arguments.zones or zones_of(folder, zones_here())
+    plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
     refuse_unbounded(plan, file=arguments.file)
     inputs: Inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():
@@ -50,7 +53,8 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
             find_files(path)
     asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = asked.plan, asked.streams
-    summary = Summary((query.name for query in plan.told), asked.points, asked.audits, buffers_of(plan))
+    names = (query.name for query in plan.told)
+    summary = Summary(names, asked.points, asked.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
         writers = _writers(arguments, plan, checkpoint.run_id)
         _write_bad_points(arguments, asked, checkpoint.run_id)

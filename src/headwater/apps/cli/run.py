@@ -19,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
+from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
@@ -105,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for this share of the points of each PROBABLE query (above 0, at most 1) measure how many answers it loses",
     )
     add_zones(parser)
+    add_most_history(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
 
 
@@ -117,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return follow(arguments, text)
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
-    plan = compile_text(text, zones=zones, file=arguments.file)
+    plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
     inputs = read_inputs(arguments.input, plan)
     for path in (path for paths in inputs.values() for path in paths):
         _refuse_no_files(path)
@@ -248,11 +250,13 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
+    from headwater.apps.cli.stores import stores_of
     from headwater.apps.cli.summary import Summary, buffers_of
 
     plan = asked.plan
     files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)
-    summary = Summary((query.name for query in plan.told), asked.points, asked.audits, buffers_of(plan))
+    names = (query.name for query in plan.told)
+    summary = Summary(names, asked.points, asked.audits, buffers_of(plan), stores_of(plan))
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)

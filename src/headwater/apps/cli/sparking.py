@@ -21,7 +21,7 @@ from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
 from headwater.hosts.local.follow import given_up_by, given_up_rows
-from headwater.model import ColumnType, Rows, join_rows
+from headwater.model import ColumnType, Rows, add_counts, join_rows
 from headwater.query.plan import Plan
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
         for stream, rows in zone.output.late.items():
             late.setdefault(stream, []).append(rows)
         bad += given_up_by(plan, zone.output)
-        counts.update(zone.output.counts)
+        add_counts(counts, zone.output.counts)
     return Told(
         tuple(rows for zone in zones for rows in zone.output.answers),
         {stream: join_rows(parts) for stream, parts in late.items()},
@@ -179,7 +179,7 @@ def _counts(table: pa.RecordBatch | pa.Table) -> dict[str, int]:
     counts: dict[str, int] = {}
     names, amounts = chosen.column("name").to_pylist(), chosen.column("amount").to_pylist()
     for name, amount in zip(names, amounts, strict=True):
-        counts[name] = counts.get(name, 0) + int(amount)
+        add_counts(counts, {name: int(amount)})
     return counts
 
 

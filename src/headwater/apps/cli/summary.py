@@ -13,17 +13,27 @@ from typing import Final
 import numpy as np
 
 from headwater.apps.cli.points import Audited
+from headwater.apps.cli.stores import Stored, stored_in_words
 from headwater.hosts.local import Told
 from headwater.hosts.points import GivenPoints
-from headwater.model import Rows
+from headwater.kernels.follow.words import Saving
+from headwater.model import Rows, add_counts
 from headwater.query.plan import Plan
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""
 
+_SAVED: Final = {
+    Saving.SPACE: "of both regions",
+    Saving.TIME: "before a group of events differs between regions",
+    Saving.SUBGRAPHS: "that nobody needs, or that change nothing between regions",
+    Saving.POINTS: "before the windows of a query",
+}
+"""Which events of FOLLOW were not streamed."""
+
 
 class Summary:
-    """Adds up what a run tells; `buffers` are the sizes of those that some queries have."""
+    """Adds up what a run tells; `buffers` are the sizes of those that some queries have, `stores` those of events for FOLLOW."""
 
     def __init__(
         self,
@@ -31,12 +41,14 @@ class Summary:
         points: GivenPoints | None = None,
         audits: Mapping[str, Audited] | None = None,
         buffers: Mapping[str, int] | None = None,
+        stores: Iterable[Stored] = (),
     ) -> None:
         self.began = time.monotonic()
         self.queries = tuple(queries)
         self.points = points or GivenPoints()
         self.audits = audits or {}
         self.buffers = buffers or {}
+        self.stores = tuple(stores)
         self.seen = 0
         self.files = 0
         self.answers: Counter[str] = Counter()
@@ -59,7 +71,7 @@ class Summary:
             if name.startswith("held:"):  # how many wait just now, not how many more
                 self.counts[name] = amount
             else:
-                self.counts[name] += amount
+                add_counts(self.counts, {name: amount})
 
     @property
     def all_refused(self) -> bool:
@@ -91,7 +103,8 @@ class Summary:
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        return [*told, *self._saved(), *self._followed(), *self._notes(), *self._given_up(), *self._losses()]
+        told += [*self._saved(), *self._followed(), *stored_in_words(self.stores[:MOST_NAMED], self.counts)]
+        return [*told, *self._notes(), *self._given_up(), *self._losses()]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -196,20 +209,25 @@ class Summary:
         """What each FOLLOW streamed to the operators behind it, and what it did not have to."""
         told = []
         for name, interests in self._of_queries("interests:"):
-            live, past, reused, repeated, cut = (
+            locations, live, past, repeated, cut = (
                 self.counts[f"{what}:{name}"]
                 for what in (
+                    "locations",
                     "events_live",
                     "events_historical",
-                    "events_reused",
                     "answers_repeated",
                     "events_cut",
                 )
             )
             told.append(
-                f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} with {live:,} events of their own time and {past:,} "
-                f"from before; {reused:,} were not streamed again, {repeated:,} answers not told again"
+                f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} from {locations:,} location "
+                f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before; "
+                f"{repeated:,} answer{'s' * (repeated != 1)} not told again"
             )
+            saved = {words: self.counts[f"saved_{saving.value}:{name}"] for saving, words in _SAVED.items()}
+            if any(saved.values()):
+                listed = ", ".join(f"{many:,} {words}" for words, many in saved.items() if many)
+                told.append(f"          not streamed: {listed}")
             if cut:
                 told.append(f"          BEST EFFORT left out {cut:,} older events")
         return told
@@ -253,6 +271,10 @@ class Summary:
                     f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
                 )
         return told
+
+
+def _events(many: int) -> str:
+    return f"{many:,} event{'s' * (many != 1)}"
 
 
 def buffers_of(plan: Plan) -> dict[str, int]:

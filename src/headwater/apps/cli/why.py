@@ -15,6 +15,7 @@ import numpy as np
 
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.model import (
+    END,
     DataError,
     Instant,
     LimitReached,
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
-    plan = compile_text(text, file=arguments.file)
+    plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is kept here
     query = _chosen(plan, arguments.query)
     assert query.recognition is not None
     wanted = _wanted(query, arguments.key, arguments.partition or ())

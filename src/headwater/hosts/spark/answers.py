@@ -27,7 +27,9 @@ from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_colu
 from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
-from headwater.model import ColumnType, DataError, HostError
+from headwater.model import HIGHEST, ColumnType, DataError, HostError
+from headwater.query.build_pieces import Duration
+from headwater.query.history import MOST_HISTORY_US, most_history_us
 from headwater.query.plan import Plan, compile_script, compile_text, refuse_unbounded
 from headwater.query.tree import Script, Statement
 from headwater.query.zones import default_zones
@@ -50,11 +52,13 @@ def run(
     *,
     zones: int | None = None,
     audit: float | None = None,
+    most_history: Duration | None = None,
 ) -> Answers:
     """Answer standing queries over DataFrames, static or streaming: one for every stream that is read.
 
     `queries` is a text, or what the builders made. With streaming inputs the answers are streaming too; nothing runs
-    before they are written. `zones` is over how many places the queries are spread (default: two a core).
+    before they are written. `zones` is over how many places the queries are spread (default: two a core). `most_history` is for
+    how long a FOLLOW may keep events, as '7 DAYS' or a timedelta (default: a day).
 
     The points that a NEAREST asks about, and the fences of a FENCE, are an input too: a static DataFrame of Spark's or one of
     pandas', collected here; polygons are its column `geometry`. Its rows that are no points or fences are left out and told in `answers.bad`; a stream, whose batches have no place for
@@ -66,7 +70,7 @@ def run(
     if session is None:
         raise DataError("no-input", "no DataFrame was given", advice=['hw.run(text, {"stream": df})'])
     wanted = zones or default_zones(session.sparkContext.defaultParallelism)
-    plan = compile_queries(queries, zones=wanted)
+    plan = compile_queries(queries, zones=wanted, most_history_us=most_history_us(most_history))
     _refuse_strangers(plan, inputs)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     given = frame_points(plan, {name: frame for name, frame in inputs.items() if name in sets})
@@ -93,11 +97,14 @@ def run(
     return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
 
-def compile_queries(queries: str | Script | Sequence[Statement], *, zones: int) -> Plan:
+def compile_queries(
+    queries: str | Script | Sequence[Statement], *, zones: int, most_history_us: int = MOST_HISTORY_US
+) -> Plan:
     """The plan of a text or of built statements."""
     if isinstance(queries, str):
-        return compile_text(queries, zones=zones)
-    return compile_script(queries if isinstance(queries, Script) else Script(tuple(queries)), zones=zones)
+        return compile_text(queries, zones=zones, most_history_us=most_history_us)
+    script = queries if isinstance(queries, Script) else Script(tuple(queries))
+    return compile_script(script, zones=zones, most_history_us=most_history_us)
 
 
 class Answers:
@@ -162,10 +169,14 @@ class Answers:
 
     @property
     def counts(self) -> DataFrame:
-        """What was counted on the way: rows read, answers cut by LIMIT, repeats, rows held."""
+        """What was counted on the way: rows read, answers cut by LIMIT, repeats, rows held, events stored for FOLLOW at most."""
         chosen = self.table.where(F.col("kind") == "count")
         return (
-            chosen.groupBy("name").agg(F.sum("amount").alias("amount"))
+            chosen.groupBy("name").agg(
+                F.when(F.col("name").startswith(HIGHEST), F.max("amount"))
+                .otherwise(F.sum("amount"))
+                .alias("amount")
+            )
             if not self.table.isStreaming
             else chosen.select("name", "amount")
         )

@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.follow.places import Look, Places, cells_of, is_in
+from headwater.kernels.cells import cells_of
+from headwater.kernels.follow.places import Look, Places, is_in
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
 from headwater.kernels.follow.words import Update
 from headwater.model import END, Column, ColumnType, Instant, Rows, coded, join_columns
@@ -159,12 +160,22 @@ class _Rules(NamedTuple):
     over_us: int
     forget_us: int
     geographic: bool
+    since: int
 
 
 def switch(
-    query: FollowQuery, alive: Alive, updates: Updates, recent: Recent, watermark: Instant, serial: int
+    query: FollowQuery,
+    alive: Alive,
+    updates: Updates,
+    recent: Recent,
+    since: Instant,
+    watermark: Instant,
+    serial: int,
 ) -> Interests:
-    """Take updates in order, let time pass until `watermark`; new interests are numbered from `serial` on."""
+    """Take updates in order, let time pass until `watermark`; new interests are numbered from `serial` on.
+
+    Events before `since` are not for this query.
+    """
     known, came = len(alive.serial), len(updates.time)
     code, codes = _codes([alive.focal, updates.focal])
     room = known + came
@@ -182,6 +193,7 @@ def switch(
         query.over_us,
         query.forget_us,
         query.geographic,
+        since,
     )
     after, previous = np.zeros(came, np.int64), np.full(room, -1)
     many = _switch(
@@ -278,7 +290,7 @@ def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: 
     if rules.update == _MOVED:
         return distance_m(x[old], y[old], x[new], y[new], rules.geographic) > rules.moved_m
     if rules.update == _QUALITY:
-        chosen, wanted, both = count(now - rules.over_us, now + 1, old, new, recent)
+        chosen, wanted, both = count(max(now - rules.over_us, rules.since), now + 1, old, new, recent)
         precision = both / chosen if chosen > 0 else 1.0
         recall = both / wanted if wanted > 0 else 1.0
         return precision <= rules.precision or recall <= rules.recall
@@ -289,17 +301,20 @@ def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: 
 def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[int, int, int]:
     """How many of the events from `since` on and before `until` lie in one region, in another, and in both."""
     chosen, wanted, both = 0, 0, 0
+    listed = recent.places.cells
     low = np.searchsorted(recent.places.time, since)
     high = np.searchsorted(recent.places.time, until)
     for which in range(2):
         of, other = (old, new) if which == 0 else (new, old)
         for box in range(recent.box[of], recent.box[of + 1]):
-            west, east, south, north = cells_of(recent.places, recent.look, box)
+            west, east, south, north = cells_of(
+                recent.look.boxes, box, listed.corner, listed.size, listed.shape
+            )
             for along in range(south, north + 1):
                 for across in range(west, east + 1):
-                    cell = along * recent.places.shape[0] + across
-                    for place in range(recent.places.first[cell], recent.places.first[cell + 1]):
-                        row = recent.places.member[place]
+                    cell = along * listed.shape[0] + across
+                    for place in range(listed.first[cell], listed.first[cell + 1]):
+                        row = listed.member[place]
                         x, y = recent.places.x[row], recent.places.y[row]
                         if low <= row < high and is_in(recent.look, box, x, y):
                             if which == 0:

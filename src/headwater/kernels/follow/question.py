@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.follow.words import Update
-from headwater.model import Answers, Column, ColumnType, Instant, Rows, StreamSchema
+from headwater.kernels.follow.words import Saving, Update
+from headwater.model import Answers, Column, ColumnType, Instant, RowCondition, Rows, StreamSchema
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -53,8 +53,8 @@ class Events:
 
     @property
     def identity(self) -> str:
-        """The same for queries that can share what is stored."""
-        return repr((self.names, [taking.source for taking in self.sources], self.schema.columns, self.where))
+        """The same for queries that share what is stored, whatever their conditions."""
+        return repr((self.names, [taking.source for taking in self.sources], self.schema.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,26 @@ class Focals:
 
 
 @dataclass(frozen=True, slots=True)
-class Reuse:
-    """What operators look at together: events that are alike in some columns; None: each event by itself."""
+class Need:
+    """Which events one reader of a FOLLOW needs: an operator, or whoever asked for the events themselves.
 
-    columns: tuple[str, ...] | None
+    `part` numbers the sub-graphs of operators that hang together. `windows_us` is the longest sum of windows on a path from here on;
+    `takes` holds for all events that can matter to it, None: any may. `looks_at` are the columns in which events are alike that
+    its sub-graph looks at together (none: at all of them), or BY_ITSELF. `is_free`: it does not matter where its events begin.
+    `unsure_us` is how long before the end of a life its answers may be others than without that end: where an operator hands on
+    what it only answered because its input ended.
+    """
+
+    part: int
+    windows_us: int
+    takes: RowCondition | None
+    looks_at: tuple[str, ...] | None
+    is_free: bool
+    unsure_us: int = 0
+
+
+BY_ITSELF: Final = None
+"""What a sub-graph looks at that looks at each event by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +99,9 @@ class FollowQuery:
     """A standing FOLLOW. Lengths in metres, times in microseconds.
 
     `before_us` is how far back operators look beyond `last_us`, the history that is asked for. `share` is (zone, zones): only focal
-    objects that live in this zone. `interests`: not events are told, but interests. `reuse`: what an interest
-    need not see again (see `reuse`); None: everything is streamed. `tells`: somebody asked for the answers of FOLLOW itself. `operators` are None if nothing stands behind it.
+    objects that live in this zone. `interests`: not events are told, but interests. `needs` are those of the operators, one for each
+    that reads this FOLLOW, and behind them, if it `tells` its events or nobody reads it, its own. `savings` are those that may be made. `operators` are
+    None if nothing stands behind it.
     """
 
     name: str
@@ -108,9 +125,20 @@ class FollowQuery:
     best_effort: int | None
     share: tuple[int, int] | None
     interests: bool
-    reuse: Reuse | None
+    needs: tuple[Need, ...]
+    savings: frozenset[Saving]
     tells: bool
     operators: Operators | None
+
+    @property
+    def reuses(self) -> bool:
+        """Whether anything that was streamed for the interest before may be left out."""
+        return bool(self.savings) and not self.compares_nothing and any(need.is_free for need in self.needs)
+
+    @property
+    def compares_nothing(self) -> bool:
+        """Whether interests are not compared with those before: what was told is told again, or regions have shapes of their own."""
+        return self.each or self.focals.shape is not None
 
     @property
     def reach_us(self) -> int:
@@ -132,6 +160,13 @@ class Lives(NamedTuple):
     is_over: NDArray[np.bool_]
 
 
+class Given(NamedTuple):
+    """Events for one reader, in order of interest and time; `of[n]` is the place of each one's interest in `Lives`."""
+
+    rows: Rows
+    of: Whole
+
+
 class Told(NamedTuple):
     """Answers with their stamps, and for each of them the place of its interest in `Lives`."""
 
@@ -147,9 +182,9 @@ class Operators(Protocol):
         ...
 
     def step(
-        self, state: Any, lives: Lives, rows: Rows, of: Whole, watermark: Instant
+        self, state: Any, lives: Lives, given: Sequence[Given], settled: Whole, watermark: Instant
     ) -> tuple[Any, Sequence[Told], Mapping[str, int]]:
-        """Take the events of interests, in order of interest and time; `of[n]` is the place of each one's interest in `lives`."""
+        """Take the events of interests, for each need. `settled` int64[interests, parts]: answers before were told already."""
         ...
 
     def save(self, state: Any) -> dict[str, Any]:

@@ -1,30 +1,38 @@
-"""Which events of the past need not be streamed again? Two interests of an object that follow one another mostly overlap.
+"""Which events need not be streamed? Two interests of an object that follow one another mostly overlap, and few operators need all events.
 
 Where an answer depends only on events within the operators' windows before it, and only on those of its own group (a partition of a
-pattern, a single event for a SELECT), a group says nothing new as long as it looks the same from both interests: what it answers was
-delivered for the interest before.
+pattern, a single event for a SELECT, otherwise all), a group says nothing new as long as it looks the same from both interests: what it
+answers was delivered for the interest before.
 
 Rule 1  A group *differs* with the first of its events, from where the new interest's history begins on, that lies in one of the two
-        regions and not in the other; at the latest when the new interest begins.
+        regions and not in the other; at the latest when the new interest begins, or as long before that as answers may come of the end
+        of a life alone. Events that a sub-graph does not take make no difference to it.
 Rule 2  Its events are streamed from the operators' windows before that on. An answer that ends before it differs is an old one; any other
         began no earlier than that.
-Rule 3  Nothing is left out where it could be told again (DELIVER EACH), cut (BEST EFFORT) or counted (EMIT INTERESTS), for operators that
-        depend on where they start, and after an object was forgotten.
+Rule 3  What is answered before all groups differ may be wrong, where answers go through several operators: windows are being filled. It
+        is `settled`, told already for the interest before.
+Rule 4  Nothing is left out for operators that depend on where they start, nor where it is cut (BEST EFFORT) or counted (EMIT INTERESTS);
+        nothing that was streamed before where it is told again (DELIVER EACH), and after an object was forgotten.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.follow.interests import Interests
+from headwater.kernels.follow.finding import Found
 from headwater.kernels.follow.places import Look, is_in
-from headwater.kernels.follow.question import FollowQuery, Real, Whole
+from headwater.kernels.follow.question import BY_ITSELF, FollowQuery, Need, Real, Whole
 from headwater.kernels.follow.store import Store, coordinates
-from headwater.model import Instant, Rows, join_columns
+from headwater.kernels.follow.words import Saving
+from headwater.model import BEGINNING, Instant, Rows, join_columns
 from headwater.model.partitions import numbered
 
 Mask = NDArray[np.bool_]
@@ -32,95 +40,221 @@ Mask = NDArray[np.bool_]
 _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
-def needed(
-    query: FollowQuery,
-    interests: Interests,
-    look: Look,
-    owner: Whole,
-    rows: Rows,
-    row: Whole,
-    of: Whole,
-    store: Store,
-    since: Instant,
-) -> Mask:
-    """Which of some events of interests must be streamed; `look` has boxes around all interests, and `owner` says whose each is."""
-    assert query.reuse is not None
-    streamed = np.ones(len(row), np.bool_)
-    time = rows[query.events.schema.time].values
-    goes_on = interests.previous[of] >= 0
-    past = np.flatnonzero(goes_on & (time[row] < interests.start[of] - query.before_us))
-    if not len(past):
-        return streamed
-    boxes = np.searchsorted(owner, np.arange(len(interests.serial) + 1))
-    was_in = _is_in_any(*_places(query, rows, row[past]), interests.previous[of[past]], look, boxes)
-    if query.reuse.columns is None:
-        streamed[past[was_in]] = False
-        return streamed
-    # Events may also have been in the last interest and not be in this one, and those of the windows count as well.
-    earlier = np.flatnonzero(goes_on & (time[row] < interests.start[of]))
-    both = _is_in_any(*_places(query, rows, row[earlier]), interests.previous[of[earlier]], look, boxes)
-    gone, gone_of = _gone(query, interests, look, owner, boxes, store, since)
-    keys, group = numbered(
-        Rows.empty({name: rows[name].type for name in query.reuse.columns}),
-        _joined(query, rows, gone),
-        query.reuse.columns,
-    )
-    group_of_row, group_of_gone = group[: rows.count], group[rows.count :]
-    many = max(keys.count, 1)
-    new = earlier[~both]
-    names = np.concatenate([of[new] * many + group_of_row[row[new]], gone_of * many + group_of_gone])
-    times = np.concatenate([time[row[new]], gone[query.events.schema.time].values])
-    first = _first_difference(
-        names, times, of[past] * many + group_of_row[row[past]], interests.start[of[past]]
-    )
-    streamed[past[time[row[past]] < first - query.before_us]] = False
-    return streamed
+class Choice(NamedTuple):
+    """For each need which events found are streamed; `settled` int64[interests, parts]; and how many events each saving left out."""
+
+    streamed: list[Mask]
+    settled: Whole
+    saved: Counter[Saving]
 
 
-def _first_difference(names: Whole, times: Whole, asked: Whole, otherwise: Whole) -> Whole:
-    """The least time under each name that is asked for; something else where there is none."""
+def choose(query: FollowQuery, found: Found, store: Store, since: Instant) -> Choice:
+    """Which events must be streamed to whom."""
+    past = _Past(query, found, store, since)
+    needs = query.needs if Saving.SUBGRAPHS in query.savings else _as_one(query.needs)
+    parts = {need.part: [other for other in needs if other.part == need.part] for need in needs}
+    most = max((need.part for need in query.needs), default=0) + 1
+    settled = np.full((len(found.interests.serial), most), BEGINNING)
+    differ = {part: _differ(past, members) for part, members in parts.items()}
+    for part, first in differ.items():
+        if first is not None and first.settles:
+            settled[past.follows, part] = first.of_interest[past.follows]
+    if len(parts) == 1:  # as one, or only one
+        settled[:] = settled[:, :1]
+    saved: Counter[Saving] = Counter()
+    streamed = [_streamed(past, need, differ[need.part], saved) for need in needs]
+    return Choice(streamed, settled, saved)
+
+
+def _as_one(needs: Sequence[Need]) -> list[Need]:
+    """Needs as if all operators hung together and took every event."""
+    columns = [set(need.looks_at) for need in needs if need.looks_at is not BY_ITSELF]
+    one = Need(
+        part=0,
+        windows_us=0,
+        takes=None,
+        looks_at=tuple(sorted(set.intersection(*columns))) if columns else BY_ITSELF,
+        is_free=all(need.is_free for need in needs),
+        unsure_us=max(need.unsure_us for need in needs),
+    )
+    return [replace(one, windows_us=need.windows_us) for need in needs]
+
+
+def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Saving]) -> Mask:
+    """Which events are streamed for a need whose sub-graph differs as `first` says."""
+    query, found = past.query, past.found
+    windows_us = need.windows_us if need.is_free and Saving.POINTS in query.savings else query.before_us
+    begins = found.interests.start[found.of]
+    kept = past.time >= begins - (query.last_us + windows_us)
+    saved[Saving.POINTS] += _missing(kept)
+    if need.takes is not None and need.is_free and Saving.SUBGRAPHS in query.savings:
+        taken = need.takes(found.rows)[found.row]
+        saved[Saving.SUBGRAPHS] += int(np.count_nonzero(kept & ~taken))
+        kept &= taken
+    if first is None:
+        return kept
+    old = past.earlier[kept[past.earlier]]
+    is_same = past.time[old] + windows_us < first.of_event[old]
+    kept[old[is_same]] = False
+    whole = int(np.count_nonzero(~first.is_there[found.of[old[is_same]]]))
+    one_by_one = Saving.SPACE if need.looks_at is BY_ITSELF else Saving.TIME
+    saved[Saving.SUBGRAPHS if Saving.SUBGRAPHS in query.savings else one_by_one] += whole
+    saved[one_by_one] += int(np.count_nonzero(is_same)) - whole
+    return kept
+
+
+class _First(NamedTuple):
+    """When a sub-graph first differs: for each interest, and for the group of each event; and whether there `is_there` a difference.
+
+    `settles`: answers of an interest that end before that are old.
+    """
+
+    of_interest: Whole
+    of_event: Whole
+    is_there: Mask
+    settles: bool
+
+
+def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
+    """When the events that a sub-graph takes first differ between interests that follow one another; None: it must have all."""
+    query, found = past.query, past.found
+    one_by_one = Saving.SPACE if needs[0].looks_at is BY_ITSELF else Saving.TIME
+    by_groups, by_graphs = one_by_one in query.savings, Saving.SUBGRAPHS in query.savings
+    if (
+        query.compares_nothing
+        or not needs[0].is_free
+        or not (by_groups or by_graphs)
+        or not len(past.follows)
+    ):
+        return None
+    starts = found.interests.start - needs[0].unsure_us
+    differs = np.zeros(len(starts), np.bool_)
+    if (
+        by_groups and needs[0].looks_at is BY_ITSELF
+    ):  # an event that is new differs, any other is all there is of its group
+        of_event = np.where(past.is_new, BEGINNING, starts[found.of])
+        differs[found.of[past.is_new]] = True
+        return _First(starts, of_event, differs, settles=False)
+    new = np.flatnonzero(past.is_new & _taken(needs, found.rows)[found.row])
+    gone = _taken(needs, past.gone)
+    gone_of, gone_time = past.gone_of[gone], past.gone[query.events.schema.time].values[gone]
+    differing = np.concatenate([found.of[new], gone_of])
+    times = np.concatenate([past.time[new], gone_time])
+    differs[differing] = True
+    if not by_groups:
+        of_interest = np.where(differs, BEGINNING, starts)
+        return _First(of_interest, of_interest[found.of], differs, settles=True)
+    columns = needs[0].looks_at or ()
+    of_interest = _least(differing, times, np.arange(len(starts)), starts)
+    if not columns:
+        return _First(of_interest, of_interest[found.of], differs, settles=True)
+    group_of_row, group_of_gone, many = past.groups(columns)
+    names = np.concatenate(
+        [found.of[new] * many + group_of_row[found.row[new]], gone_of * many + group_of_gone[gone]]
+    )
+    asked = found.of * many + group_of_row[found.row]
+    return _First(of_interest, _least(names, times, asked, starts[found.of]), differs, settles=False)
+
+
+def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
+    """Which events any of some operators takes."""
+    taken = np.zeros(rows.count, np.bool_)
+    for need in needs:
+        taken |= np.ones(rows.count, np.bool_) if need.takes is None else need.takes(rows)
+    return taken
+
+
+def _least(names: Whole, times: Whole, asked: Whole, otherwise: Whole) -> Whole:
+    """The least time under each name that is asked for, and not later than something else."""
     if not len(names):
         return otherwise
     order = np.lexsort([times, names])
     different, first = np.unique(names[order], return_index=True)
     place = np.minimum(np.searchsorted(different, asked), len(different) - 1)
-    return np.where(different[place] == asked, times[order][first][place], otherwise)
+    return np.where(different[place] == asked, np.minimum(times[order][first][place], otherwise), otherwise)
 
 
-def _gone(
-    query: FollowQuery,
-    interests: Interests,
-    look: Look,
-    owner: Whole,
-    boxes: Whole,
-    store: Store,
-    since: Instant,
-) -> tuple[Rows, Whole]:
-    """Events of the past of interests that lie in the one before and not in them; and whose past it is."""
-    follows = np.flatnonzero(interests.is_new & (interests.previous >= 0))
-    chosen = np.flatnonzero(np.isin(owner, interests.previous[follows]))
-    successor = np.full(len(interests.serial), -1)
-    successor[interests.previous[follows]] = follows
-    after = successor[owner[chosen]]
-    back = Look(
-        look.boxes[chosen],
-        np.maximum(interests.start[after] - query.reach_us, since),
-        interests.start[after],
-        look.x[chosen],
-        look.y[chosen],
-        look.radius_m,
-        look.geographic,
-    )
-    rows, row, box = store.gather(back, Rows.empty(query.events.schema.types))
-    of = after[box]
-    is_left = ~_is_in_any(*_places(query, rows, row), of, look, boxes)
-    return rows.take(row[is_left]), of[is_left]
+@dataclass
+class _Past:
+    """The past of interests that follow another one of their object, seen from both."""
+
+    query: FollowQuery
+    found: Found
+    store: Store
+    since: Instant
+
+    @cached_property
+    def time(self) -> Whole:
+        """When each event is."""
+        return self.found.rows[self.query.events.schema.time].values[self.found.row]
+
+    @cached_property
+    def follows(self) -> Whole:
+        """The interests that follow another one."""
+        interests = self.found.interests
+        return np.flatnonzero(interests.is_new & (interests.previous >= 0))
+
+    @cached_property
+    def earlier(self) -> Whole:
+        """Events from before the start of an interest that follows another one."""
+        interests, of = self.found.interests, self.found.of
+        return np.flatnonzero((interests.previous[of] >= 0) & (self.time < interests.start[of]))
+
+    @cached_property
+    def is_new(self) -> Mask:
+        """Of all events: those of `earlier` that do not lie in the region before."""
+        found, is_new = self.found, np.zeros(len(self.found.row), np.bool_)
+        before = found.interests.previous[found.of[self.earlier]]
+        x, y = _places(self.query, found.rows, found.row[self.earlier])
+        is_new[self.earlier] = ~_is_in_any(x, y, before, found.look, self._boxes)
+        return is_new
+
+    @cached_property
+    def _boxes(self) -> Whole:
+        return np.searchsorted(self.found.owner, np.arange(len(self.found.interests.serial) + 1))
+
+    @property
+    def gone(self) -> Rows:
+        """Events of the past of interests that lie in the one before and not in them."""
+        return self._gone[0]
+
+    @property
+    def gone_of(self) -> Whole:
+        """In whose past each of these lies."""
+        return self._gone[1]
+
+    @cached_property
+    def _gone(self) -> tuple[Rows, Whole]:
+        interests, look, owner = self.found.interests, self.found.look, self.found.owner
+        chosen = np.flatnonzero(np.isin(owner, interests.previous[self.follows]))
+        successor = np.full(len(interests.serial), -1)
+        successor[interests.previous[self.follows]] = self.follows
+        after = successor[owner[chosen]]
+        back = Look(
+            look.boxes[chosen],
+            np.maximum(interests.start[after] - self.query.reach_us, self.since),
+            interests.start[after],
+            look.x[chosen],
+            look.y[chosen],
+            look.radius_m,
+            look.geographic,
+        )
+        rows, row, box = self.store.gather(back, Rows.empty(self.query.events.schema.types))
+        of = after[box]
+        is_left = ~_is_in_any(*_places(self.query, rows, row), of, look, self._boxes)
+        return rows.take(row[is_left]), of[is_left]
+
+    def groups(self, columns: tuple[str, ...]) -> tuple[Whole, Whole, int]:
+        """A number for what events are alike in: of the rows found, of those that are gone, and how many there are."""
+        rows, gone = self.found.rows, self.gone
+        joined = {name: join_columns([rows[name], gone[name]]) for name in columns}
+        nothing = Rows.empty({name: rows[name].type for name in columns})
+        keys, group = numbered(nothing, Rows(joined, rows.count + gone.count), columns)
+        return group[: rows.count], group[rows.count :], max(keys.count, 1)
 
 
-def _joined(query: FollowQuery, rows: Rows, gone: Rows) -> Rows:
-    assert query.reuse is not None and query.reuse.columns is not None
-    columns = {name: join_columns([rows[name], gone[name]]) for name in query.reuse.columns}
-    return Rows(columns, rows.count + gone.count)
+def _missing(kept: Mask) -> int:
+    return int(len(kept) - np.count_nonzero(kept))
 
 
 def _places(query: FollowQuery, rows: Rows, row: Whole) -> tuple[Real, Real]:

@@ -1,8 +1,9 @@
 """The events of the recent past, for interests that are still to come: buckets of time with a grid each.
 
-Rule 1  Events are stored once for all queries that look at the same ones.
-Rule 2  A bucket is a chunk of the log in which the events are saved, so a step writes its new events and nothing else. Its grid is made
-        when the bucket is, and never saved.
+Rule 1  Events are stored once for all queries that look at the same streams, as far as the condition of any of them holds. Those with a
+        condition have a grid of their own, over the events for which it holds.
+Rule 2  A bucket is a chunk of the log in which the events are saved, so a step writes its new events and nothing else. Its grids are made
+        when they are asked for, and never saved.
 Rule 3  A bucket is dropped when its newest event is older than any interest can ask for.
 
 Memory  The events of the longest history of any query, operators' windows included.
@@ -10,29 +11,41 @@ Memory  The events of the longest history of any query, operators' windows inclu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from headwater.kernels.follow.places import Look, Places, find, lay_out
 from headwater.kernels.follow.question import Real, Whole
-from headwater.model import Chunk, Instant, Log, Rows, StreamSchema, join_rows
+from headwater.model import Chunk, Instant, Log, RowCondition, Rows, StreamSchema, join_rows
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """Events of some stretch of time."""
+    """Events of some stretch of time; only those for which a condition `holds` are found."""
 
     chunk: Chunk
     schema: StreamSchema
+    holds: RowCondition | None = None
+    others: dict[int, Bucket] = field(default_factory=dict, compare=False)  # the same events under conditions
 
     @cached_property
     def places(self) -> Places:
         """Times and places, with their grid."""
         rows, place = self.chunk.rows, self.schema.place
         assert place is not None
-        return lay_out(rows[self.schema.time].values, coordinates(rows, place.x), coordinates(rows, place.y))
+        x, y = coordinates(rows, place.x), coordinates(rows, place.y)
+        if self.holds is not None:
+            x = np.where(self.holds(rows), x, np.nan)  # nowhere
+        return lay_out(rows[self.schema.time].values, x, y)
+
+    def where(self, place: int, holds: RowCondition) -> Bucket:
+        """The same events, under the condition that is numbered so."""
+        if place not in self.others:
+            self.others[place] = Bucket(self.chunk, self.schema, holds)
+        return self.others[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +70,24 @@ class Store:
         log = self.log.since(instant)
         return self if log is self.log else Store.of(log, schema, self.buckets)
 
+    def where(self, place: int | None, conditions: Sequence[RowCondition]) -> Store:
+        """The same events, as one sees them who wants those for which a condition holds, if there is one."""
+        if place is None:
+            return self
+        return Store(self.log, tuple(bucket.where(place, conditions[place]) for bucket in self.buckets))
+
     @property
     def count(self) -> int:
         """How many events there are."""
         return sum(bucket.chunk.rows.count for bucket in self.buckets)
+
+    @property
+    def span_us(self) -> int:
+        """How long it is from the first of them to the last."""
+        if not self.buckets:
+            return 0
+        first = self.buckets[0]
+        return self.buckets[-1].chunk.newest - int(first.chunk.rows[first.schema.time].values[0])
 
     def gather(self, look: Look, types: Rows) -> tuple[Rows, Whole, Whole]:
         """The events in any of some boxes; then, box by box and in order, which of them, and of which box."""

@@ -17,3 +17,17 @@ class Update(enum.Enum):
     EVERY = "EVERY"
     MOVED = "MOVED"
     QUALITY = "QUALITY"
+
+
+class Saving(enum.Enum):
+    """What need not be streamed to operators again, without changing an answer. Each can be left off.
+
+    SPACE: of operators that look at each event by itself, events that lie in the region before as well. TIME: of operators that look at
+    groups of events, those of a group before it differs between the two regions. SUBGRAPHS: to operators that hang together, events that
+    they do not take, and history as long as it is the same in both regions. POINTS: events before the windows of an operator's own path.
+    """
+
+    SPACE = "space"
+    TIME = "time"
+    SUBGRAPHS = "subgraphs"
+    POINTS = "points"

@@ -1,7 +1,8 @@
 """What may run behind a FOLLOW, once for each interest?
 
-Queries behind one FOLLOW read queries behind the same one, are no FOLLOW and no FENCE themselves, look back over a time that is known, and
-leave the stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered.
+Queries behind one FOLLOW read queries behind the same one, are no FOLLOW themselves, look back over a time that is known, and leave the
+stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered. Fences that stand still are read by nobody;
+those that move must be behind the same FOLLOW as the positions.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ class Read(NamedTuple):
 def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
     """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
     follows = isinstance(tree.select.operator, Follow)
-    fences = isinstance(tree.select.operator, Fence)
     fellow = next((source for source in sources if source.behind), None)
     behind = fellow.behind if fellow else None
     for source in sources:
@@ -64,21 +64,29 @@ def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints:
                 source.span,
                 "read what is not behind a FOLLOW; what is delivered to one object is not near to another",
             )
-        elif fences and source.behind:
-            complaints.refuse(
-                "wrong-chain",
-                f"'{source.name}' runs behind a FOLLOW, and no FENCE stands behind a FOLLOW",
-                source.span,
-                "read what is not behind a FOLLOW",
-            )
-        elif not follows and not fences and fellow and source.behind != behind:
-            complaints.refuse(
-                "wrong-sources",
-                f"'{source.name}' and '{fellow.name}' do not run behind the same FOLLOW",
-                source.span,
-                "let both read the same FOLLOW, or follow both together: FROM a, b FOLLOW (…)",
-            )
+        elif not follows and fellow and source.behind != behind:
+            _refuse_apart(tree, source, fellow, complaints)
     return tree.name if follows else behind
+
+
+def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Complaints) -> None:
+    if not isinstance(tree.select.operator, Fence):
+        complaints.refuse(
+            "wrong-sources",
+            f"'{source.name}' and '{fellow.name}' do not run behind the same FOLLOW",
+            source.span,
+            "let both read the same FOLLOW, or follow both together: FROM a, b FOLLOW (…)",
+        )
+        return
+    complaints.refuse(
+        "wrong-sources",
+        "positions and fences that move run behind the same FOLLOW, or both behind none: "
+        f"'{source.name}' does not run where '{fellow.name}' does",
+        source.span,
+        "name the FOLLOW and read it on both sides: CREATE QUERY near AS SELECT * FROM a, b FOLLOW (…), then FROM near WHERE source = 'a' "
+        "FENCE (near WHERE source = 'b' RADIUS …)",
+        "polygons of a CREATE FENCES stand behind any FOLLOW",
+    )
 
 
 def check_bounded(

@@ -1,7 +1,7 @@
 """Which operators may follow one another, and which may read several streams?
 
-SUPPRESS may be followed by PREDICT, and FOLLOW may stand behind and before any of these, once; but no FENCE stands behind a FOLLOW. PREDICT
-and FOLLOW may read several streams. All else is said with queries that read queries.
+SUPPRESS may be followed by PREDICT, and FOLLOW may stand behind and before any operator, once. PREDICT and FOLLOW may read several
+streams. All else is said with queries that read queries.
 """
 
 from __future__ import annotations
@@ -70,14 +70,6 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
                 f"{_word(second)} reads events, and EMIT INTERESTS tells none",
                 second.span,
                 "leave EMIT INTERESTS out, or ask for the interests in a query of their own",
-            )
-            return
-        if isinstance(first, Follow) and isinstance(second, Fence):
-            complaints.refuse(
-                "wrong-chain",
-                "no FENCE stands behind a FOLLOW",
-                second.span,
-                "ask who enters what in a query of its own, which reads the stream",
             )
             return
         if isinstance(second, Follow):

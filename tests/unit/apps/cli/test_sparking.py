@@ -4,9 +4,11 @@ import json
 
 import pyarrow as pa
 
-from headwater.apps.cli.sparking import as_given, told_by_table
+from headwater.apps.cli.sparking import as_given, told_by_table, told_by_zones
 from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.local import Told
+from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.zone import Output
 from headwater.model import Rows, strings
 from headwater.query.plan import compile_text
 
@@ -31,6 +33,28 @@ def test_bad_rows_come_in_the_order_of_their_files_and_lines():
     )
     bad = told_by_table(PLAN, table).bad
     assert list(zip(bad["file"].tolist(), bad["line"].tolist(), strict=True)) == sorted(places)
+
+
+def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
+    told = [
+        ("most_stored:q", 5),
+        ("answers_cut", 2),
+        ("most_stored:q", 9),
+        ("answers_cut", 3),
+        ("most_stored:q", 7),
+    ]
+    names, amounts = zip(*told, strict=True)
+    table = pa.table(
+        {
+            "kind": ["count"] * 5,
+            "name": list(names),
+            "amount": list(amounts),
+            "body": pa.nulls(5, pa.string()),
+        }
+    )
+    assert told_by_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
+    zones = [ZoneTold(Output(counts=dict([one])), None, 0) for one in told]
+    assert told_by_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
 
 
 def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):

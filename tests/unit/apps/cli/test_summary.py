@@ -4,10 +4,11 @@ import pyarrow as pa
 
 from headwater.apps.cli.outputs import answer_types, late_rows
 from headwater.apps.cli.sparking import told_by_table
+from headwater.apps.cli.stores import stores_of
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told
-from headwater.model import Column, ColumnType, Rows, StreamSchema, strings
+from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.plan import compile_text
 
 
@@ -78,6 +79,32 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
         "buffer    near: 1,203 updates given up, lines beside them live 40 s longer for it, the rest goes unanswered",
         "          all sensors of a stream share the BUFFER of 5: where there are more of them than that, some are not "
         "predicted at all; a larger one gives up less",
+    ]
+
+
+def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
+    text = """
+    CREATE STREAM cars (id BIGINT KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
+    CREATE STREAM trucks (id BIGINT KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, load DOUBLE, PLACE (x, y));
+    CREATE QUERY near AS SELECT * FROM cars FOLLOW (cars RADIUS 5 LAST 1 MINUTE);
+    CREATE QUERY crowd AS SELECT * FROM near CORRELATE (3 OF x >= 0 WITHIN 10 SECONDS);
+    CREATE QUERY longer AS SELECT * FROM cars FOLLOW (cars RADIUS 9 LAST 2 MINUTES);
+    CREATE QUERY fast AS SELECT * FROM cars WHERE x > 9 FOLLOW (cars RADIUS 5 UPDATE QUALITY 0.5, 0.5 OVER 3 MINUTES);
+    CREATE QUERY live AS SELECT * FROM cars FOLLOW (trucks RADIUS 5);
+    CREATE QUERY both AS SELECT * FROM cars, trucks FOLLOW (trucks RADIUS 5 LAST 4 MINUTES);
+    """
+    stores = stores_of(compile_text(text))
+    assert [(store.counted, store.events) for store in stores] == [
+        ("near", "cars"),
+        ("both", "cars, trucks"),
+    ]
+    assert [store.event_bytes for store in stores] == [6 + 4 * 8, 6 + 4 + 6 * 8]
+    assert [store.history_us // SECOND for store in stores] == [180, 240]
+    summary = Summary(["near"], stores=stores[:1])
+    for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
+        summary.take(Told(counts={"most_stored:near": many, "most_stored_us:near": span_us}))
+    assert summary.lines()[2:] == [
+        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; asked for are the last 3 minutes"
     ]
 
 

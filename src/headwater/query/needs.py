@@ -1,0 +1,156 @@
+"""What do the queries behind a FOLLOW need of its events?
+
+Rule 1  Queries that read one another, directly or not, hang together: a sub-graph. Its events reach it through its *entries*: queries that
+        read the FOLLOW itself, alone or together with others.
+Rule 2  An entry looks back as far as the longest sum of windows on a path from it, not on any path there is.
+Rule 3  A sub-graph is free where none of its queries depends on where its rows begin. A SELECT looks at each event by itself, a single
+        pattern at those of its partition, everything else at all events together.
+Rule 4  What a query answers within its window before the end of a life may come of that end (a loop closes). Handed on to another, it
+        makes answers that would not be there without it, in the windows of a path before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.follow.question import BY_ITSELF, Need
+from headwater.kernels.nearest.words import Emission
+from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern.words import SkipTo
+from headwater.kernels.select import SelectKernel
+from headwater.model import RowCondition, Rows
+from headwater.query.expressions import condition
+from headwater.query.shapes import Projection
+from headwater.query.tree import Name
+from headwater.query.walk import columns_of
+
+if TYPE_CHECKING:
+    from headwater.query.groups import Group, QueryPlan
+
+Sources = Callable[[str], tuple[str, ...]]
+
+ONE_BY_ONE: Final = ("select", "pattern")
+"""Kinds of queries whose kernels gain nothing from company, and which may need other events than their neighbours."""
+
+
+def inside_groups(kind: str, queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[QueryPlan]]]:
+    """Which of the queries behind a FOLLOW that read the same share a kernel; and what their group has more in its name for it."""
+    if kind in ONE_BY_ONE:
+        return [(f":{query.name}", [query]) for query in queries]
+    return [("", queries)]
+
+
+def is_strong(query: QueryPlan) -> bool:
+    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
+
+    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one.
+    """
+    if query.kind not in (*ONE_BY_ONE, "correlate", "nearest", "fence"):
+        return False
+    if query.subscription and query.subscription.emit is Emit.READINGS:
+        return False
+    if (near := query.neighbourhood) and near.emission is Emission.ENTERS and near.k > 1:
+        return False
+    asked = query.recognition
+    return asked is None or asked.skip is (SkipTo.NOWHERE if asked.every else SkipTo.NEXT_ROW)
+
+
+def needs_behind(
+    follow: QueryPlan,
+    projection: Projection,
+    groups: Sequence[Group],
+    queries: Mapping[str, QueryPlan],
+    sources: Sources,
+) -> dict[str, Need]:
+    """What every entry needs, by the name of its group, or of what it reads where that is not the FOLLOW alone."""
+    handed = {name for name, expression, _ in projection.columns if expression == Name(name)} - {"event_time"}
+    parts, paths = parts_of(groups, sources), _paths(groups, queries, sources)
+    members: dict[int, list[Group]] = {}
+    for group in groups:
+        members.setdefault(parts[group.name], []).append(group)
+    needs: dict[str, Need] = {}
+    for group in groups:
+        if follow.name not in sources(group.reads):
+            continue
+        together = members[parts[group.name]]
+        is_alone = group.reads == follow.name
+        name = group.name if is_alone else group.reads
+        need = Need(
+            parts[group.name],
+            paths[group.name],
+            _takes([queries[query] for query in group.queries], handed) if is_alone else None,
+            _looks_at(together, handed),
+            all(_is_free(other, queries) for other in together),
+            max(paths[other.name] for other in together) if len(together) > 1 else 0,
+        )
+        longest = max(need.windows_us, needs[name].windows_us if name in needs else 0)
+        needs[name] = replace(need, windows_us=longest)
+    return needs
+
+
+def parts_of(groups: Sequence[Group], sources: Sources) -> dict[str, int]:
+    """The number of the sub-graph of each group; groups come after what they read."""
+    made_by = {query: group.name for group in groups for query in group.queries}
+    part: dict[str, int] = {}
+    for number, group in enumerate(groups):
+        read = {part[made_by[source]] for source in sources(group.reads) if source in made_by}
+        part[group.name] = min(read, default=number)
+        if len(read) > 1:  # it ties together what had nothing to do with one another
+            part = {name: part[group.name] if old in read else old for name, old in part.items()}
+    numbers = {number: place for place, number in enumerate(dict.fromkeys(part.values()))}
+    return {name: numbers[number] for name, number in part.items()}
+
+
+def _paths(groups: Sequence[Group], queries: Mapping[str, QueryPlan], sources: Sources) -> dict[str, int]:
+    """The longest sum of windows on a path from each group on, its own included; groups come after what they read."""
+    paths: dict[str, int] = {}
+    behind: dict[str, int] = {}  # by what is read: the longest path of those that read it
+    for group in reversed(groups):
+        paths[group.name] = max(queries[query].window_us + behind.get(query, 0) for query in group.queries)
+        for source in sources(group.reads):
+            behind[source] = max(behind.get(source, 0), paths[group.name])
+    return paths
+
+
+def _is_free(group: Group, queries: Mapping[str, QueryPlan]) -> bool:
+    """Whether it does not matter to any of its queries where rows begin."""
+    asked = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
+    return all(is_strong(queries[query]) for query in group.queries) and all(
+        query.is_anywhere_the_same for query in asked
+    )
+
+
+def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:
+    """What a sub-graph looks at together."""
+    kernels = [group.kernel for group in groups]
+    if all(isinstance(kernel, SelectKernel) for kernel in kernels):
+        return BY_ITSELF
+    if len(kernels) > 1 or not isinstance(kernels[0], PatternKernel):
+        return ()
+    (query,) = kernels[0].queries
+    columns = tuple(sorted(query.partition))
+    return columns if handed.issuperset(columns) else ()
+
+
+def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:
+    """A condition that holds for every event that some queries can use; None: for any."""
+    wanted = [query.wanted for query in queries]
+    conditions = [
+        condition(one)
+        for one in wanted
+        if one is not None and handed.issuperset(name.name for name in columns_of(one))
+    ]
+    if len(conditions) < len(wanted):
+        return None
+
+    def takes(rows: Rows) -> NDArray[np.bool_]:
+        return reduce(np.logical_or, [holds(rows) for holds in conditions])
+
+    return takes
