@@ -1,15 +1,22 @@
 """`headwater prepare`: compile the kernels once, so that no later start has to wait for it.
 
-The loops of the kernels are compiled when they are first used, which takes a minute or more in all, and kept on disk. Here a
-small valley goes through every kind of query and every kind of file; `make` and container builds call it after installing.
+The loops of the kernels are compiled when they are first used, which takes minutes in all, and kept on disk. Here a small
+valley goes through every kind of query and every kind of file; `make` and container builds call it after installing.
+
+Rule 1  Kinds of queries with few loops in common (`PARTS`) are compiled side by side, by one process for each core.
+Rule 2  Processes that keep the same loop at the same time may lose one of two. So everything goes through one process again
+        at the end, which is quick: only what was lost is compiled.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +30,7 @@ CREATE QUERY plain AS SELECT * FROM weather CORRELATE (temperature < 9, wind > 0
 NEAR: Final = """
 CREATE QUERY near AS SELECT * FROM weather CORRELATE (temperature < 9, humidity > 60 WITHIN 30 SECONDS, 3 KM);
 """
-QUERIES: Final = f"""{PLAIN}{NEAR}
+CORRELATIONS: Final = f"""{PLAIN}{NEAR}
 CREATE QUERY several AS SELECT * FROM weather CORRELATE (
   2 OF wind > 2 AS gust, 'st-001'.humidity > 10 WITHIN 20 SECONDS INSIDE BOX (7, 45, 8, 46));
 CREATE QUERY every AS SELECT * FROM weather CORRELATE (
@@ -33,6 +40,8 @@ CREATE QUERY told AS SELECT * FROM weather CORRELATE (
   temperature < 9, wind > 1 WITHIN 30 SECONDS INSIDE POLYGON ((7, 45), (8, 45), (8, 46), (7, 46)) EMIT READINGS);
 CREATE QUERY told_near AS SELECT * FROM weather CORRELATE (
   temperature < 9, wind > 1 WITHIN 10 SECONDS, 2 KM EMIT READINGS);
+"""
+SITUATIONS: Final = """
 CREATE QUERY mild AS SELECT station, at, temperature FROM weather WHERE temperature > 0;
 CREATE QUERY row_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
   PARTITION BY station ORDER BY at
@@ -48,6 +57,16 @@ CREATE QUERY node_pattern AS SELECT * FROM weather MATCH_RECOGNIZE (
   PARTITION BY station MODE UNRESTRICTED PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
 CREATE QUERY node_recent AS SELECT * FROM weather MATCH_RECOGNIZE (
   PARTITION BY station MODE RECENT PATTERN (A B) WITHIN 1 MINUTE DEFINE A AS wind > 1, B AS wind > 2);
+CREATE QUERY around AS SELECT * FROM weather FOLLOW (
+  weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS UPDATE QUALITY 0.5, 0.5 OVER 10 SECONDS);
+CREATE QUERY around_fits AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 BOX 4 KM, 4 KM EMIT INTERESTS);
+CREATE QUERY around_pattern AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS)
+  MATCH_RECOGNIZE (PARTITION BY station AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) WITHIN 5 SECONDS DEFINE B AS B.wind > A.wind);
+CREATE FENCES areas (name STRING KEY);
+CREATE QUERY fenced AS SELECT * FROM weather FENCE (areas DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
+CREATE QUERY roaming AS SELECT * FROM weather FENCE (weather RADIUS 5 KM DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
+"""
+NEIGHBOURS: Final = """
 CREATE POINTS marks (number BIGINT KEY, lon DOUBLE, lat DOUBLE, temperature DOUBLE, wind DOUBLE);
 CREATE QUERY nearest_each AS SELECT * FROM weather NEAREST (
   3 TO EACH OF marks BY (temperature, wind) WEIGHTED (1, 2) OVER 30 SECONDS EMIT CHANGES);
@@ -55,6 +74,8 @@ CREATE QUERY nearest_probable AS SELECT * FROM weather NEAREST (
   3 TO EACH OF marks BY PLACE OVER 30 SECONDS USING PROBABLE 0.1 EMIT EVERY 10 SECONDS);
 CREATE QUERY nearest_rows AS SELECT * FROM weather NEAREST (2 TO EACH OF marks BY (wind) OVER 20 ROWS PER station WITH TIES);
 CREATE QUERY nearest_highest AS SELECT * FROM weather NEAREST (2 TO HIGHEST wind OVER 30 SECONDS USING EXACT ALGORITHM RA);
+"""
+PREDICTIONS: Final = """
 CREATE QUERY sent AS SELECT * FROM weather SUPPRESS (temperature, wind TOLERANCE 0.5 HEARTBEAT 30 SECONDS);
 CREATE QUERY warm AS SELECT * FROM sent PREDICT (temperature > 0 PROBABILITY >= 0.5 TENTATIVE AHEAD 5 SECONDS);
 CREATE QUERY even AS SELECT * FROM sent PREDICT (PAIRS a, b WHERE ABS(a.wind - b.wind) <= 1 WITHIN 2 SECONDS);
@@ -67,15 +88,10 @@ CREATE QUERY likely AS SELECT * FROM sent PREDICT (
   PAIRS a, b WHERE ABS(a.temperature - b.temperature) <= 1 AND ABS(a.wind - b.wind) <= 1 WITHIN 2 SECONDS PROBABILITY >= 0.7);
 CREATE QUERY close AS SELECT * FROM sent PREDICT (
   PAIRS a, b WHERE DISTANCE(a, b) <= 2 WITHIN 2 SECONDS VALIDATED EVERY 10 SECONDS BUFFER 40);
-CREATE QUERY around AS SELECT * FROM weather FOLLOW (
-  weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS UPDATE QUALITY 0.5, 0.5 OVER 10 SECONDS);
-CREATE QUERY around_fits AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 BOX 4 KM, 4 KM EMIT INTERESTS);
-CREATE QUERY around_pattern AS SELECT * FROM weather FOLLOW (weather WHERE wind > 1 RADIUS 3 KM LAST 20 SECONDS)
-  MATCH_RECOGNIZE (PARTITION BY station AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) WITHIN 5 SECONDS DEFINE B AS B.wind > A.wind);
-CREATE FENCES areas (name STRING KEY);
-CREATE QUERY fenced AS SELECT * FROM weather FENCE (areas DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
-CREATE QUERY roaming AS SELECT * FROM weather FENCE (weather RADIUS 5 KM DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS);
 """
+
+PARTS: Final = (PREDICTIONS, CORRELATIONS, SITUATIONS, NEIGHBOURS)
+"""Those that take longest come first."""
 
 MARKS: Final = 40  # enough for a grid
 AREA: Final = "POLYGON ((7.1 45.8, 7.2 45.8, 7.2 45.9, 7.1 45.8))"
@@ -88,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Use everything once."""
     begun = time.monotonic()
-    print("Compiling kernels, once …", file=sys.stderr, flush=True)
+    print("Compiling kernels, once: this takes some minutes …", file=sys.stderr, flush=True)
     prepare()
     print(f"Compiled in {time.monotonic() - begun:.0f} s.", file=sys.stderr)
     return 0
@@ -96,6 +112,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 def prepare() -> None:
     """Send a few readings through the readers, the kernels and their saved state."""
+    from headwater.hosts.cores import usable_cores
+
+    if usable_cores() > 1:
+        # Fresh processes: what this one has loaded is none of theirs.
+        fresh = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(usable_cores(), len(PARTS)), mp_context=fresh) as beside:
+            for part in [*(beside.submit(_use, [queries]) for queries in PARTS), beside.submit(_network)]:
+                part.result()
+    # The loop of CORRELATE is compiled for what is asked: searched queries, plain ones, and both.
+    _use(["".join(PARTS), PLAIN, PLAIN + NEAR])
+    _network()
+
+
+def _use(texts: Sequence[str]) -> None:
+    """Some queries after one another, on files of every kind, and once with their state saved in between."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -112,12 +143,10 @@ def prepare() -> None:
         pyarrow.csv.write_csv(table, f"{folder}/a.csv")
         pyarrow.parquet.write_table(table, f"{folder}/b.parquet")
         Path(folder, "c.jsonl").write_text("".join(f"{line}\n" for line in json_lines(rows).to_pylist()))
-        # The kernel's loop is compiled for what is asked: searched queries, plain ones, and both.
-        for queries in (QUERIES, PLAIN, PLAIN + NEAR):
+        for queries in texts:
             for _ in run_local(_plan(queries, rows), {"weather": [folder]}):
                 continue
-    _save_and_restore(_plan(QUERIES, rows), rows)
-    _network()
+    _save_and_restore(_plan(texts[0], rows), rows)
 
 
 def _network() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
+from headwater.hosts.cores import usable_cores
 from headwater.query.zones import MOST_ZONES, default_zones
 
 
@@ -20,9 +20,7 @@ def add_zones(parser: argparse.ArgumentParser) -> None:
 
 def zones_here() -> int:
     """So many as suit the cores of this machine."""
-    return default_zones(
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    return default_zones(usable_cores())
 
 
 def _zones(text: str) -> int:

@@ -28,6 +28,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.hosts.cache import cache_folder, keep_compiled_code
+from headwater.hosts.cores import usable_cores
 from headwater.hosts.spark.archive import Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
 from headwater.hosts.spark.launch import Machine, class_path, launch, log_end
@@ -103,7 +104,7 @@ def start_spark(
     java = find_java()
     folder = temporary_folder()
     written = log or _new_log(cache_folder() / "logs")
-    settings = _settings(cores or _cores(), memory, folder.path) | dict(extra or {})
+    settings = _settings(cores or usable_cores(), memory, folder.path) | dict(extra or {})
     archive = archive_for(java, class_path(), cache_folder() / "classes")
     try:
         with _our_interrupts():
@@ -285,7 +286,3 @@ def _new_log(folder: Path) -> Path:
         with suppress(OSError):
             old.unlink()
     return folder / f"spark-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
