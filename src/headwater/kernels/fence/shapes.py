@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 import shapely
 
+from headwater.kernels.boxes import around_boxes, around_circles
 from headwater.kernels.fence.geometry import Real, Shapes, Whole
 from headwater.kernels.follow.regions import polygon
-from headwater.model.place import EARTH_RADIUS_M
 
 Ring = Real  # float64[n, 2]; its last corner is its first one again
 
@@ -48,12 +47,7 @@ def of_texts(texts: Sequence[str], *, geographic: bool) -> Shapes:
 
 def circles(x: Real, y: Real, radius_m: float, *, geographic: bool) -> Shapes:
     """Circles around places."""
-    if geographic:
-        boxes, owner = _cut_at_the_date_line(*_around_circles(x, y, radius_m))
-    else:
-        # A hair wider, so that rounding never cuts a place on the border.
-        reach = radius_m + 1e-12 * np.maximum(np.maximum(np.abs(x), np.abs(y)), max(1.0, radius_m))
-        boxes, owner = np.stack([x - reach, y - reach, x + reach, y + reach], axis=1), np.arange(len(x))
+    boxes, owner = around_circles(x, y, radius_m, geographic=geographic)
     no_rings, none = np.zeros(len(x) + 1, np.int64), np.zeros(0)
     return Shapes(
         no_rings,
@@ -71,11 +65,7 @@ def circles(x: Real, y: Real, radius_m: float, *, geographic: bool) -> Shapes:
 
 def boxes_around(x: Real, y: Real, box_m: tuple[float, float], *, geographic: bool) -> Shapes:
     """Boxes around places; in degrees at the latitude of their centres where places are geographic, and two over the date line."""
-    if geographic:
-        sides, owner = _cut_at_the_date_line(*_around_boxes(x, y, box_m))
-    else:
-        across, along = box_m[0] / 2.0, box_m[1] / 2.0
-        sides, owner = np.stack([x - across, y - along, x + across, y + along], axis=1), np.arange(len(x))
+    sides, owner = around_boxes(x, y, box_m, geographic=geographic)
     none = np.zeros(len(x))
     return Shapes(
         np.searchsorted(owner, np.arange(len(x) + 1)),
@@ -103,43 +93,3 @@ def _firsts(counts: Sequence[int]) -> Whole:
     first = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=first[1:])
     return first
-
-
-def _around_circles(x: Real, y: Real, radius_m: float) -> tuple[Real, Real, Real, Real]:
-    """West, south, east and north of circles on the globe, a hair wider; west and east may lie beyond the date line."""
-    angle = radius_m / EARTH_RADIUS_M * (1 + 1e-9) + 1e-12
-    reach = math.degrees(angle)
-    with_pole = (y - reach <= -90.0) | (y + reach >= 90.0)
-    shrinks = np.maximum(np.cos(np.radians(y)), 1e-300)
-    spread = np.degrees(np.arcsin(np.minimum(1.0, math.sin(min(angle, math.pi / 2)) / shrinks))) + 1e-9
-    spread = np.where(with_pole, 180.0, spread)
-    return _within(x, spread, y - reach, y + reach)
-
-
-def _around_boxes(x: Real, y: Real, box_m: tuple[float, float]) -> tuple[Real, Real, Real, Real]:
-    """The same of boxes, as wide as that is at the latitude of their centres."""
-    along = math.degrees(box_m[1] / 2.0 / EARTH_RADIUS_M)
-    shrinks = np.maximum(np.cos(np.radians(y)), 1e-300)
-    across = np.degrees(box_m[0] / 2.0 / EARTH_RADIUS_M / shrinks)
-    return _within(x, across, y - along, y + along)
-
-
-def _within(x: Real, spread: Real, south: Real, north: Real) -> tuple[Real, Real, Real, Real]:
-    all_around = spread >= 180.0
-    west, east = np.where(all_around, -180.0, x - spread), np.where(all_around, 180.0, x + spread)
-    return west, np.maximum(south, -90.0), east, np.minimum(north, 90.0)
-
-
-def _cut_at_the_date_line(west: Real, south: Real, east: Real, north: Real) -> tuple[Real, Whole]:
-    """Boxes, two for what lies around the date line, and whose each is."""
-    is_west, is_east = west < -180.0, east > 180.0
-    over = np.flatnonzero(is_west | is_east)
-    whole = np.stack(
-        [np.where(is_west, west + 360.0, west), south, np.where(is_west | is_east, 180.0, east), north],
-        axis=1,
-    )
-    ends = np.where(is_east, east - 360.0, east)
-    rest = np.stack([np.full(len(over), -180.0), south[over], ends[over], north[over]], axis=1)
-    owner = np.concatenate([np.arange(len(west)), over])
-    order = np.argsort(owner, kind="stable")
-    return np.concatenate([whole, rest])[order], owner[order]

@@ -1,13 +1,11 @@
 """Where is an interest? Boxes around regions, to look things up by, and whether a place lies inside.
 
-Rule 1  A region contains its border. A circle is all places at most its radius away, a box reaches half its width and height to each
-        side, in degrees at the latitude of its centre where places are geographic; a shape is a polygon written as WKT.
-Rule 2  What lies around the date line is two boxes, which share no place.
+A region contains its border. A circle is all places at most its radius away, a box reaches half its width and height to each side
+(`headwater.kernels.boxes`); a shape is a polygon written as WKT.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -16,8 +14,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from headwater.kernels.boxes import around_boxes, around_circles
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
-from headwater.model.place import EARTH_RADIUS_M, Bounds, Box, Circle
 
 Mask = NDArray[np.bool_]
 
@@ -26,17 +24,10 @@ def bounds_of(query: FollowQuery, x: Real, y: Real, shapes: Sequence[str]) -> tu
     """Boxes float64[n, 4] (west, south, east, north) that hold the regions around some places, and whose each box is."""
     if query.focals.shape is not None:
         return np.array([polygon(text).bounds for text in shapes]).reshape(-1, 4), np.arange(len(shapes))
-    if not query.geographic:
-        if query.box_m is not None:
-            across, along = query.box_m[0] / 2.0, query.box_m[1] / 2.0
-            return np.stack([x - across, y - along, x + across, y + along], axis=1), np.arange(len(x))
-        assert query.radius_m is not None
-        size = np.maximum(np.maximum(np.abs(x), np.abs(y)), max(1.0, query.radius_m))
-        reach = query.radius_m + 1e-12 * size
-        return np.stack([x - reach, y - reach, x + reach, y + reach], axis=1), np.arange(len(x))
-    found = [_around(query, *place) for place in zip(x.tolist(), y.tolist(), strict=True)]
-    owner = np.repeat(np.arange(len(found)), [len(boxes) for boxes in found])
-    return np.array([box for boxes in found for box in boxes]).reshape(-1, 4), owner
+    if query.box_m is not None:
+        return around_boxes(x, y, query.box_m, geographic=query.geographic)
+    assert query.radius_m is not None
+    return around_circles(x, y, query.radius_m, geographic=query.geographic)
 
 
 def inside_shape(text: str, x: Real, y: Real) -> Mask:
@@ -61,18 +52,3 @@ def polygon(text: str) -> Any:
         return None
     shapely.prepare(found)
     return found
-
-
-def _around(query: FollowQuery, x: float, y: float) -> list[Bounds]:
-    if query.radius_m is not None:
-        return Circle(x, y, query.radius_m, True).bounds()
-    assert query.box_m is not None
-    along = math.degrees(query.box_m[1] / 2.0 / EARTH_RADIUS_M)
-    shrinks = math.cos(math.radians(y))
-    across = 180.0 if shrinks <= 0.0 else math.degrees(query.box_m[0] / 2.0 / EARTH_RADIUS_M / shrinks)
-    south, north = max(y - along, -90.0), min(y + along, 90.0)
-    if across >= 180.0:
-        return [(-180.0, south, 180.0, north)]
-    west, east = x - across, x + across
-    west, east = (west + 360.0 if west < -180.0 else west), (east - 360.0 if east > 180.0 else east)
-    return Box(west, south, east, north, True).bounds()
