@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.hosts.zone import Program
-from headwater.kernels.fence import kernel as fence_kernel
+from headwater.kernels.fence import updates
 from headwater.kernels.fence.geometry import side
 from headwater.model import BEGINNING
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
@@ -109,12 +109,12 @@ def test_zones_share_the_answers_out(zones: int, world: FenceWorld):
 def test_stretches_of_any_size_give_the_same_answers(world: FenceWorld):
     """Law 7: what is taken at once where fences move is a matter of speed."""
     whole = run(world)
-    before = fence_kernel.LEAST_STRETCH
+    before = updates.LEAST_STRETCH
     try:
-        fence_kernel.LEAST_STRETCH = 1  # type: ignore[misc]
+        updates.LEAST_STRETCH = 1  # type: ignore[misc]
         same(run(world), whole)
     finally:
-        fence_kernel.LEAST_STRETCH = before  # type: ignore[misc]
+        updates.LEAST_STRETCH = before  # type: ignore[misc]
 
 
 @bounded(100)

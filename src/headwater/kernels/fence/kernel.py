@@ -16,9 +16,9 @@ Memory  One row for every object, and for every fence that moves, heard of withi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -41,11 +41,11 @@ from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
 from headwater.kernels.fence.standing import (
     CROSS,
     OUTSIDE,
-    Moves,
     Stays,
     room_for,
     walk,
 )
+from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect
 from headwater.kernels.follow.question import SOURCE
 from headwater.kernels.follow.regions import is_shape
@@ -67,11 +67,7 @@ from headwater.model import (
 )
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.identity import content_hash
-from headwater.model.partitions import by_partition
 from headwater.model.rows import join_columns
-
-LEAST_STRETCH: Final = 4096
-"""Updates that are taken at once, at least, where fences move; at most twice as many as there are objects and fences."""
 
 _NO_SHAPE: Final = Column(ColumnType.STRING, np.zeros(0, np.int32), None, np.array(["", ""], object)[:1])
 
@@ -92,16 +88,6 @@ class FenceState:
 
     watermark: Instant
     asked: tuple[Asked, ...]
-
-
-class _Updates(NamedTuple):
-    """Rows that say where somebody is, in order of time."""
-
-    key: Column
-    time: Whole
-    x: Real
-    y: Real
-    shape: Column
 
 
 class FenceKernel:
@@ -191,23 +177,24 @@ class FenceKernel:
             return following, told
         assert query.moving is not None
         fences = self._fences(query, query.moving, rows, asked.since, counts)
+        known = len(asked.objects.time) + len(asked.fences.time)
         blocks = []
-        for some, others, until in _stretches(positions, fences, asked, watermark):
+        for some, others, until in stretches(positions, fences, known, watermark):
             asked, told = _move(query, self.wanted[number], asked, some, others, before, until)
             before = until
             blocks.append(told)
         return asked, blocks[0] if len(blocks) == 1 else join_rows(blocks)
 
-    def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> _Updates:
+    def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
         """The positions of objects that live here; of all, where it matters that others are in their fences."""
         updates, is_there, here = self._updates(query.positions, rows, since, query.share)
         counts[f"positions_without_place:{query.name}"] += int(np.count_nonzero(here & ~is_there))
         everybody = query.share is None or (query.roaming and Detect.OUTSIDE in query.detect)
-        return _taken(updates, is_there if everybody else is_there & here)
+        return updates.only(is_there if everybody else is_there & here)
 
     def _fences(
         self, query: FenceQuery, moving: Placed, rows: Rows, since: Instant, counts: Counter[str]
-    ) -> _Updates:
+    ) -> Updates:
         """The fences among the rows; what is no fence is counted in the first zone."""
         updates, is_there, _ = self._updates(moving, rows, since, None)
         tells = query.share is None or query.share[0] == 0
@@ -217,11 +204,11 @@ class FenceKernel:
             good = np.array(drawn, np.bool_)
             counts[f"fences_without_shape:{query.name}"] += int(np.count_nonzero(is_there & ~good)) * tells
             is_there = is_there & good
-        return _taken(updates, is_there)
+        return updates.only(is_there)
 
     def _updates(
         self, placed: Placed, rows: Rows, since: Instant, share: tuple[int, int] | None
-    ) -> tuple[_Updates, Mask, Mask]:
+    ) -> tuple[Updates, Mask, Mask]:
         """The rows of a source for which its condition holds; which of them have a key and a place; which are those of this zone."""
         own = placed.taking.rows(rows)
         time = rows[self.schema.time].values
@@ -238,7 +225,7 @@ class FenceKernel:
             zone, zones = share
             here = content_hash([key])[0] % np.uint64(zones) == np.uint64(zone)
         shape = own[placed.shape] if placed.shape is not None else _no_shapes(own.count)
-        return _Updates(key, time, x, y, shape), np.isfinite(x) & np.isfinite(y) & key.is_valid, here
+        return Updates(key, time, x, y, shape), np.isfinite(x) & np.isfinite(y) & key.is_valid, here
 
 
 # --- fences that stand still ----------------------------------------------------------------------------------------------
@@ -250,7 +237,7 @@ def _stand(
     grid: Grid,
     wanted: Mask,
     asked: Asked,
-    updates: _Updates,
+    updates: Updates,
     watermark: Instant,
 ) -> tuple[Asked, Rows]:
     keys, places = asked.objects.keys.having(updates.key)
@@ -259,7 +246,7 @@ def _stand(
         many = np.zeros(len(keys), np.int64)
         many[places] = np.diff(stays.first)
         stays = Stays(np.concatenate([[0], np.cumsum(many)]), stays.fence)
-    moves, _ = _by_slot(updates, keys)
+    moves, _ = updates.by_slot(keys)
     last, x, y = objects.time.copy(), objects.x.copy(), objects.y.copy()
     told, many_told, stays = walk(
         fences.shapes, grid, wanted, query.forget_us, watermark, moves, stays, last, x, y
@@ -280,8 +267,8 @@ def _move(
     query: FenceQuery,
     wanted: Mask,
     asked: Asked,
-    positions: _Updates,
-    fences: _Updates,
+    positions: Updates,
+    fences: Updates,
     before: Instant,
     until: Instant,
 ) -> tuple[Asked, Rows]:
@@ -292,8 +279,8 @@ def _move(
     else:
         known = known.having(*known.keys.having(positions.key))
         around = around.having(*around.keys.having(fences.key))
-    moves, _ = _by_slot(positions, known.keys)
-    drawn, drawn_order = _by_slot(fences, around.keys)
+    moves, _ = positions.by_slot(known.keys)
+    drawn, drawn_order = fences.by_slot(around.keys)
     objects = versions_of(known.time, moves.first, moves.time, query.forget_us, until)
     versions = versions_of(around.time, drawn.first, drawn.time, query.forget_us, until)
     x, y = _of_versions(objects, known.x, moves.x), _of_versions(objects, known.y, moves.y)
@@ -315,40 +302,6 @@ def _move(
     known = _latest(known, objects, x, y, _no_shapes(len(x)))
     around = _latest(around, versions, around_x, around_y, texts)
     return _without_forgotten(query, replace(asked, objects=known, fences=around)), answers
-
-
-def _stretches(
-    positions: _Updates, fences: _Updates, asked: Asked, watermark: Instant
-) -> Iterator[tuple[_Updates, _Updates, Instant]]:
-    """Updates in stretches of time, each with its end; the last one ends with the watermark."""
-    known = len(asked.objects.time) + len(asked.fences.time)
-    times = np.sort(np.concatenate([positions.time, fences.time]))
-    done, place = BEGINNING, 0
-    while True:
-        size = max(LEAST_STRETCH, 2 * known)
-        if place + size >= len(times):
-            break
-        until = int(times[place + size])
-        if until == times[place]:  # more at one instant than a stretch holds: all of them
-            until += 1
-        yield _between(positions, done, until), _between(fences, done, until), until
-        done, place = until, int(np.searchsorted(times, until))
-        known = max(known, size // 2)
-    yield _between(positions, done, watermark), _between(fences, done, watermark), watermark
-
-
-def _between(updates: _Updates, since: Instant, until: Instant) -> _Updates:
-    low, high = np.searchsorted(updates.time, [since, until]).tolist()
-    if low == 0 and high == len(updates.time):
-        return updates
-    chosen = slice(low, high)
-    return _Updates(
-        updates.key.take(chosen),
-        updates.time[chosen],
-        updates.x[chosen],
-        updates.y[chosen],
-        updates.shape.take(chosen),
-    )
 
 
 def _of_versions(versions: Versions, known: Real, updates: Real) -> Real:
@@ -420,34 +373,6 @@ def _grid(fences: Fences | None) -> Grid:
     if fences is None:
         return lay_out(np.zeros((0, 4)), np.zeros(0, np.int64))
     return lay_out(fences.shapes.boxes, fences.shapes.owner)
-
-
-def _taken(updates: _Updates, chosen: Mask) -> _Updates:
-    """Those of some updates, which have a key."""
-    if chosen.all():
-        return updates._replace(
-            key=replace(updates.key, valid=None), shape=replace(updates.shape, valid=None)
-        )
-    return _Updates(
-        replace(updates.key.take(chosen), valid=None),
-        updates.time[chosen],
-        updates.x[chosen],
-        updates.y[chosen],
-        replace(updates.shape.take(chosen), valid=None),
-    )
-
-
-def _by_slot(updates: _Updates, keys: Keys) -> tuple[Moves, Whole]:
-    """Updates by slot and time, of several at one time the last; and which they are."""
-    slots = keys.find(updates.key)
-    order = by_partition(slots, len(keys))
-    slot, time = slots[order], updates.time[order]
-    if len(order):
-        is_last = np.append((slot[1:] != slot[:-1]) | (time[1:] != time[:-1]), True)
-        if not is_last.all():
-            order, slot = order[is_last], slot[is_last]
-    first = np.searchsorted(slot, np.arange(len(keys) + 1))
-    return Moves(first, updates.time[order], updates.x[order], updates.y[order]), order
 
 
 def _no_shapes(count: int) -> Column:
