@@ -17,7 +17,8 @@ from headwater.query.tree import MatchRecognize
 from tests.laws.oracles.expressions import shown
 from tests.laws.oracles.pattern_events import every
 from tests.laws.oracles.pattern_nodes import detections
-from tests.laws.oracles.pattern_rows import Binding, Found, Pair, Search, Sight, pairs, preferred, value
+from tests.laws.oracles.pattern_rows import Binding, Found, Search, pairs, preferred
+from tests.laws.oracles.pattern_sight import Pair, Sight, value
 
 Row = dict[str, Any]
 Raw = tuple[list[Pair], int, str]  # what is bound, event_time, and match | timeout | empty | unmatched
