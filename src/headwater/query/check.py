@@ -56,7 +56,6 @@ from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.correlations import check_correlation
 from headwater.query.checks.fence import Fenced, check_fencing, fence_columns, is_roaming
-from headwater.query.checks.fences import check_fences
 from headwater.query.checks.follow import (
     Events,
     check_following,
@@ -66,9 +65,9 @@ from headwater.query.checks.follow import (
 )
 from headwater.query.checks.nearest import check_neighbourhood
 from headwater.query.checks.patterns import check_recognition
-from headwater.query.checks.points import check_points
 from headwater.query.checks.predict import check_prediction, why_no_polygon
 from headwater.query.checks.selects import check_select_list, check_where
+from headwater.query.checks.sets import check_fences, check_points
 from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
 from headwater.query.checks.streams import check_stream
 from headwater.query.checks.suppress import check_suppression
