@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from headwater.hosts.files.blocks import BYTE_ORDER_MARK, READ_FAULTS, open_bytes
 from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.pieces import BAD_TYPES, Piece, Wanted, checked_piece, without
+from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, join_pieces, told_bad, without
 from headwater.hosts.files.reading import find_files, read_wanted
-from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, join_rows, strings
+from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, strings
 from headwater.query.polygons import NoFence, text_of, text_of_text
 
 GEOJSON_NAMES: Final = (".geojson", ".json", ".geojson.gz", ".json.gz")
@@ -152,34 +152,18 @@ class FencesReader:
         return faults
 
     def _together(self, pieces: Iterable[Piece]) -> Piece:
-        types = {name: self.schema.types[name] for name in (*self.columns, GEOMETRY)}
-        good, bad, seen = [Rows.empty(types)], [Rows.empty(BAD_TYPES)], 0
-        for piece in pieces:
-            good.append(piece.rows)
-            bad.append(piece.bad)
-            seen += piece.seen
-        rows, wrong = join_rows(good), join_rows(bad)
-        if not rows.count:
-            raise self._nothing(wrong)
-        return Piece(rows, wrong, seen)
+        found = join_pieces({name: self.schema.types[name] for name in (*self.columns, GEOMETRY)}, pieces)
+        if not found.rows.count:
+            raise self._nothing(found.bad)
+        return found
 
     def _nothing(self, bad: Rows) -> DataError:
-        first = [
-            f"{file}: {reason}" if file else f"row {line}: {reason}"
-            for file, line, reason in zip(
-                *(bad[name].tolist()[:1] for name in ("file", "line", "reason")), strict=True
-            )
-        ]
-        told = (
-            f": {bad.count:,} bad feature{'s' * (bad.count != 1)}"
-            if bad.count
-            else ": there is not one feature"
-        )
+        told, first = told_bad(bad, "feature")
         return DataError(
             "no-fences",
-            f"the fences '{self.schema.name}' have no fence that can be used{told}",
+            f"the fences '{self.schema.name}' have no fence that can be used: {told}",
             advice=[
-                *(f"the first: {words}" for words in first),
+                *first,
                 f"a fence is a Feature with a Polygon or a MultiPolygon and a property '{self.schema.key}'",
             ],
         )

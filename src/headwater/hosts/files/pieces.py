@@ -8,7 +8,7 @@ Rule 3  Trouble with a file as a whole is one bad entry: line 0, or 1 if it is a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from headwater.hosts.files.cells import Faults, convert
-from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows, StreamSchema, strings
+from headwater.model import (
+    Column,
+    ColumnType,
+    FencesSchema,
+    PointsSchema,
+    Rows,
+    StreamSchema,
+    join_rows,
+    strings,
+)
 
 BAD_TYPES: Mapping[str, ColumnType] = {
     "stream": ColumnType.STRING,
@@ -119,6 +128,25 @@ def checked_piece(
     good[list(faults)] = False
     entries.sort(key=lambda entry: entry[0])
     return Piece(rows.take(good), wanted.bad(entries), rows.count + len(earlier))
+
+
+def join_pieces(types: Mapping[str, ColumnType], pieces: Iterable[Piece]) -> Piece:
+    """Pieces with columns of these types as one."""
+    good, bad, seen = [Rows.empty(types)], [Rows.empty(BAD_TYPES)], 0
+    for piece in pieces:
+        good.append(piece.rows)
+        bad.append(piece.bad)
+        seen += piece.seen
+    return Piece(join_rows(good), join_rows(bad), seen)
+
+
+def told_bad(bad: Rows, what: str) -> tuple[str, list[str]]:
+    """How many rows are bad where none is good, in words; and the first of them, if there is one. `what`: what a row is called."""
+    if not bad.count:
+        return f"there is not one {what}", []
+    file, line, reason = (bad[name].tolist()[0] for name in ("file", "line", "reason"))
+    place = f"{file}:{line}" if file and line else file or f"row {line}"
+    return f"{bad.count:,} bad {what}{'s' * (bad.count != 1)}", [f"the first: {place}: {reason}"]
 
 
 def even_parts(start: int, stop: int, most: int) -> Iterator[NDArray[np.int64]]:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.pieces import BAD_TYPES, Piece, Wanted, out_of_this_world, without
+from headwater.hosts.files.pieces import Piece, Wanted, join_pieces, out_of_this_world, told_bad, without
 from headwater.hosts.files.reading import find_files, read_wanted
-from headwater.model import DataError, PointsSchema, Rows, join_rows
+from headwater.model import DataError, PointsSchema, Rows
 
 Fits = Callable[[int], None]
 """Raises when so many points are too many."""
@@ -82,32 +82,20 @@ class PointsReader:
             done += batch.num_rows
 
     def _together(self, pieces: Iterable[Piece]) -> Piece:
-        good = [Rows.empty({name: self.schema.types[name] for name in self.columns})]
-        bad = [Rows.empty(BAD_TYPES)]
-        seen = 0
-        for piece in pieces:
-            good.append(piece.rows)
-            bad.append(piece.bad)
-            seen += piece.seen
-            self.fits(len(self.ids))
-        rows, wrong = join_rows(good), join_rows(bad)
-        if not rows.count:
-            raise self._nothing(wrong)
-        return Piece(rows, wrong, seen)
+        types = {name: self.schema.types[name] for name in self.columns}
+        found = join_pieces(types, map(self._fitting, pieces))
+        if not found.rows.count:
+            raise self._nothing(found.bad)
+        return found
+
+    def _fitting(self, piece: Piece) -> Piece:
+        self.fits(len(self.ids))
+        return piece
 
     def _nothing(self, bad: Rows) -> DataError:
-        first = [
-            f"{file}:{line}: {reason}" if file else f"row {line}: {reason}"
-            for file, line, reason in zip(
-                *(bad[name].tolist()[:1] for name in ("file", "line", "reason")), strict=True
-            )
-        ]
-        told = f": {bad.count:,} bad row{'s' * (bad.count != 1)}" if bad.count else ": there is not one row"
+        told, first = told_bad(bad, "row")
         return DataError(
             "no-points",
-            f"the points '{self.schema.name}' have no point that can be used{told}",
-            advice=[*(f"the first: {words}" for words in first), _LOOKS_LIKE.format(", ".join(self.columns))],
+            f"the points '{self.schema.name}' have no point that can be used: {told}",
+            advice=[*first, f"a point has a value in each of these columns: {', '.join(self.columns)}"],
         )
-
-
-_LOOKS_LIKE = "a point has a value in each of these columns: {}"

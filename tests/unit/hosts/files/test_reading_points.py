@@ -86,7 +86,7 @@ def test_columns_that_no_query_asks_for_may_be_missing_or_wrong(tmp_path):
             "a,1,1\n",
             "1 bad row\n  the first: {}:1: no-header: the first line names no column of points 'profiles'",
         ),
-        ("", "1 bad row\n  the first: {}:0: empty-file"),
+        ("", "1 bad row\n  the first: {}: empty-file"),
     ],
 )
 def test_points_of_which_none_can_be_used_are_refused(tmp_path, text: str, words: str):
