@@ -93,6 +93,21 @@ def test_a_probability_without_a_search_is_that_of_the_search(certainty: Certain
     assert between > 20 and unsettled < 20
 
 
+def test_a_best_instant_on_an_edge_along_which_nothing_changes_is_left_to_the_search():
+    lines, join = cards_of(2, 2), join_of(Asking(50.0, 60 * SECOND).query(("x", "y")), 0, 1)
+    lines.t0[:] = lines.start[:] = 9 * SECOND, 6 * SECOND
+    lines.end[:] = 30 * SECOND + 1, 12 * SECOND + 1
+    lines.values[:] = (-75.0, 100.0), (-75.0, 150.0)
+    lines.slopes[:] = (25.0, 25.0), (25.0 / 3.0, 25.0)
+    lines.tolerance[:] = 25.0
+    laid, work = np.empty((2, LAID)), workspace(join)
+    zero, times = times_of(lines, 0, 1)
+    assert lay_out(lines, 0, 1, join, laid)
+    late = zero - int(lines.t0[1])
+    assert plain_chance(laid, 2, 0, late, times, 60 * SECOND, 25.0, 25.0, 50.0, work) == UNSETTLED
+    assert 0.0 <= join_probability(lines, 0, lines, 1, join, 0, work) <= 1.0
+
+
 def test_many_rows_are_put_in_the_order_of_all_their_columns():
     rng = np.random.default_rng(7)
     for count in (FEW - 1, FEW, 3 * FEW):

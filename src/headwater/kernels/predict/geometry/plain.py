@@ -161,6 +161,8 @@ def _on_border(
     slope_high = min(by_x * way_x + by_y * way_y, -TINY) if chance > 0.0 else -slope_low
     side = 0
     for _ in range(STEPS):
+        if slope_low == slope_high:
+            return UNSETTLED  # neither of them rises or falls
         share = low + (high - low) * slope_low / (slope_low - slope_high)
         to_x, to_y = x + share * way_x, y + share * way_y
         chance, by_x, by_y = _level(laid, to_x, to_y, wide, narrow)
