@@ -19,7 +19,7 @@ from headwater.kernels.predict.geometry import (
 )
 from headwater.kernels.predict.geometry.chances import ordered
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED, lay_out, plain_chance, plain_interval
-from headwater.kernels.predict.ordering import FEW, in_order
+from headwater.kernels.predict.ordering import FEW, by_places, in_order
 from headwater.kernels.predict.sources import cards_of
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
 
@@ -106,6 +106,15 @@ def test_a_best_instant_on_an_edge_along_which_nothing_changes_is_left_to_the_se
     late = zero - int(lines.t0[1])
     assert plain_chance(laid, 2, 0, late, times, 60 * SECOND, 25.0, 25.0, 50.0, work) == UNSETTLED
     assert 0.0 <= join_probability(lines, 0, lines, 1, join, 0, work) <= 1.0
+
+
+def test_rows_are_put_in_the_order_of_the_places_of_their_lines():
+    rng = np.random.default_rng(8)
+    for count, lines, aliases in ((FEW - 1, 50, 2), (FEW, 50, 2), (3 * FEW, 9_000, 2), (3 * FEW, 2**21, 3)):
+        place = rng.permutation(lines)
+        chosen = tuple(rng.integers(0, lines, count) for _ in range(aliases))
+        wanted = np.lexsort([place[line] for line in reversed(chosen)])
+        assert by_places(chosen, place).tolist() == wanted.tolist()
 
 
 def test_many_rows_are_put_in_the_order_of_all_their_columns():

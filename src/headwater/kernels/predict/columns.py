@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.predict.cards import ID, Bits, known_of, write_cards
 from headwater.kernels.predict.geometry.shapes import Real, Whole
-from headwater.kernels.predict.ordering import columns_of, in_order, in_slices, places
+from headwater.kernels.predict.ordering import by_places, columns_of, in_order, in_slices, places
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.ticks import Ticks, Written, write_ticks
@@ -48,6 +48,8 @@ class Said:
 
     def sorting(self, place: Whole) -> Whole:
         """The permutation that puts rows, or with ticks answers, in order. `place`: see `places`."""
+        if isinstance(self.when, Ticks) and self.piece is None:
+            return by_places(self.lines, place)
         keys = [*(place.take(line) for line in self.lines), self.piece]
         if not isinstance(self.when, Ticks):
             keys = [self.when, self.order, *keys]

@@ -40,6 +40,18 @@ def in_order(columns: Sequence[Whole]) -> Whole:
     return order
 
 
+def by_places(lines: tuple[Whole, ...], place: Whole) -> Whole:
+    """The permutation that sorts rows by the places of their lines, those of the first alias first. `place`: see `places`."""
+    count, width = len(lines[0]), int(place.max()).bit_length()
+    below = count.bit_length()
+    if count < FEW or len(lines) * width > WORD - below:
+        return in_order([place.take(line) for line in lines])
+    word, order = np.empty(count, np.uint64), np.arange(count)
+    _pack(word, lines, place, width)
+    _sort(word, below, len(lines) * width, order)
+    return order
+
+
 def in_slices(time: Whole, most: int) -> tuple[Whole, Whole]:
     """A permutation that puts rows in slices of time of about so many rows, one slice after the other; and where each begins, and the end."""
     low, many = int(time.min()), len(time) // most
@@ -133,6 +145,17 @@ def _append(word: Bits, column: Whole, low: int, shift: int, width: int) -> None
     for row in range(len(word)):
         rest = (np.uint64(column[row]) - np.uint64(low)) >> np.uint64(shift)
         word[row] = (word[row] << np.uint64(width)) | (rest & mask)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _pack(word: Bits, lines: tuple[Whole, ...], place: Whole, width: int) -> None:
+    """The places of all lines of a row in one word."""
+    for row in range(len(word)):
+        bits = np.uint64(0)
+        for alias in range(len(lines)):
+            line = np.uint64(lines[alias][row])
+            bits = (bits << np.uint64(width)) | np.uint64(place[line])
+        word[row] = bits
 
 
 @njit(cache=True, nogil=True)

@@ -85,13 +85,11 @@ def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
 
 def _counted(ticks: Ticks, place: Whole) -> tuple[Whole, Whole]:
     """By tick that has a place: when it is, and how many rows there are at those before; and how many there are in all."""
-    after = place + ticks.many
-    count, low = int(after.max()), int(ticks.first.min())
-    came, went = (np.bincount(at, minlength=count + 1)[:count] for at in (place, after))
-    told, gap = np.flatnonzero(ticks.many), np.zeros(count, np.int64)
-    gap[place[told]] = ticks.first[told] - low - place[told]
+    count, low = int((place + ticks.many).max()), int(ticks.first.min())
+    change, gap = np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
+    _count(ticks, place, low, change, gap)
     when = (low + np.arange(count) + np.maximum.accumulate(gap)) * ticks.every
-    return when, np.append(0, np.cumsum(np.cumsum(came - went)))
+    return when, np.append(0, np.cumsum(np.cumsum(change[:count])))
 
 
 def _closed_up(number: Whole, many: Whole) -> Whole:
@@ -104,6 +102,18 @@ def _closed_up(number: Whole, many: Whole) -> Whole:
     closed = number.copy()
     closed[order[1:]] -= np.cumsum(np.maximum(gaps, 0))
     return closed
+
+
+@njit(**LOOP)
+def _count(ticks: Ticks, place: Whole, low: int, change: Whole, gap: Whole) -> None:
+    """By tick: how many answers more there are than at the one before, and how many ticks without rows are before it, where one begins."""
+    first, many = ticks.first, ticks.many
+    for answer in range(len(place)):
+        if many[answer] > 0:
+            at = np.uint64(place[answer])
+            change[at] += 1
+            change[at + np.uint64(many[answer])] -= 1
+            gap[at] = first[answer] - low - place[answer]
 
 
 @njit(**LOOP)
