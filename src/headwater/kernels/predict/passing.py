@@ -20,6 +20,7 @@ from headwater.kernels.predict import search as searching
 from headwater.kernels.predict import settling
 from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, block
 from headwater.kernels.predict.geometry import join_of, workspace
+from headwater.kernels.predict.geometry.bounds import SOME, sheet_for
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.index import AXES
@@ -72,6 +73,7 @@ class PassingStanding:
         join = join_of(query, self.left, self.right)
         self.work = workspace(join)
         self.laid = np.empty((len(join.bound), LAID))
+        self.sheet = sheet_for(len(join.bound))
         asked = set(zip(join.left_dimension.tolist(), join.right_dimension.tolist(), strict=True))
         self.asks_twice = len(asked) < len(join.bound)
         self.tile = tile_of(query) if query.share is not None else 0.0
@@ -180,25 +182,28 @@ class PassingStanding:
     def _spoken(self, pairs: int) -> Spoken:
         room = pairs * (_TICKS if self.query.every_us else 1) + 1
         is_asked = self.query.is_read(PROBABILITY)
+        width = settling.SAID if is_asked else settling.CERTAIN
         return Spoken(
-            np.empty((pairs + _SPARE, settling.SAID if self.query.every_us else settling.ONCE), np.int64),
+            np.empty((pairs + _SPARE, width if self.query.every_us else settling.ONCE), np.int64),
             np.empty(room if is_asked else 0),
             is_asked,
             self.asks_twice,
             self.laid,
+            self.sheet,
+            np.empty(SOME, np.int64),
             self.work,
             np.zeros(settling.PLACES, np.int64),
         )
 
     def _said(self, columns: Whole) -> Said:
-        left, right = _sides(columns[settling.WHO])
+        left, right = columns[settling.LEFT], columns[settling.OTHER]
         when: Ticks | Whole = columns[settling.LAST]
         if self.query.every_us:
             when = Ticks(
                 columns[settling.FIRST],
                 columns[settling.TICKS],
                 columns[settling.LAST],
-                columns[settling.CHANCE],
+                columns[-1],  # if anybody asks
                 self.query.every_us,
             )
         return Said(columns[settling.SINCE], (left, right) if self.left == 0 else (right, left), when)

@@ -7,22 +7,25 @@ Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also on
 Rule 3  The probability of a row is the best between its begin and its end: lives go as far as the row does. What was sure up to a
         tick is sure up to the next.
 Rule 4  Whatever has been told to its end is taken out; the others move up.
+Rule 5  Of pairs that are new, some at a time, bounds (see `geometry.bounds`) say nearly always when they begin and end with their last lives, and
+        that is what going through their lives says. Only the rest go through them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 from numba import njit
 
 from headwater.kernels.predict.answers import NEVER
-from headwater.kernels.predict.geometry import join_probability
+from headwater.kernels.predict.geometry import bounds, join_probability
 from headwater.kernels.predict.geometry.borders import instant
 from headwater.kernels.predict.geometry.chances import ordered
 from headwater.kernels.predict.geometry.plain import UNSETTLED, lay_out, plain_chance, plain_interval
 from headwater.kernels.predict.geometry.ranges import MUST
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import is_sure, whole
+from headwater.kernels.predict.glances import is_sure
 from headwater.kernels.predict.pairs import (
     BEGINS,
     DUE,
@@ -38,35 +41,44 @@ from headwater.kernels.predict.pairs import (
 )
 from headwater.kernels.predict.plan import EVERY, Plan, join_of
 from headwater.kernels.predict.search import DONE, NOT_TOLD
-from headwater.kernels.predict.telling import MOST_TICKS, tick_after
+from headwater.kernels.predict.telling import span_of_ticks, tick_after
 
-# Columns of `Spoken.rows`, int64[…, ONCE or, with EVERY, SAID].
-WHO: Final = 0  # as `pairs.LINES`
-SINCE: Final = 1  # when the pair begins
-LAST: Final = 2  # its end, where that is told and is none of the ticks; else NEVER
-ONCE: Final = 3
-FIRST: Final = 3  # the number of its first tick of the step
-TICKS: Final = 4  # how many follow one another from there
-CHANCE: Final = 5  # where the probabilities of its rows begin, if they are asked for
-SAID: Final = 6
+# Columns of `Spoken.rows`, int64[…, …]: so many of them as are asked for.
+LEFT: Final = 0  # the two lines
+OTHER: Final = 1
+SINCE: Final = 2  # when the pair begins
+LAST: Final = 3  # its end, where that is told and is none of the ticks; else NEVER
+ONCE: Final = 4
+FIRST: Final = 4  # with EVERY: the number of its first tick of the step
+TICKS: Final = 5  # how many follow one another from there
+CERTAIN: Final = 6
+CHANCE: Final = 6  # where the probabilities of its rows begin
+SAID: Final = 7
 
 # Places in `Spoken.at`, int64[…].
 COUNT: Final = 0  # pairs told of
 NEXT: Final = 1  # the pair that is next
 KEPT: Final = 2  # pairs that stay
 CHANCES: Final = 3  # probabilities told, if they are asked for: one for each row
-PLACES: Final = 4
+SEEN: Final = 4  # pairs that bounds have been asked about
+PLACES: Final = 5
+
+GONE: Final = VAGUE + 1
+"""What a pair says of its lives that never answers, until it is taken out."""
 
 
 class Spoken(NamedTuple):
-    """What is told: `rows` int64[room, SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `is_asked`.
-    `laid` float64[differences, LAID] and `work` are for the geometry; `asks_twice`: two conditions are on one difference."""
+    """What is told: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `is_asked`.
+    `laid` float64[differences, LAID], `sheet` (see `bounds`), `asked` int64[SOME] and `work` are for the geometry; `asks_twice`: two
+    conditions are on one difference."""
 
     rows: Whole
     chance: Real
     is_asked: bool
     asks_twice: bool
     laid: Real
+    sheet: Real
+    asked: Whole
     work: Real
     at: Whole
 
@@ -78,6 +90,12 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spok
     join = join_of(plan.joins, 0)
     while at[NEXT] < pairs.at[0]:
         row = at[NEXT]
+        if row >= at[SEEN]:
+            at[SEEN] = min(row + bounds.SOME, pairs.at[0])
+            _foresee(lines, promised, join, rows, row, at[SEEN], spoken, every, until)
+        if rows[row, LIVES] == GONE:
+            at[NEXT] += 1
+            continue
         left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
         lives = lines.end[left] + lines.end[right]
         first = rows[row, DUE]
@@ -107,7 +125,7 @@ def search_rest(plan: Plan, lines: Lines, spoken: Spoken) -> None:
     join, every, told = join_of(plan.joins, 0), plan.rules[EVERY], 0
     for place in range(spoken.at[COUNT]):
         row = spoken.rows[place]
-        left, right = row[WHO] >> SHIFT, row[WHO] & RIGHT
+        left, right = row[LEFT], row[OTHER]
         ticks = row[TICKS] if every > 0 else 0
         for tick in range(ticks + (row[LAST] < NEVER)):
             if spoken.chance[told] == UNSETTLED:
@@ -119,14 +137,65 @@ def search_rest(plan: Plan, lines: Lines, spoken: Spoken) -> None:
             told += 1
 
 
+@njit(**LOOP)
+def _foresee(
+    lines: Lines,
+    promised: Whole,
+    join: Join,
+    rows: Whole,
+    start: int,
+    stop: int,
+    spoken: Spoken,
+    every: int,
+    until: int,
+) -> None:
+    """Find out of some pairs that are new when they begin and end, or that they are GONE, where bounds are enough for that."""
+    sheet, asked, count = spoken.sheet, spoken.asked, 0
+    for row in range(start, stop):
+        left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
+        first = min(lines.end[left], lines.end[right])
+        if rows[row, LIVES] != VAGUE or min(first, rows[row, DUE]) >= until:
+            continue
+        if rows[row, BEGINS] > first + join.within_us:
+            rows[row, LIVES] = GONE
+            continue
+        bounds.write_down(sheet, count, lines, left, right, join, promised)
+        asked[count] = row
+        count += 1
+    bounds.find_bounds(sheet, join, count)
+    for place in range(count):
+        row, came = asked[place], sheet[bounds.CAME * bounds.SOME + place]
+        if came == bounds.NEVER_NEAR:
+            rows[row, LIVES] = GONE
+        elif came == bounds.NEAR:
+            left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
+            zero = instant(lines, left, lines, right)
+            rows[row, BEGINS] = zero + int(sheet[bounds.BEGINS * bounds.SOME + place])
+            rows[row, ENDS] = zero + int(sheet[bounds.ENDS * bounds.SOME + place])
+            rows[row, LIVES] = lines.end[left] + lines.end[right]
+            rows[row, DUE] = _due(rows, row, every)
+
+
 @njit(**LOOP, inline="always")
 def _due(rows: Whole, row: int, every: int) -> int:
     """When a pair tells something next, now that it is known when it begins and ends."""
     begins, ends = rows[row, BEGINS], rows[row, ENDS]
     if every == 0:
         return ends
-    tick = -(-max(begins, rows[row, DUE]) // every) * every
-    return tick_after(tick - every, begins, ends, every)
+    tick = _ticks_in(max(begins, rows[row, DUE]) - 1, every) * every
+    return tick_after(tick, begins, ends, every)
+
+
+@njit(**LOOP, forceinline=True)
+def _ticks_in(time: int, every: int) -> int:
+    """How often one goes into the other, rounded down. A quotient that is put right costs less than the division of whole numbers."""
+    number = math.floor(time / every)
+    rest = time - number * every
+    while rest < 0:
+        number, rest = number - 1, rest + every
+    while rest >= every:
+        number, rest = number + 1, rest - every
+    return number
 
 
 @njit(**LOOP, inline="always")
@@ -144,10 +213,6 @@ def _work_out(
         return True
     if rows[row, BEGINS] > min(one, other) + w:
         return False
-    found, begins, ends = whole(lines, left, right, join)
-    if found:
-        rows[row, BEGINS], rows[row, ENDS], rows[row, LIVES] = begins, ends, one + other
-        return True
     if not lay_out(lines, left, right, join, spoken.laid):
         return False
     zero = instant(lines, left, lines, right)
@@ -252,9 +317,9 @@ def _tell(
     first, ticks, due = rows[row, DUE], 0, rows[row, DUE]
     if first < ends:
         last = ends
-        if (ends - begins) // every >= MOST_TICKS:
-            last = begins + MOST_TICKS * every
-        ticks = (min(last, until) - first - 1) // every + 1
+        if ends - begins >= span_of_ticks(every):
+            last = begins + span_of_ticks(every)
+        ticks = _ticks_in(min(last, until) - first - 1, every) + 1
         due = tick_after(first + (ticks - 1) * every, begins, ends, every)
     is_over = due < until
     # Two rows at most: one for ticks and one for an end that is a later tick.
@@ -267,25 +332,27 @@ def _tell(
         if is_over:
             _tell_chance(lines, left, right, join, rows, row, spoken, ends)
     if every == 0:
-        _note(spoken, rows[row, LINES], begins, ends)
+        _note(spoken, left, right, begins, ends)
         return True
-    number = first // every
-    if is_over and ends % every == 0:
-        if ticks > 0 and number + ticks < ends // every:
-            _note(spoken, rows[row, LINES], begins, NEVER)
-            _note_ticks(spoken, number, ticks, chance)
-            number, ticks, chance = ends // every, 0, chance + ticks
-        ticks, is_over = ticks + 1, False
-    _note(spoken, rows[row, LINES], begins, ends if is_over else NEVER)
+    number = _ticks_in(first, every)
+    if is_over:
+        at_end = _ticks_in(ends, every) if first < ends else number
+        if at_end * every == ends:
+            if ticks > 0 and number + ticks < at_end:
+                _note(spoken, left, right, begins, NEVER)
+                _note_ticks(spoken, number, ticks, chance)
+                number, ticks, chance = at_end, 0, chance + ticks
+            ticks, is_over = ticks + 1, False
+    _note(spoken, left, right, begins, ends if is_over else NEVER)
     _note_ticks(spoken, number, ticks, chance)
     return True
 
 
 @njit(**LOOP, inline="always")
-def _note(spoken: Spoken, who: int, begins: int, last: int) -> None:
+def _note(spoken: Spoken, left: int, right: int, begins: int, last: int) -> None:
     """Note that a pair tells something; there is room for it."""
     row = spoken.rows[spoken.at[COUNT]]
-    row[WHO], row[SINCE], row[LAST] = who, begins, last
+    row[LEFT], row[OTHER], row[SINCE], row[LAST] = left, right, begins, last
     spoken.at[COUNT] += 1
 
 
@@ -293,7 +360,9 @@ def _note(spoken: Spoken, who: int, begins: int, last: int) -> None:
 def _note_ticks(spoken: Spoken, first: int, ticks: int, chance: int) -> None:
     """Note the ticks of the pair that was noted last."""
     row = spoken.rows[spoken.at[COUNT] - 1]
-    row[FIRST], row[TICKS], row[CHANCE] = first, ticks, chance
+    row[FIRST], row[TICKS] = first, ticks
+    if spoken.is_asked:
+        row[CHANCE] = chance
 
 
 @njit(**LOOP, inline="always")

@@ -43,6 +43,7 @@ PARTS: Final = 6  # then, per alias: the line, and its life's start and end at t
 EACH: Final = 3
 
 MOST_TICKS: Final = 1_000_000
+_FAR_APART: Final = 2**42
 """Ticks at which one answer is told; beyond them only its end is."""
 
 BY_TIME: Final = answer.NEVER  # ORDER
@@ -116,7 +117,13 @@ def set_due(scene: Scene, row: int, now: int) -> None:
 def tick_after(time: int, begins: int, ends: int, every: int) -> int:
     """The tick after `time` at which an answer is told, its end where no tick is left."""
     tick = time + every
-    return tick if tick < ends and (tick - begins) // every < MOST_TICKS else ends
+    return tick if tick < ends and tick - begins < span_of_ticks(every) else ends
+
+
+@njit(**LOOP, forceinline=True)
+def span_of_ticks(every: int) -> int:
+    """How long after its begin an answer is told at ticks; where they are far apart, longer than time is."""
+    return MOST_TICKS * min(every, _FAR_APART)
 
 
 @njit(**LOOP, forceinline=True)
