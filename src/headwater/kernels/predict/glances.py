@@ -30,7 +30,7 @@ _MUST: Final = int(Certainty.MUST)
 _MARGIN_US: Final = 2
 
 
-@njit(**LOOP, forceinline=True)
+@njit(**LOOP, error_model="numpy", forceinline=True)
 def glance(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
     """Whether a pair may answer, before when it does not begin, and, as its lives were `promised` until, before when it does not end."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])

@@ -71,11 +71,13 @@ def columns_of(rows: Whole, order: Whole) -> Whole:
 
 
 def places(lines: Sequence[Whole], rank: Whole, t0: Whole) -> Whole:
-    """int64[slots]: which place the lines that occur have among one another, by key and update time. `rank` and `t0` by line."""
-    occurs = np.zeros(len(t0), np.bool_)
-    for column in lines:
-        occurs[column] = True
-    used = np.flatnonzero(occurs)
+    """int64[slots]: which place lines have among one another, at least those that occur, by key and update time. `rank` and `t0` by line."""
+    used = np.arange(len(t0))
+    if len(lines[0]) < len(t0):  # else nearly all do
+        occurs = np.zeros(len(t0), np.bool_)
+        for column in lines:
+            occurs[column] = True
+        used = np.flatnonzero(occurs)
     place = np.zeros(len(t0), np.int64)
     place[used[in_order([rank[used], t0[used]])]] = np.arange(len(used))
     return place
