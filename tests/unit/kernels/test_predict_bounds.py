@@ -98,6 +98,20 @@ def test_lives_that_were_promised_longer_change_nothing_but_what_is_unsure():
         assert bound.UNSURE in (one[0], other[0]) or one == other
 
 
+def test_lives_of_no_length_are_left_to_the_polygon():
+    lines = lines_of(8, are_whole=False)
+    lines.values[:], lines.slopes[:] = 0.0, 1.0
+    lines.start[:] = lines.t0[:] = lines.t0[0]
+    lines.end[:] = lines.start + 5 * SECOND
+    lines.end[1] = lines.start[1]
+    join = join_with(Certainty.LINE, Comparator.LESS_EQUAL, ("x", "y"), 3 * SECOND)
+    pairs = [[0, 1], [1, 0], [0, 2]]
+    said = [came for came, _, _ in said_of(lines, join, pairs, lines.end + SECOND)]
+    assert said == [bound.UNSURE, bound.UNSURE, bound.NEAR]
+    work = workspace(join)
+    assert [join_interval(lines, k, lines, j, join, 0, work)[0] for k, j in pairs] == [False, False, True]
+
+
 def test_what_cannot_be_reckoned_with_is_left_to_the_polygon():
     join = join_with(Certainty.LINE, Comparator.LESS_EQUAL, ("x", "y"), 3 * SECOND)
     for change in ({"values": 1e120}, {"slopes": 1e120}, {"slopes": 1e-95}, {"tolerance": 1e120}):

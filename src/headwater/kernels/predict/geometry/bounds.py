@@ -171,7 +171,8 @@ def _begin(sheet: Real, count: int, within: float) -> None:
             sheet[first + _at(1)] = last
             sheet[first + _at(2)] = -start
             sheet[first + _at(3)] = -start
-        sheet[_at(CAME) + at] = NEAR
+        # A life of no length is left to the polygon: what is eliminated does not see it.
+        sheet[_at(CAME) + at] = NEAR if (x0 < x1) & (y0 < y1) else UNSURE
 
 
 @njit(**FAST)
