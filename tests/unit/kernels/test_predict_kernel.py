@@ -17,6 +17,8 @@ from headwater.kernels.predict import (
     PredictKernel,
     PredictQuery,
     Value,
+    columns,
+    passing,
 )
 from headwater.model import (
     BEGINNING,
@@ -424,6 +426,22 @@ def test_neither_the_cut_into_steps_nor_the_index_nor_a_trip_through_bytes_chang
     whole = told_of(query, *updates)
     assert whole
     assert told_of(query, *updates, index=False) == whole
+    assert told_second_by_second(query, updates) == whole
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_how_few_pairs_and_rows_are_at_hand_at_once_changes_nothing(name, monkeypatch):
+    query, updates = ASKED[name], world(7, 9, 12)
+    whole = told_of(query, *updates)
+    monkeypatch.setattr(passing, "_DESK", 2)
+    monkeypatch.setattr(columns, "SLICE", 3)
+    monkeypatch.setattr(columns, "BLOCK", 7)
+    assert told_of(query, *updates) == whole
+    assert told_second_by_second(query, updates) == whole
+
+
+def told_second_by_second(query: PredictQuery, updates: list) -> list[dict]:
+    """What is told step by step, some of them with a trip through bytes in between."""
     kernel = PredictKernel(SCHEMA, [query])
     state, told = kernel.start(BEGINNING), []
     for second in range(40):
@@ -432,7 +450,7 @@ def test_neither_the_cut_into_steps_nor_the_index_nor_a_trip_through_bytes_chang
         told += more
         if second % 3 == 0:
             state = kernel.load(Saved(decode(encode(kernel.save(state).values))), BEGINNING)
-    assert told == whole
+    return told
 
 
 @pytest.mark.parametrize("name", ASKED)

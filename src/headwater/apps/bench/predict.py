@@ -53,7 +53,6 @@ COUNTS: Final[Mapping[float, tuple[int, ...]]] = {
 }
 CURVE_SECONDS: Final = 30
 CURVE_STEP_US: Final = 5 * SECOND
-ONE_TRY_FROM: Final = 20_000
 COST_GROWTH: Final = 1.5
 SAMPLE: Final = 3
 TRIES: Final = 3
@@ -89,7 +88,7 @@ def _beside_paper(bench: _Bench) -> None:
     notes = []
     for words, every_us, reads in BESIDE_PAPER:
         asking = Asking(NEAR_M, WITHIN_US, every_us=every_us, reads=reads)
-        answered = _checked(bench, f"(a) {words}", sent, asking, tries=TRIES)
+        answered = _checked(bench, f"(a) {words}", sent, asking)
         bench.report.judge(
             f"a: processing of the paper over ours, {words}",
             PAPER_PROCESSING_S / answered.seconds,
@@ -116,9 +115,8 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
         bench.say(f"(b) {count:,} objects, {density:g} a km²")
         sent = _sent(count, CURVE_SECONDS, density, seed=bench.wanted.seed)
         words = f"(b) {count:,} objects, {density:g} a km²"
-        tries = 1 if count >= ONE_TRY_FROM else 2
         asking = Asking(NEAR_M, WITHIN_US)
-        answered = _checked(bench, words, sent, asking, tries=tries, step_us=CURVE_STEP_US)
+        answered = _checked(bench, words, sent, asking, step_us=CURVE_STEP_US)
         costs.append(answered.seconds / sent.count * 1e6)
         cells.append(
             (
@@ -144,7 +142,7 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
 
 
 def _checked(
-    bench: _Bench, words: str, sent: Sent, asking: Asking, *, tries: int, step_us: int | None = None
+    bench: _Bench, words: str, sent: Sent, asking: Asking, *, step_us: int | None = None
 ) -> Answered:
     """The fastest of some runs; what is told about a few objects is looked at in the first.
 
@@ -164,7 +162,7 @@ def _checked(
     first = take if asking.reads is None else told.take
     runs = [
         answer(sent, asking, first if not number else lambda _: None, step_us=step_us)
-        for number in range(tries)
+        for number in range(TRIES)
     ]
     bench.report.check(
         asking.reads is None or told == whole, f"{words}: rows are others than where all columns are selected"

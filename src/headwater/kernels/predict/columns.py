@@ -3,12 +3,13 @@
 Rule 1  Rows are in order: by time, by what told them, by keys and update times, by piece.
 Rule 2  Answers that are told at ticks are put in order themselves (see `ticks`): there are many more rows.
 Rule 3  What nobody reads is not written: neither words of answers nor probabilities.
-Rule 4  Answers that are told once are cut into slices of time, and each is sorted and written while it is at hand.
+Rule 4  Answers that are told once are cut into slices of time, and each is sorted and written while it is at hand. Some slices make a block:
+        arrays of more than a few megabytes would be fresh in every step (see `hosts.memory`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -26,6 +27,8 @@ from headwater.model import Column, ColumnType, Rows, strings
 
 SLICE: Final = 32_768
 """Rows that are put in order at once, about: so many are at hand."""
+BLOCK: Final = 4 * SLICE
+"""Rows of a block, about."""
 PROBABILITY: Final = "probability"
 _BEGINS: Final = "begins"
 _WORD: Final = 8
@@ -66,15 +69,15 @@ class Speech:
     chance: Real
 
 
-def block(
+def blocks(
     query: PredictQuery,
     sensors: Sensors,
     code: Whole,
     t0: Whole,
     speech: Speech,
     polygons: Sequence[Real] | None,
-) -> Rows:
-    """The answers of a query, in order. `code` and `t0` by line."""
+) -> list[Rows]:
+    """The answers of a query, in order, one block after the other. `code` and `t0` by line."""
     keys = sensors.column(code)
     known = known_of(_always(query.name, 1), _words(keys.values), sensors.identity[code], t0)
     said = speech.say(speech.rows.T)
@@ -82,12 +85,31 @@ def block(
     chosen = np.flatnonzero([query.is_read(name) for name in _names(query)])
     if isinstance(said.when, Ticks):
         written = _at_ticks(speech, said, place, known, chosen)
-    else:
-        written, said, order = _once(speech, said, said.when, place, known, chosen)
-    columns = _columns(query, keys, said, written, chosen)
-    if polygons is not None:
-        columns["polygon"] = strings([_text(polygons[place]) for place in order.tolist()])
-    return Rows(columns, len(written.time))
+        return [_rows(query, keys, said, written, chosen)]
+    found = []
+    order, bounds = in_slices(said.when, SLICE)
+    for slices in _together(bounds):
+        written, said, rows = _once(speech, order, slices, place, known, chosen)
+        block = _rows(query, keys, said, written, chosen)
+        if polygons is not None:
+            block = block.having(polygon=strings([_text(polygons[row]) for row in rows.tolist()]))
+        found.append(block)
+    return found
+
+
+def _together(bounds: Whole) -> Iterator[list[tuple[int, int]]]:
+    """Slices from here to there that have rows, so many of them as make a block."""
+    some: list[tuple[int, int]] = []
+    count = 0
+    for start, stop in pairwise(bounds.tolist()):
+        if count and count + stop - start > BLOCK:
+            yield some
+            some, count = [], 0
+        if start < stop:
+            some.append((start, stop))
+            count += stop - start
+    if some:
+        yield some
 
 
 def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Whole) -> Written:
@@ -107,27 +129,27 @@ def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Who
 
 
 def _once(
-    speech: Speech, said: Said, time: Whole, place: Whole, known: Bits, chosen: Whole
+    speech: Speech, order: Whole, slices: list[tuple[int, int]], place: Whole, known: Bits, chosen: Whole
 ) -> tuple[Written, Said, Whole]:
-    """The rows of answers that are told once, what they say, and where they came from."""
-    order, bounds = in_slices(time, SLICE)
-    of_lines = chosen[chosen < 2 * len(said.lines)]
-    found = np.empty((speech.rows.shape[1], len(order)), np.int64)
-    ids, words = np.empty((len(order), ID), np.int64), np.empty((len(of_lines), len(order)), np.int64)
-    for start, stop in pairwise(bounds.tolist()):
-        if start < stop:
-            some = slice(start, stop)
-            part = columns_of(speech.rows, order[some])
-            inner = speech.say(part).sorting(place)
-            order[some] = order[some][inner]
-            found[:, some] = part.take(inner, axis=1)
-            said = speech.say(found[:, some])
-            write_cards(known, said.lines, said.piece, of_lines, ids[some], words[:, some].T)
+    """The rows of some slices of answers that are told once, what they say, and where they came from."""
+    first, count = slices[0][0], slices[-1][1] - slices[0][0]
+    rows = np.empty(count, np.int64)
+    found = np.empty((speech.rows.shape[1], count), np.int64)
+    of_lines = chosen[chosen < 2 * len(speech.say(found).lines)]
+    ids, words = np.empty((count, ID), np.int64), np.empty((len(of_lines), count), np.int64)
+    for start, stop in slices:
+        some, of = slice(start - first, stop - first), order[start:stop]
+        part = columns_of(speech.rows, of)
+        inner = speech.say(part).sorting(place)
+        rows[some] = of[inner]
+        found[:, some] = part.take(inner, axis=1)
+        said = speech.say(found[:, some])
+        write_cards(known, said.lines, said.piece, of_lines, ids[some], words[:, some].T)
     said = speech.say(found)
     assert not isinstance(said.when, Ticks)
-    chance = speech.chance.take(order) if len(speech.chance) else speech.chance
+    chance = speech.chance.take(rows) if len(speech.chance) else speech.chance
     begins = (said.begins,) if len(of_lines) < len(chosen) else ()
-    return Written(said.when, ids, (*words, *begins), chance), said, order
+    return Written(said.when, ids, (*words, *begins), chance), said, rows
 
 
 def _names(query: PredictQuery) -> list[str]:
@@ -137,9 +159,7 @@ def _names(query: PredictQuery) -> list[str]:
     return [*(f"{alias.name}_{what}" for alias in query.aliases for what in ("key", "time")), _BEGINS]
 
 
-def _columns(
-    query: PredictQuery, keys: Column, said: Said, written: Written, chosen: Whole
-) -> dict[str, Column]:
+def _rows(query: PredictQuery, keys: Column, said: Said, written: Written, chosen: Whole) -> Rows:
     """What is written, as columns of their types. `keys`: by line."""
     times, count, names = ColumnType.TIMESTAMP, len(written.time), _names(query)
     columns = {
@@ -161,7 +181,7 @@ def _columns(
     if query.is_read("withdrawn"):
         withdrawn = np.zeros(count, np.bool_) if said.withdrawn is None else said.withdrawn == 1
         columns["withdrawn"] = Column(ColumnType.BOOLEAN, withdrawn)
-    return columns
+    return Rows(columns, count)
 
 
 def _words(values: NDArray[Any]) -> Whole:

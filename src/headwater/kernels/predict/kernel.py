@@ -138,7 +138,7 @@ class PredictKernel:
             refused.append(lacking)
             given_up.append((happened.updates_given_up, happened.seconds_given_up))
         asked: list[Asked] = []
-        shapes: dict[int, list[Rows]] = {}
+        shapes: dict[int, list[list[Rows]]] = {}
         for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True):
             pending, told = standing.step(
                 part.pending,
@@ -149,12 +149,14 @@ class PredictKernel:
                 watermark,
             )
             asked.append(replace(part, pending=pending))
-            if told is not None:
+            if told:
                 shapes.setdefault(query.shape, []).append(told)
             counts[f"not_updates:{query.name}"] += sum(refused[s] for s in part.sources)
             counts[f"updates_given_up:{query.name}"] += sum(given_up[s][0] for s in part.sources)
             counts[f"seconds_given_up:{query.name}"] += sum(given_up[s][1] for s in part.sources)
-        answers = tuple(Answers(shape, _by_time(blocks)) for shape, blocks in sorted(shapes.items()))
+        answers = tuple(
+            Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
+        )
         following = PredictState(watermark, sensors, tuple(sources), tuple(asked))
         return Step(following, answers, watermark, {name: many for name, many in counts.items() if many})
 
@@ -320,9 +322,9 @@ def _stacked(columns: Sequence[NDArray[np.float64]], taken: Whole) -> NDArray[np
     return stacked
 
 
-def _by_time(blocks: Sequence[Rows]) -> Rows:
+def _by_time(told: Sequence[list[Rows]]) -> list[Rows]:
     """The answers of queries of one shape in the order of time."""
-    if len(blocks) == 1:
-        return blocks[0]
-    joined = join_rows(blocks)
-    return joined.take(np.argsort(joined["event_time"].values, kind="stable"))
+    if len(told) == 1:
+        return told[0]
+    joined = join_rows([block for blocks in told for block in blocks])
+    return [joined.take(np.argsort(joined["event_time"].values, kind="stable"))]

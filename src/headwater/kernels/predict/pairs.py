@@ -2,7 +2,7 @@
 
 A query *follows from lives* if it is plain (see `glances`), VALIDATED and without a buffer. Then a line's life is promised when it comes
 and cut at most once, and what a pair tells follows from the promised lives and the cuts, whenever it is worked out. So no
-answer is worked out, or changed, when lines come and go: pairs are noted in one list, and `settling` goes through it once a step.
+answer is worked out, or changed, when lines come and go: pairs are noted, and `settling` goes through all of them once a step.
 
 Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a glance are noted, with the time
         before which the pair does not begin and the one before which it does not end.
@@ -10,7 +10,8 @@ Rule 2  Lives are those at the end of the step: what a pair told before a cut it
         the end that a pair does not come before is that of the promise, since `settling` begins with it.
 Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`yards`), and those whose end was more
         than w before are left out for good. The new ones look in the order in which they stand, so neighbours follow one another.
-Rule 4  Nothing here makes an array: where room is missing, the loop says so and takes the batch again.
+Rule 4  Nothing here makes an array: where room is missing, the loop says so and goes on with the same line when there is some.
+Rule 5  There is room for so few pairs that they stay at hand: those that are noted are settled before more are.
 
 Memory  One row per pair that has passed a glance and is not over yet.
 """
@@ -45,7 +46,10 @@ RIGHT: Final = 2**32 - 1
 # Places in `Ground.at`, int64[…].
 CAME: Final = 0  # lines that have come
 THERE: Final = 1  # lines that are there
-PLACES: Final = 2
+BATCH: Final = 2  # lines of the batch that is laid out, or 0
+SIDE: Final = 3  # the side of the join whose lines look, …
+NEXT: Final = 4  # … and the place in its yard of the next one
+PLACES: Final = 5
 
 FEWEST: Final = 64
 """Lines that come in a batch, at least, …"""
@@ -97,28 +101,37 @@ def keep_ours(ground: Ground, came: Whole) -> int:
 
 
 @njit(**LOOP)
-def note_all(ground: Ground, pairs: Pairs, came: Whole) -> int:
-    """Take all lines that come, in order. Not DONE: to be called again when there is room."""
-    plan, at = ground.plan, ground.at
-    join = join_of(plan.joins, 0)
+def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
+    """Take lines that come, in order, until all of them have. Not DONE: to be called again when there is room."""
+    at, join = ground.at, join_of(ground.plan.joins, 0)
+    sides = 1 if ground.plan.rules[ONCE] == 1 else 2
     while at[CAME] < len(came):
-        since = ground.lines.start[came[at[CAME]]] - plan.rules[WITHIN]
-        old = _keep_since(ground, since)
-        many = min(max(FEWEST, old // PART), len(came) - at[CAME])
-        for place in range(many):
-            ground.there[old + place] = came[at[CAME] + place]
-        sides = 1 if plan.rules[ONCE] == 1 else 2
-        for side in range(sides):
-            there = ground.there[: old + many]
-            lay(ground.yards[side], plan, ground.lines, side, there, old, since, ground.sorts)
-        count = pairs.at[0]
-        for side in range(sides):
+        if at[BATCH] == 0:
+            _lay_next(ground, came, sides)
+        while at[SIDE] < sides:
+            side = at[SIDE]
             if not _look_around(ground, pairs, join, side, 0 if sides == 1 else 1 - side):
-                pairs.at[0] = count
                 return NO_ROOM
-        at[THERE] = old + many
-        at[CAME] += many
+            at[SIDE], at[NEXT] = side + 1, 0
+        at[THERE] += at[BATCH]
+        at[CAME] += at[BATCH]
+        at[BATCH] = at[SIDE] = 0
     return DONE
+
+
+@njit(**LOOP)
+def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
+    """Lay out the next batch of lines, and those that are there."""
+    plan, at = ground.plan, ground.at
+    since = ground.lines.start[came[at[CAME]]] - plan.rules[WITHIN]
+    old = _keep_since(ground, since)
+    many = min(max(FEWEST, old // PART), len(came) - at[CAME])
+    for place in range(many):
+        ground.there[old + place] = came[at[CAME] + place]
+    there = ground.there[: old + many]
+    for side in range(sides):
+        lay(ground.yards[side], plan, ground.lines, side, there, old, since, ground.sorts)
+    at[BATCH] = many
 
 
 @njit(**LOOP)
@@ -134,13 +147,14 @@ def _keep_since(ground: Ground, since: int) -> int:
 
 @njit(**LOOP)
 def _look_around(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
-    """Let the new lines on a side of the join look at those on the other one. False: no room."""
-    yard, beside = ground.yards[side], ground.yards[other]
-    for place in range(yard.at[COUNT]):
+    """Let the new lines on a side of the join look at those on the other one, from NEXT on. False: no room."""
+    yard, beside, at = ground.yards[side], ground.yards[other], ground.at
+    for place in range(at[NEXT], yard.at[COUNT]):
         number = yard.who[place] >> NUMBER
         if number > 0:
             found = look(beside, yard.boxes[place], number, ground.hits)
             if pairs.at[0] + found > len(pairs.rows):
+                at[NEXT] = place
                 return False
             _note(ground, pairs, yard.who[place] & LINE, join, side, found)
     return True

@@ -1,7 +1,8 @@
 """A standing query whose answers follow from lives: pairs and lines between two steps, and how a step is run on copies of them.
 
-Rule 1  Updates are noted as pairs first (`pairs`), then time catches up with all pairs (`settling`).
-Rule 2  Room for pairs and rows told is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
+Rule 1  Time catches up with the pairs that there are, then with those that updates are noted as (`pairs`, `settling`): some thousand at a
+        time, on one desk, so that a pair is noted, worked out and told while it is at hand, however many there are.
+Rule 2  Room for rows told is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
         memory until it is: there is plenty from the start.
 
 Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `yards`.
@@ -18,7 +19,7 @@ import numpy as np
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict import search as searching
 from headwater.kernels.predict import settling
-from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, block
+from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, blocks
 from headwater.kernels.predict.geometry import join_of, workspace
 from headwater.kernels.predict.geometry.bounds import SOME, sheet_for
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED
@@ -26,7 +27,7 @@ from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.index import AXES
 from headwater.kernels.predict.lines.events import ADD, END, LINE, PURGE, WHAT
 from headwater.kernels.predict.lines.store import LineState
-from headwater.kernels.predict.pairs import Ground, Pairs, keep_ours, note_all
+from headwater.kernels.predict.pairs import Ground, Pairs, keep_ours, note_some
 from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
@@ -37,21 +38,22 @@ from headwater.kernels.predict.yards import yard_for
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
 
-_ROOM: Final = 256
 _EACH: Final = 128
 """Pairs of a line that there is room for from the start."""
 _TICKS: Final = 8
 """Probabilities of a pair with EVERY that there is room for from the start."""
 _SPARE: Final = 2
 """What is told of pairs that there is more room for than there are pairs."""
+_DESK: Final = 16_384
+"""Pairs that are looked at together: so many are at hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """A query between two steps. `pairs` int64[pairs, PAIR], `promised` int64[lines], `there` int64[…] and `corners` float64[lines, 2, AXES]
-    as in `pairs`."""
+    """A query between two steps. `pairs` int64[…, PAIR], one block after the other; `promised` int64[lines], `there` int64[…] and `corners`
+    float64[lines, 2, AXES] as in `pairs`."""
 
-    pairs: Whole
+    pairs: tuple[Whole, ...]
     promised: Whole
     there: Whole
     corners: Real
@@ -59,7 +61,7 @@ class Passing:
     @property
     def count(self) -> int:
         """How many pairs may not be over."""
-        return len(self.pairs)
+        return sum(map(len, self.pairs))
 
 
 class PassingStanding:
@@ -82,7 +84,7 @@ class PassingStanding:
     def start(self) -> Passing:
         """No pairs."""
         none = np.empty(0, np.int64)
-        return Passing(np.empty((0, pairing.PAIR), np.int64), none, none, np.zeros((0, 2, AXES)))
+        return Passing((), none, none, np.zeros((0, 2, AXES)))
 
     def step(
         self,
@@ -92,11 +94,11 @@ class PassingStanding:
         events: Sequence[Whole],
         sensors: Sensors,
         watermark: Instant,
-    ) -> tuple[Passing, Rows | None]:
+    ) -> tuple[Passing, list[Rows]]:
         """Take what happened to the lines of each source; what is told then. How lines were `before` does not matter here."""
         happened = merged(events, after, sensors)
-        if not len(happened) and not len(pending.pairs):
-            return pending, None
+        if not len(happened) and not pending.pairs:
+            return pending, []
         lines, code = lines_of(after, after)
         adds = happened[happened[:, WHAT] == ADD]
         ground = self._ground(pending, lines, code, sensors, len(adds))
@@ -104,32 +106,31 @@ class PassingStanding:
         came = adds[lines.start[adds[:, LINE]] < lines.end[adds[:, LINE]], LINE]
         if self.query.share is not None:
             came = came[: keep_ours(ground, came)]
-        pairs = self._pairs(pending, len(came))
-        while note_all(ground, pairs, came) != searching.DONE:
-            pairs = pairs._replace(rows=_longer(pairs.rows, 2 * len(pairs.rows)))
-        spoken = self._spoken(int(pairs.at[0]))
-        while settle(self.plan, lines, ground.promised, pairs, spoken, watermark) != searching.DONE:
-            spoken = _with_room(spoken)
+        desk = _Desk(ground, self._spoken(pending.count + _EACH * len(came)), watermark)
+        for block in pending.pairs:
+            desk.take(block)
+        desk.note(came)
         following = Passing(
-            pairs.rows[: spoken.at[settling.KEPT]].copy(),
+            desk.kept(),
             ground.promised,
             _without(ground.there[: ground.at[pairing.THERE]], happened[happened[:, WHAT] == PURGE, LINE]),
             ground.corners,
         )
+        spoken = desk.spoken
         if not spoken.at[settling.COUNT]:
-            return following, None
+            return following, []
         chance = spoken.chance[: spoken.at[settling.CHANCES]]
         if (chance == UNSETTLED).any():
             search_rest(self.plan, lines, spoken)
         speech = Speech(spoken.rows[: spoken.at[settling.COUNT]], self._said, chance)
-        return following, block(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
+        return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
     def save(self, pending: Passing) -> dict[str, Any]:
         """The pairs, the lines that are there, their corners, and the lives that were promised."""
-        there = pending.there
-        known = np.unique(np.concatenate([there, *_sides(pending.pairs[:, pairing.LINES])]))
+        there, pairs = pending.there, np.concatenate([np.empty((0, pairing.PAIR), np.int64), *pending.pairs])
+        known = np.unique(np.concatenate([there, *_sides(pairs[:, pairing.LINES])]))
         return {
-            "pairs": pending.pairs,
+            "pairs": pairs,
             "lines": there,
             "corners": pending.corners[there] if len(pending.corners) else pending.corners,
             "known": known,
@@ -146,7 +147,7 @@ class PassingStanding:
         if len(corners):
             corners[there] = saved["corners"]
         pairs = np.array(saved["pairs"], np.int64).reshape(-1, pairing.PAIR)
-        return Passing(pairs, promised, there, corners)
+        return Passing((pairs,) if len(pairs) else (), promised, there, corners)
 
     # --- a step's own copies ------------------------------------------------------------------------------------------
 
@@ -172,12 +173,6 @@ class PassingStanding:
             np.empty(len(there) + 1, np.int64),
             at,
         )
-
-    def _pairs(self, pending: Passing, events: int) -> Pairs:
-        count = len(pending.pairs)
-        rows = np.empty((count + _EACH * events + _ROOM, pairing.PAIR), np.int64)
-        rows[:count] = pending.pairs
-        return Pairs(rows, np.array([count]))
 
     def _spoken(self, pairs: int) -> Spoken:
         room = pairs * (_TICKS if self.query.every_us else 1) + 1
@@ -207,6 +202,62 @@ class PassingStanding:
                 self.query.every_us,
             )
         return Said(columns[settling.SINCE], (left, right) if self.left == 0 else (right, left), when)
+
+
+class _Desk:
+    """Where pairs are noted and settled, some at a time; `spoken`: what they have told so far."""
+
+    def __init__(self, ground: Ground, spoken: Spoken, watermark: Instant) -> None:
+        self.ground = ground
+        self.spoken = spoken
+        self.watermark = watermark
+        self.pairs = Pairs(np.empty((_DESK, pairing.PAIR), np.int64), np.zeros(1, np.int64))
+        self._blocks: list[Whole] = []
+
+    def take(self, block: Whole) -> None:
+        """Let time catch up with pairs that there were."""
+        start = 0
+        while start < len(block):
+            count = int(self.pairs.at[0])
+            some = block[start : start + len(self.pairs.rows) - count]
+            self.pairs.rows[count : count + len(some)] = some
+            self.pairs.at[0] += len(some)
+            start += len(some)
+            self._settle()
+
+    def note(self, came: Whole) -> None:
+        """Find the pairs of lines that come, and let time catch up with them."""
+        before = -1
+        while note_some(self.ground, self.pairs, came) != searching.DONE:
+            if self.pairs.at[0] == before:  # one line alone has more than there is room for
+                self.pairs = self.pairs._replace(rows=_longer(self.pairs.rows, 2 * len(self.pairs.rows)))
+            self._settle()
+            before = int(self.pairs.at[0])
+        self._settle()
+
+    def kept(self) -> tuple[Whole, ...]:
+        """The pairs that are not over yet."""
+        self._clear()
+        return tuple(self._blocks)
+
+    def _settle(self) -> None:
+        """Let time catch up with the pairs behind those that are settled already."""
+        pairs, at, ground = self.pairs, self.spoken.at, self.ground
+        at[settling.NEXT] = at[settling.SEEN] = at[settling.KEPT]
+        while (
+            settle(ground.plan, ground.lines, ground.promised, pairs, self.spoken, self.watermark)
+            != searching.DONE
+        ):
+            self.spoken = _with_room(self.spoken)
+        pairs.at[0] = at[settling.KEPT]
+        if 2 * pairs.at[0] > len(pairs.rows):
+            self._clear()
+
+    def _clear(self) -> None:
+        """Put away the pairs that are left."""
+        if self.pairs.at[0]:
+            self._blocks.append(self.pairs.rows[: self.pairs.at[0]].copy())
+            self.pairs.at[0] = self.spoken.at[settling.KEPT] = 0
 
 
 def _with_room(spoken: Spoken) -> Spoken:

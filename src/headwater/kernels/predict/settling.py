@@ -85,7 +85,7 @@ class Spoken(NamedTuple):
 
 @njit(**LOOP)
 def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spoken, until: int) -> int:
-    """Let time pass until `until` for all pairs. Not DONE: to be called again when there is room."""
+    """Let time pass until `until` for the pairs from NEXT on. Not DONE: to be called again when there is room."""
     rows, at, every = pairs.rows, spoken.at, plan.rules[EVERY]
     join = join_of(plan.joins, 0)
     while at[NEXT] < pairs.at[0]:

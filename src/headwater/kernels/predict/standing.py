@@ -17,7 +17,7 @@ import numpy as np
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import search as searching
 from headwater.kernels.predict.answers import NEVER, Table, enlist_all
-from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, block
+from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, blocks
 from headwater.kernels.predict.engine import run
 from headwater.kernels.predict.geometry import join_of, join_polygon, workspace
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
@@ -93,11 +93,11 @@ class Standing:
         events: Sequence[Whole],
         sensors: Sensors,
         watermark: Instant,
-    ) -> tuple[Pending, Rows | None]:
+    ) -> tuple[Pending, list[Rows]]:
         """Take what happened to the lines of each source; what is told then."""
         happened = merged(events, after, sensors)
         if not len(happened) and not (pending.table.due < watermark).any():
-            return pending, None
+            return pending, []
         lines, code = lines_of(before, after)
         scene, look = self._opened(pending, lines, code, sensors)
         while (came := run(scene, look, happened, watermark)) != searching.DONE:
@@ -119,14 +119,14 @@ class Standing:
         )
         count = int(scene.told.at[0])
         if not count:
-            return following, None
+            return following, []
         rows, chance = scene.told.rows[:count], np.empty(0)
         if self.query.is_read(PROBABILITY):
             chance = np.empty(count)
             chances(self.plan, lines, rows, self.work, chance)
         polygons = self._polygons(lines, rows) if self.query.polygon else None
         speech = Speech(rows, self._said, chance)
-        return following, block(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons)
+        return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons)
 
     def save(self, pending: Pending) -> dict[str, Any]:
         """The answers, the lines that are there, and their corners."""
