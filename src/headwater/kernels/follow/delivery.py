@@ -11,6 +11,7 @@ Memory  Of ONCE: what a later interest can bring again, the answers of the histo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.follow.interests import Alive
 from headwater.kernels.follow.question import FollowQuery, Lives, Told, Whole
-from headwater.model import END, Answers, Column, ColumnType, Instant
+from headwater.model import END, Answers, Column, ColumnType, Instant, join_rows
 from headwater.model.identity import content_hash, hashed_ids
 
 _QUERY, _TIME, _ID = "query", "event_time", "match_id"
@@ -75,13 +76,19 @@ class Delivered:
 
 
 def deliver(
-    query: FollowQuery, lives: Lives, told: Told, before: Delivered
+    query: FollowQuery, lives: Lives, told: Sequence[Told], before: Delivered
 ) -> tuple[Answers | None, Delivered, int]:
-    """What is delivered of some answers, what was delivered then, and how many answers had been delivered before."""
-    rows, of = told.answers.rows, told.of
+    """What is delivered of answers of one shape, what was delivered then, and how many answers had been delivered before.
+
+    All that is told in a step comes together, because what was delivered is looked through each time. It stays in the order in which it
+    is told, and of each object that is the order of its interests.
+    """
+    rows = join_rows([some.answers.rows for some in told])
+    of = np.concatenate([some.of for some in told])
+    place = np.repeat(np.arange(len(told)), [len(some.of) for some in told])
     time = rows[_TIME].values
     kept = np.flatnonzero((time >= lives.start[of] - query.last_us) & (time < lives.end[of]))
-    rows, of, time = rows.take(kept), of[kept], time[kept]
+    rows, of, place, time = rows.take(kept), of[kept], place[kept], time[kept]
     if not rows.count:
         return None, before, 0
     start = lives.start[of]
@@ -91,18 +98,19 @@ def deliver(
         is_first = _is_first(before, name, start)
         repeated = int(len(is_first) - np.count_nonzero(is_first))
         fresh = np.flatnonzero(is_first)
-        rows, of, time, start = rows.take(fresh), of[fresh], time[fresh], start[fresh]
+        rows, of, place = rows.take(fresh), of[fresh], place[fresh]
+        time, start = time[fresh], start[fresh]
         before = Delivered(
             np.concatenate([before.name, name[:, fresh]], axis=1),
             np.concatenate([before.focal, content_hash([lives.focal.take(of)])[0]]),
             np.concatenate([before.time, time]),
             np.concatenate([before.start, start]),
         )
-    order = np.lexsort([time, lives.number[of], start])
+    order = np.lexsort([time, lives.number[of], start, place])
     rows, of = rows.take(order), of[order]
     began = Column(ColumnType.TIMESTAMP, start[order])
     identity = hashed_ids(content_hash([rows[_QUERY], rows[_ID], lives.focal.take(of), began]))
-    return Answers(told.answers.shape, rows.having(**{_ID: identity})), before, repeated
+    return Answers(told[0].answers.shape, rows.having(**{_ID: identity})), before, repeated
 
 
 def _is_first(before: Delivered, name: NDArray[np.uint64], start: Whole) -> NDArray[np.bool_]:

@@ -265,9 +265,12 @@ class FollowKernel:
             operators, more, things = query.operators.step(operators, lives, given, settled, watermark)
             told += more
             counts.update(things)
-        delivered, answers = asked.delivered, []
+        by_shape: dict[int, list[Told]] = {}
         for block in told:
-            kept, delivered, repeated = deliver(query, lives, block, delivered)
+            by_shape.setdefault(block.answers.shape, []).append(block)
+        delivered, answers = asked.delivered, []
+        for blocks in by_shape.values():
+            kept, delivered, repeated = deliver(query, lives, blocks, delivered)
             counts[f"answers_repeated:{query.name}"] += repeated
             if kept is not None:
                 answers.append(kept)
