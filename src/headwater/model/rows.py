@@ -152,6 +152,10 @@ def compacted(column: Column) -> Column:
     """The same column without the names that no row uses: what travels should not carry other rows' names."""
     if column.names is None or not len(column.names):
         return column
+    if 8 * len(column) < len(
+        column.names
+    ):  # few rows: their own names are found without looking at all names
+        return _few(column)
     used = np.zeros(len(column.names), np.bool_)
     used[column.values if column.valid is None else column.values[column.valid]] = True
     if used.all():
@@ -160,6 +164,17 @@ def compacted(column: Column) -> Column:
     values = np.maximum(codes, 0)[column.values]
     if column.valid is not None:
         values = np.where(column.valid, values, 0).astype(np.int32)
+    return Column(column.type, values, column.valid, column.names[used])
+
+
+def _few(column: Column) -> Column:
+    assert column.names is not None
+    kept = column.values if column.valid is None else column.values[column.valid]
+    used, codes = np.unique(kept, return_inverse=True)
+    values = codes.astype(np.int32)
+    if column.valid is not None:
+        values = np.zeros(len(column), np.int32)
+        values[column.valid] = codes
     return Column(column.type, values, column.valid, column.names[used])
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwater.kernels.follow.question import (
     BY_ITSELF,
@@ -157,19 +159,59 @@ class _Cohort(NamedTuple):
 
 
 class _Stream(NamedTuple):
-    """Events of all interests as an entry reads them; those of interest n are `rows[bounds[n] : bounds[n + 1]]`."""
+    """Events of all interests as an entry reads them; those of interest n are `rows[bounds[n] : bounds[n + 1]]`.
+
+    `texts` are columns of texts with a dictionary for each interest. A state that holds some rows of one interest would otherwise hold,
+    and be saved with, the names of all.
+    """
 
     rows: Rows
     of: Whole
     bounds: Whole
+    texts: Mapping[str, _Texts]
 
     def of_lives(self, chosen: Whole) -> Rows:
         """The rows of some interests."""
         if len(chosen) == 1:
-            return self.rows.take(slice(*self.bounds[chosen[0] : chosen[0] + 2].tolist()))
+            return self._of_life(int(chosen[0]))
         wanted = np.zeros(len(self.bounds) - 1, np.bool_)
         wanted[chosen] = True
         return self.rows if wanted.all() else self.rows.take(wanted[self.of])
+
+    def _of_life(self, life: int) -> Rows:
+        low, high = self.bounds[life : life + 2].tolist()
+        place = slice(low, high)
+        columns = {
+            name: self.texts[name].of_life(life, place) if name in self.texts else column.take(place)
+            for name, column in self.rows.columns.items()
+        }
+        return Rows(columns, high - low)
+
+
+class _Texts(NamedTuple):
+    """A column of texts by interest: `column.values` are codes into names of its own, for interest n `names[first[n] : first[n + 1]]`."""
+
+    column: Column
+    names: NDArray[Any]
+    first: Whole
+
+    @classmethod
+    def by_life(cls, column: Column, of: Whole, lives: int) -> _Texts:
+        """The same texts; rows are in order of their interests."""
+        assert column.names is not None
+        many = max(len(column.names), 1)
+        valid = column.is_valid
+        used, code = np.unique((of * many + column.values)[valid], return_inverse=True)
+        first = np.searchsorted(used, np.arange(lives + 1) * many)
+        values = np.zeros(len(column), np.int32)
+        values[valid] = code - first[of[valid]]
+        return cls(Column(column.type, values, column.valid), column.names[used % many], first)
+
+    def of_life(self, life: int, place: slice) -> Column:
+        """The column of one interest, whose rows are at a place."""
+        low, high = self.first[life : life + 2].tolist()
+        values, valid = self.column.values[place], self.column.valid
+        return Column(self.column.type, values, None if valid is None else valid[place], self.names[low:high])
 
 
 class Behind:
@@ -200,6 +242,7 @@ class Behind:
         self.project = project
         self.read = {name for group in groups for name in self._sources(group.reads)}
         self.needs = needs_behind(follow, projection, groups, queries, self._sources)
+        self.weak = tuple(name for group in groups for name in weak_in(group, queries))
         parts = parts_of(groups, self._sources)
         self.parts = [parts[group.name] for group in groups]
 
@@ -218,9 +261,7 @@ class Behind:
         """Run every operator on the new events of every interest."""
         counts: Counter[str] = Counter()
         streams = {
-            name: _Stream(
-                self._as_read(rows, lives, of), of, np.searchsorted(of, np.arange(len(lives.serial) + 1))
-            )
+            name: self._stream(self._as_read(rows, lives, of), of, len(lives.serial))
             for name, (rows, of) in zip(self.needs, given, strict=True)
         }
         left: list[_Cohort] = []
@@ -280,7 +321,7 @@ class Behind:
             size = max(len(chosen), 1) if self.apart else 1
             for first in range(0, len(chosen), size):
                 some = chosen[first : first + size]
-                yield _Cohort(lives.serial[some], settled[some][:, self.parts], self._empty())
+                yield _Cohort(lives.serial[some], settled[some][:, self.parts], self._empty)
 
     def _run(
         self,
@@ -328,6 +369,11 @@ class Behind:
             rows if rows.count or not self.apart else rows.having(**{APART: Column.of(ColumnType.BIGINT, ())})
         )
 
+    def _stream(self, rows: Rows, of: Whole, lives: int) -> _Stream:
+        """Events that are in order of their interests."""
+        texts = {} if self.apart else _texts_of(rows, of, lives)
+        return _Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
+
     def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
         """Events as those behind FOLLOW read them: what is selected of them, in its order."""
         schema, events = self.follow.schema, [name for name in rows.columns if name != "event_time"]
@@ -343,8 +389,9 @@ class Behind:
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def _empty(self) -> dict[str, Any]:
-        """The state of a cohort that begins."""
+    @cached_property
+    def _empty(self) -> Mapping[str, Any]:
+        """The state of a cohort that begins: one for all, because no step changes it."""
         state: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
         return state | {_waiting(name): Log() for name in self._waits()}
 
@@ -381,6 +428,15 @@ class Behind:
     def _sources(self, name: str) -> tuple[str, ...]:
         together = self.merges.get(name)
         return tuple(member.name for member in together.members) if together else (name,)
+
+
+def _texts_of(rows: Rows, of: Whole, lives: int) -> dict[str, _Texts]:
+    """The columns of texts by interest."""
+    return {
+        name: _Texts.by_life(column, of, lives)
+        for name, column in rows.columns.items()
+        if column.type is ColumnType.STRING
+    }
 
 
 def _places(lives: Lives, serials: Whole) -> Whole:

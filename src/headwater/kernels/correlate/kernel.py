@@ -222,8 +222,9 @@ class CorrelateKernel:
         """Log the new rows that stay, and drop what no later row can be joined with."""
         keep_from = watermark - self.contents.longest_us + 1
         log = state.log.since(keep_from)
-        if rows.count:
-            stay = rows.take(slice(int(np.searchsorted(rows[self.schema.time].values, keep_from)), None))
+        stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
+        if stays < rows.count:
+            stay = rows.take(slice(stays, None))
             columns = {name: compacted(stay[name]) for name in self._logged if name in stay}
             log = log.append(Rows(columns, stay.count), self.schema.time)
         gone = int(np.searchsorted(state.window.values(self.schema.time), keep_from))

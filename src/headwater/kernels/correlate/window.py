@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from headwater.model import Column, ColumnType, Rows, compacted, text_hash
 
 Numbers = NDArray[np.int64]
+
+_ROOM: Final = 64
+"""The least room of a tape. Behind FOLLOW there is a window for each interest, and most hold few rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Tape:
     @classmethod
     def of(cls, values: NDArray[Any]) -> Tape:
         """A tape with room for as much again."""
-        buffer = np.empty(max(1024, 2 * len(values)), values.dtype)
+        buffer = np.empty(max(_ROOM, 2 * len(values)), values.dtype)
         buffer[: len(values)] = values
         return cls(buffer, 0, len(values), [len(values)])
 
