@@ -11,6 +11,10 @@ Rule 2  Held rows are believed once there are at least WITNESSES of them and the
 Rule 3  An input begins with nothing reached and every row held, so its first row may lie too.
 Rule 4  Rows count in the order of the source: file by file, piece by piece, line by line (rows of a DataFrame: a
         micro-batch at a time). Nothing depends on which files came in one micro-batch.
+Rule 5  Where time ticks, held rows that agree with one another (AGREEING of them, with no gap longer than LEAP) are
+        believed after PATIENCE ticks in which nothing came, unless rows of an earlier time came after the first of them.
+        Sensors that send little would otherwise be heard only at their fifth row. One row is never enough: alone it would
+        take time to wherever it says, and every honest row after it would be late.
 
 After a real gap nobody contradicts the rows beyond it, so they are believed soon. A station whose clock is a year ahead
 stays a minority and is held for as long as the others report.
@@ -31,6 +35,8 @@ from headwater.model import BEGINNING, UNITS, Instant
 
 LEAP: Final = UNITS["DAYS"]
 WITNESSES: Final = 5
+AGREEING: Final = 2
+PATIENCE: Final = 5
 MOST_CLUSTERS: Final = 64
 
 # int64[m, 4]: first time, last time, rows, and how many earlier rows (earlier in time) came after the first of them.
@@ -65,7 +71,23 @@ class InputClock:
         if not len(self.held) and not len(new):
             return replace(self, reached=reached)
         contrary = self.contrary + normal if len(self.held) else int(new[0, 3])
-        reached, held, contrary = _believe(reached, merge_clusters([self.held, new]), contrary)
+        known = _contradicted(self.held, clusters)
+        reached, held, contrary = _believe(reached, merge_clusters([known, new]), contrary)
+        return replace(self, reached=reached, held=held, contrary=contrary)
+
+    def after_silence(self) -> InputClock:
+        """The clock after PATIENCE ticks in which nothing came: rule 5, for the earliest rows it is true of.
+
+        Single rows before those are passed with them. Later ones are held as before, and silence begins anew for them.
+        """
+        borne_out = np.flatnonzero((self.held[:, 2] >= AGREEING) & (self.held[:, 3] == 0))
+        if not len(borne_out):
+            return self
+        believed = int(borne_out[0])
+        later = self.held[believed + 1 :]
+        reached, held, contrary = _believe(
+            int(self.held[believed, 1]), later, int(later[0, 3]) if len(later) else 0
+        )
         return replace(self, reached=reached, held=held, contrary=contrary)
 
 
@@ -97,8 +119,18 @@ def merge_clusters(parts: Sequence[Clusters]) -> Clusters:
     last = np.maximum.accumulate(every[:, 1])
     starts = np.concatenate([[0], np.flatnonzero(every[1:, 0] - last[:-1] > LEAP) + 1])
     ends = np.concatenate([starts[1:], [len(every)]])
-    sums = np.add.reduceat(every[:, 2:], starts, axis=0)
-    return _bounded(np.column_stack([every[starts, 0], last[ends - 1], sums]))
+    rows = np.add.reduceat(every[:, 2], starts)
+    # Not the sum: a row that speaks against both of two runs would count twice.
+    contrary = np.maximum.reduceat(every[:, 3], starts)
+    return _bounded(np.column_stack([every[starts, 0], last[ends - 1], rows, contrary]))
+
+
+def _contradicted(held: Clusters, came: Clusters) -> Clusters:
+    """The held rows, once these came after them: those of an earlier time speak against them, unless they join them."""
+    if not len(held) or not len(came):
+        return held
+    against = came[:, 1] + LEAP < held[:, :1]
+    return np.column_stack([held[:, :3], held[:, 3] + (against * came[:, 2]).sum(axis=1)])
 
 
 def _believe(reached: Instant, held: Clusters, contrary: int) -> tuple[Instant, Clusters, int]:

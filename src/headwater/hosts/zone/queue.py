@@ -9,6 +9,7 @@ Rule 3  An input silent for longer than IDLE does not hold the others back.
 Rule 4  The end of the input is a watermark beyond every row.
 Rule 5  If time is to tick, an input from which nothing came goes on at the pace of the clock, from the time it had reached; by
         at most MOST_TICKS ticks at once, so that a run that was stopped for long goes on where it was. Then none is idle.
+        Rows that an input holds back may be believed when nothing came for so long (rule 5 of `clock`).
 Memory  The rows that wait: those of the last LATE, and those held because they are far ahead (see `clock`), of which at
         most MOST_HELD are kept; the furthest ahead above that are given up as bad rows, with a reason.
 """
@@ -21,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.hosts.zone.clock import LEAP, NO_CLUSTERS, Clusters, InputClock
+from headwater.hosts.zone.clock import LEAP, NO_CLUSTERS, PATIENCE, Clusters, InputClock
 from headwater.model import (
     BEGINNING,
     END,
@@ -209,10 +210,17 @@ class Queue:
 
     def _tick(self, clock: InputClock, now: Instant) -> InputClock:
         """Rule 5: the clock of an input from which no rows came."""
-        if self.tick_us is None or clock.reached == BEGINNING:
+        if self.tick_us is None:
             return clock
-        passed = min(max(0, now - clock.arrival_time), MOST_TICKS * self.tick_us)
-        return replace(clock, ticked=clock.ticked + passed, arrival_time=now)
+        silent = max(0, now - clock.arrival_time)
+        if clock.reached > BEGINNING:
+            silent = clock.ticked + min(silent, MOST_TICKS * self.tick_us)
+            clock = replace(clock, ticked=silent, arrival_time=now)
+        # An input that has reached nothing keeps the time rows last came: by that it is idle, and by that it was silent.
+        if silent < PATIENCE * self.tick_us:
+            return clock
+        believed = clock.after_silence()
+        return clock if believed is clock else replace(believed, ticked=0, arrival_time=now)
 
     def _keep(self, rows: Rows, border: Instant, room: int) -> tuple[Rows, Rows]:
         """The rows that wait, and those given up: beyond `border` there is room for so many, the nearest."""

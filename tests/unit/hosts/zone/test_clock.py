@@ -32,7 +32,7 @@ def test_a_row_years_ahead_does_not_move_time() -> None:
     assert clock.reached == NOW + 10
     clock = after(clock, NOW + 20)
     assert clock.reached == NOW + 20
-    assert clock.held.tolist() == [[NOW + 3 * 365 * DAY, NOW + 3 * 365 * DAY, 1, 0]]
+    assert clock.held.tolist() == [[NOW + 3 * 365 * DAY, NOW + 3 * 365 * DAY, 1, 1]]
 
 
 def test_the_first_row_may_lie() -> None:
@@ -87,6 +87,73 @@ def test_sparse_rows_do_not_freeze_time() -> None:
     for week in range(1, 11):
         clock = after(clock, NOW + week * 7 * DAY)
     assert clock.reached == NOW + 6 * 7 * DAY
+
+
+#  What came, and then silence for PATIENCE ticks:
+#
+#  event_time   now          + 4 years
+#  rows         a b                          a and b agree: time goes to b
+#  rows                          x           one row: nothing moves, and nothing is late
+#  rows         a                x           two that do not agree: nothing moves
+#  rows         a b              x           time goes to b; x is held for as long as it is alone
+#  rows         c d (at last)    x y         c and d came after x and y and speak against them: time goes to d, for good
+#  rows         a b              x y         nobody speaks against x and y: b, and y after another silence, as after a gap
+
+
+FAR = NOW + 4 * 365 * DAY
+
+
+def test_two_first_rows_that_agree_are_believed_after_silence() -> None:
+    clock = after(InputClock(), NOW, NOW + SECOND)
+    assert clock.reached == BEGINNING
+    clock = clock.after_silence()
+    assert clock.reached == NOW + SECOND
+    assert len(clock.held) == 0
+
+
+def test_one_row_is_never_believed_for_silence_alone() -> None:
+    for first in (InputClock(), started()):
+        clock = after(first, FAR)
+        assert clock.after_silence() is clock
+    clock = after(after(InputClock(), FAR), NOW)
+    assert clock.after_silence() is clock
+    clock = after(clock, NOW + SECOND).after_silence()
+    assert clock.reached == NOW + SECOND
+    assert clock.held[:, :3].tolist() == [[FAR, FAR, 1]]
+    assert clock.after_silence() is clock
+
+
+def test_silence_does_not_bear_out_what_later_rows_contradicted() -> None:
+    liars = after(InputClock(), FAR, FAR + SECOND)
+    for clock in (after(liars, NOW, NOW + SECOND), after(after(liars, NOW), NOW + SECOND)):
+        believed = clock.after_silence()
+        assert believed.reached == NOW + SECOND
+        assert believed.after_silence() is believed
+    clock = after(after(started(), FAR, FAR + SECOND), NOW + SECOND)
+    assert clock.after_silence() is clock
+
+
+def test_rows_beyond_a_gap_are_believed_after_a_silence_of_their_own() -> None:
+    clock = after(InputClock(), NOW, NOW + SECOND, FAR, FAR + SECOND)
+    clock = clock.after_silence()
+    assert clock.reached == NOW + SECOND
+    clock = clock.after_silence()
+    assert clock.reached == FAR + SECOND
+    assert len(clock.held) == 0
+
+
+def test_a_first_row_of_long_ago_does_not_keep_silence_from_bearing_out_the_others() -> None:
+    clock = after(after(InputClock(), SECOND), NOW, NOW + SECOND).after_silence()
+    assert clock.reached == NOW + SECOND
+    assert len(clock.held) == 0
+
+
+def test_a_liar_from_before_does_not_speak_for_or_against_rows_beyond_a_gap() -> None:
+    later = NOW + 30 * DAY
+    clock = after(after(started(), FAR), *range(NOW, NOW + 100))
+    clock = after(clock, later, later + SECOND).after_silence()
+    assert clock.reached == later + SECOND
+    assert clock.held[:, :3].tolist() == [[FAR, FAR, 1]]
 
 
 def test_clusters_are_runs_without_a_gap_longer_than_a_leap() -> None:

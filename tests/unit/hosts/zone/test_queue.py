@@ -4,10 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwater.hosts.zone import Arrivals, Program, load_zone, save_zone
 from headwater.hosts.zone import queue as queues
 from headwater.hosts.zone.clock import LEAP, clusters_of
 from headwater.hosts.zone.queue import Queue, QueueState, Release, Unit
-from headwater.model import END, SECOND, Column, ColumnType, Rows, StreamSchema, strings
+from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema, strings
+from headwater.query.plan import compile_text
 
 SCHEMA = StreamSchema(
     "weather",
@@ -240,3 +242,73 @@ def test_without_ticks_time_stands_still_while_nothing_comes() -> None:
     state, _ = queue.step(begun(queue), [unit(0, ("a", 5.0, 2.0))], now=100 * SECOND)
     _, later = queue.step(state, [], now=900 * SECOND)
     assert (later.watermark - START) / SECOND == -5
+
+
+def test_first_rows_that_agree_are_believed_after_five_silent_ticks() -> None:
+    #  by the clock   100 s   103 s   108 s   112 s   113 s   123 s     LATE 10, a tick of 2 s
+    #  event_time     0       1
+    #  silence                [---------------------- five ticks: the two are believed, and time goes on from 1
+    #  watermark      -       -       -       -       -9      1
+    queue = Queue(SCHEMA, COLUMNS, ["weather"], tick_us=2 * SECOND)
+    state, _ = queue.step(queue.start(), [unit(0, ("a", 0.0, 1.0))], now=100 * SECOND)
+    state, _ = queue.step(state, [unit(1, ("b", 1.0, 1.0))], now=103 * SECOND)
+    for now in (108, 112):
+        state, release = queue.step(state, [], now=now * SECOND)
+        assert (release.watermark, release.held.count) == (BEGINNING, 2)
+    state, release = queue.step(state, [], now=113 * SECOND)
+    assert ((release.watermark - START) / SECOND, release.held.count) == (-9, 0)
+    state, release = queue.step(state, [], now=123 * SECOND)
+    assert seconds(release.rows) == [("a", 0.0)]
+    assert (release.watermark - START) / SECOND == 1
+
+
+def test_a_first_row_that_lies_is_held_through_any_silence_and_makes_nobody_late() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"], tick_us=2 * SECOND)
+    future = 5 * 365 * LEAP / SECOND
+    state, _ = queue.step(queue.start(), [unit(0, ("x", future, 0.0))], now=100 * SECOND)
+    for now in range(102, 500, 2):
+        state, release = queue.step(state, [], now=now * SECOND)
+        assert (release.watermark, release.held.count) == (BEGINNING, 1)
+    state, release = queue.step(state, [unit(1, ("a", 0.0, 1.0), ("a", 1.0, 1.0))], now=500 * SECOND)
+    assert release.late.count == 0
+    state, release = queue.step(state, [], now=510 * SECOND)
+    assert ((release.watermark - START) / SECOND, release.held.count) == (-9, 1)
+
+
+def test_rows_that_come_begin_the_silence_anew() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"], tick_us=2 * SECOND)
+    state = queue.start()
+    for number, now in enumerate((100, 109, 118)):
+        came = [unit(number, ("a", float(number), 1.0))]
+        state, release = queue.step(state, came, now=now * SECOND)
+        assert release.watermark == BEGINNING
+    state, release = queue.step(state, [], now=127 * SECOND)
+    assert release.watermark == BEGINNING
+    _, release = queue.step(state, [], now=128 * SECOND)
+    assert (release.watermark - START) / SECOND == 2 - 10
+
+
+def test_without_ticks_silence_bears_out_nothing() -> None:
+    queue = Queue(SCHEMA, COLUMNS, ["weather"])
+    state, _ = queue.step(queue.start(), [unit(0, ("a", 0.0, 1.0), ("b", 1.0, 1.0))], now=100 * SECOND)
+    _, release = queue.step(state, [], now=9_000 * SECOND)
+    assert (release.watermark, release.held.count) == (BEGINNING, 2)
+
+
+def test_silence_is_remembered_over_a_restart_and_a_step_run_again() -> None:
+    text = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, value DOUBLE) LATE 10 SECONDS; "
+    program = Program(
+        compile_text(text + "CREATE QUERY all_of_it AS SELECT * FROM weather;"), tick_us=2 * SECOND
+    )
+    came = unit(0, ("a", 0.0, 1.0), ("b", 1.0, 1.0))
+    state, _ = program.step(program.start(), Arrivals({"weather": [came]}, now=100 * SECOND))
+    told = []
+    for now in range(102, 128, 2):
+        step = Arrivals({"weather": []}, now=now * SECOND)
+        first, second = program.step(state, step), program.step(state, step)
+        assert save_zone(program, first[0]).head == save_zone(program, second[0]).head
+        told += [(now, row["station"]) for block in first[1].answers for row in block.tolist()]
+        saved = save_zone(program, first[0])
+        state = load_zone(program, saved.head, {k: c.rows for k, c in saved.chunks.items()}.__getitem__)
+    # Believed at 110, when the watermark is −9: it passes 0 at 120 and 1 at 122.
+    assert told == [(120, "a"), (122, "b")]
