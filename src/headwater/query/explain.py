@@ -259,8 +259,7 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
     else:
         entries.append(("answers", "each row for which WHERE holds" if query.where else "each row"))
     if query.following:
-        behind = [other for other in plan.queries if other.behind == query.name and other.is_inside]
-        promised = completeness_in_words(behind, plan.reuses(query.name))
+        promised = completeness_in_words(*plan.promised(query.name))
         entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in promised]
     columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))

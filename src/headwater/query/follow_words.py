@@ -10,7 +10,6 @@ from headwater.model import StreamSchema
 from headwater.query.catalogue import Following
 from headwater.query.checks.follow import events_schema
 from headwater.query.groups import QueryPlan
-from headwater.query.needs import is_strong
 from headwater.query.printer import show
 from headwater.query.reach import history_us
 from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
@@ -49,13 +48,12 @@ def following_in_words(query: QueryPlan) -> list[Entry]:
     return entries
 
 
-def completeness_in_words(behind: Sequence[QueryPlan], reuses: bool) -> list[Entry]:
-    """What queries behind a FOLLOW promise, and what is streamed again."""
-    weak = next((query for query in behind if not is_strong(query)), None)
+def completeness_in_words(weak: Sequence[str], reuses: bool) -> list[Entry]:
+    """What queries behind a FOLLOW promise, of which some depend on where an interest begins; and what is streamed again."""
     promise = (
         "strong: two objects that look at one region find the same"
-        if weak is None
-        else f"weak: what {_last(weak.name)} finds depends on where an interest begins, so two objects that look at one region may find "
+        if not weak
+        else f"weak: what {_last(weak[0])} finds depends on where an interest begins, so two objects that look at one region may find "
         "different things"
     )
     reused = (
@@ -89,7 +87,7 @@ def state_of_following(query: QueryPlan, events: Sequence[StreamSchema]) -> list
         else ["32 bytes for each answer of the history, to deliver it once"]
     )
     return [
-        f"events of the last {history_in_words(reach)}: {row} each, once for all queries on the same streams"
+        f"events of the last {history_in_words(reach)}: {row} each, once for all queries on the same events and focal objects"
         if reach
         else "no event longer than a step",
         f"{size_in_words(INTEREST_BYTES)} for each focal object, and what the operators behind keep for its interest",

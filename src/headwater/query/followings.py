@@ -48,7 +48,7 @@ from headwater.model.log import log_from
 from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.checks.follow import events_schema
 from headwater.query.merges import Merge
-from headwater.query.needs import needs_behind, parts_of
+from headwater.query.needs import needs_behind, parts_of, weak_in
 from headwater.query.shapes import Projection, column_of
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ Rule 1  Queries that read one another, directly or not, hang together: a sub-gra
 Rule 2  An entry looks back as far as the longest sum of windows on a path from it, not on any path there is.
 Rule 3  A sub-graph is free where none of its queries depends on where its rows begin. A SELECT looks at each event by itself, a single
         pattern at those of its partition, everything else at all events together.
-Rule 4  What a query answers within its window before the end of a life may come of that end (a loop closes). Handed on to another, it
-        makes answers that would not be there without it, in the windows of a path before the end.
+Rule 4  What a pattern answers may depend on events up to its window later, and on the end of its input: a loop goes on, or closes. So a
+        sub-graph is as sure of an answer as the longest sum of windows of patterns on a path of it is over. Only a single pattern, of
+        which nobody reads what it answers, need not wait for that: each of its answers has all it depends on behind its first event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
@@ -23,7 +24,6 @@ from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.follow.question import BY_ITSELF, Need
 from headwater.kernels.nearest.words import Emission
 from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.pattern.words import SkipTo
 from headwater.kernels.select import SelectKernel
 from headwater.model import RowCondition, Rows
 from headwater.query.expressions import condition
@@ -47,21 +47,6 @@ def inside_groups(kind: str, queries: Sequence[QueryPlan]) -> list[tuple[str, Se
     return [("", queries)]
 
 
-def is_strong(query: QueryPlan) -> bool:
-    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
-
-    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one.
-    """
-    if query.kind not in (*ONE_BY_ONE, "correlate", "nearest", "fence"):
-        return False
-    if query.subscription and query.subscription.emit is Emit.READINGS:
-        return False
-    if (near := query.neighbourhood) and near.emission is Emission.ENTERS and near.k > 1:
-        return False
-    asked = query.recognition
-    return asked is None or asked.skip is (SkipTo.NOWHERE if asked.every else SkipTo.NEXT_ROW)
-
-
 def needs_behind(
     follow: QueryPlan,
     projection: Projection,
@@ -72,6 +57,7 @@ def needs_behind(
     """What every entry needs, by the name of its group, or of what it reads where that is not the FOLLOW alone."""
     handed = {name for name, expression, _ in projection.columns if expression == Name(name)} - {"event_time"}
     parts, paths = parts_of(groups, sources), _paths(groups, queries, sources)
+    later = _paths(groups, queries, sources, kinds=("pattern",))
     members: dict[int, list[Group]] = {}
     for group in groups:
         members.setdefault(parts[group.name], []).append(group)
@@ -87,8 +73,9 @@ def needs_behind(
             paths[group.name],
             _takes([queries[query] for query in group.queries], handed) if is_alone else None,
             _looks_at(together, handed),
-            all(_is_free(other, queries) for other in together),
-            max(paths[other.name] for other in together) if len(together) > 1 else 0,
+            not any(weak_in(other, queries) for other in together),
+            _settles(together),
+            max(later[other.name] for other in together),
         )
         longest = max(need.windows_us, needs[name].windows_us if name in needs else 0)
         needs[name] = replace(need, windows_us=longest)
@@ -108,23 +95,49 @@ def parts_of(groups: Sequence[Group], sources: Sources) -> dict[str, int]:
     return {name: numbers[number] for name, number in part.items()}
 
 
-def _paths(groups: Sequence[Group], queries: Mapping[str, QueryPlan], sources: Sources) -> dict[str, int]:
-    """The longest sum of windows on a path from each group on, its own included; groups come after what they read."""
+def _paths(
+    groups: Sequence[Group],
+    queries: Mapping[str, QueryPlan],
+    sources: Sources,
+    kinds: Collection[str] | None = None,
+) -> dict[str, int]:
+    """The longest sum of windows, or of those of some kinds of queries, on a path from each group on, its own included; groups come
+    after what they read."""
+
+    def window_us(query: QueryPlan) -> int:
+        return query.window_us if kinds is None or query.kind in kinds else 0
+
     paths: dict[str, int] = {}
     behind: dict[str, int] = {}  # by what is read: the longest path of those that read it
     for group in reversed(groups):
-        paths[group.name] = max(queries[query].window_us + behind.get(query, 0) for query in group.queries)
+        paths[group.name] = max(window_us(queries[query]) + behind.get(query, 0) for query in group.queries)
         for source in sources(group.reads):
             behind[source] = max(behind.get(source, 0), paths[group.name])
     return paths
 
 
-def _is_free(group: Group, queries: Mapping[str, QueryPlan]) -> bool:
-    """Whether it does not matter to any of its queries where rows begin."""
+def weak_in(group: Group, queries: Mapping[str, QueryPlan]) -> list[str]:
+    """Those queries of a group to which it matters where rows begin."""
     asked = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
-    return all(is_strong(queries[query]) for query in group.queries) and all(
-        query.is_anywhere_the_same for query in asked
-    )
+    return [
+        query
+        for query in group.queries
+        if not _is_strong(queries[query])
+        or not all(pattern.is_anywhere_the_same for pattern in asked if pattern.name == query)
+    ]
+
+
+def _is_strong(query: QueryPlan) -> bool:
+    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
+
+    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one; nor is what is chosen by chance (PROBABLE).
+    """
+    if query.kind not in (*ONE_BY_ONE, "correlate", "nearest", "fence"):
+        return False
+    if query.subscription and query.subscription.emit is Emit.READINGS:
+        return False
+    near = query.neighbourhood
+    return not (near and (near.sigma is not None or (near.emission is Emission.ENTERS and near.k > 1)))
 
 
 def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:
@@ -137,6 +150,13 @@ def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | No
     (query,) = kernels[0].queries
     columns = tuple(sorted(query.partition))
     return columns if handed.issuperset(columns) else ()
+
+
+def _settles(groups: Sequence[Group]) -> bool:
+    """Whether what a sub-graph answers before windows are filled may be wrong: all but single patterns and SELECTs."""
+    if all(isinstance(group.kernel, SelectKernel) for group in groups):
+        return False
+    return len(groups) > 1 or not isinstance(groups[0].kernel, PatternKernel)
 
 
 def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:

@@ -187,8 +187,9 @@ class Plan:
         """What runs in a zone; a group that reads a query comes after the group that answers it."""
         return self._once(("groups", zone), lambda: self._make_groups(zone))
 
-    def reuses(self, query: str) -> bool:
-        """Whether a FOLLOW leaves out what an interest has in common with the one before, for one at least of those behind it.
+    def promised(self, query: str) -> tuple[tuple[str, ...], bool]:
+        """Of a FOLLOW: which queries behind it depend on where an interest begins; and whether it leaves out what an interest has in
+        common with the one before, for one of them at least.
 
         Points and fences need not be given.
         """
@@ -198,10 +199,14 @@ class Plan:
         fences = {schema.name: Rows.empty(schema.types) for schema in self.fences}
         plan = self.with_points(points | fences)
         kernels = [group.kernel for group in plan.groups(self.zone_of(query))]
-        following = (
-            asked for kernel in kernels if isinstance(kernel, FollowKernel) for asked in kernel.queries
+        (asked,) = (
+            asked
+            for kernel in kernels
+            if isinstance(kernel, FollowKernel)
+            for asked in kernel.queries
+            if asked.name == query
         )
-        return any(asked.name == query and asked.reuses for asked in following)
+        return asked.operators.weak if asked.operators else (), asked.reuses
 
     def routing(self, stream: str) -> Callable[[Rows], Wanted]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""

@@ -36,9 +36,18 @@ class Intake:
             parts.append(Rows({**columns, **own.columns}, own.count).select(events.schema.types))
         together = join_rows(parts)
         together = together.take(self._wanted(wheres, together))
-        if len(parts) > 1:
+        if not self._are_in_order(events):
             together = together.take(order_of(together, events.schema.order))
         return together
+
+    def _are_in_order(self, events: Events) -> bool:
+        """Whether events come in the order of their own stream: rows that have come without a common key may be in another one."""
+        if len(events.sources) > 1:
+            return False
+        (taking,) = events.sources
+        own = {there: name for name, there in taking.columns.items()}
+        came = [own[name] for name in self.schema.order if name in own]
+        return came == [name for name in events.schema.order if name in taking.columns]
 
     def without_place(self, events: Events, came: Rows) -> int:
         """How many events of a query are nowhere."""

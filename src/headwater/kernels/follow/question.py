@@ -78,8 +78,8 @@ class Need:
     `part` numbers the sub-graphs of operators that hang together. `windows_us` is the longest sum of windows on a path from here on;
     `takes` holds for all events that can matter to it, None: any may. `looks_at` are the columns in which events are alike that
     its sub-graph looks at together (none: at all of them), or BY_ITSELF. `is_free`: it does not matter where its events begin.
-    `unsure_us` is how long before the end of a life its answers may be others than without that end: where an operator hands on
-    what it only answered because its input ended.
+    `settles`: what its sub-graph answers before windows are filled may be wrong. `later_us` is how long after an answer events may still
+    change it, or the end of a life: a loop goes on with them, and what is handed on is another answer.
     """
 
     part: int
@@ -87,7 +87,8 @@ class Need:
     takes: RowCondition | None
     looks_at: tuple[str, ...] | None
     is_free: bool
-    unsure_us: int = 0
+    settles: bool = False
+    later_us: int = 0
 
 
 BY_ITSELF: Final = None
@@ -175,7 +176,10 @@ class Told(NamedTuple):
 
 
 class Operators(Protocol):
-    """What stands behind a FOLLOW: runs on the events of each interest by themselves, from nothing."""
+    """What stands behind a FOLLOW: runs on the events of each interest by themselves, from nothing. `weak` are those queries whose
+    answers depend on where that is."""
+
+    weak: tuple[str, ...]
 
     def start(self) -> Any:
         """No interest yet."""

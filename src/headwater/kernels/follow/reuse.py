@@ -5,12 +5,14 @@ pattern, a single event for a SELECT, otherwise all), a group says nothing new a
 answers was delivered for the interest before.
 
 Rule 1  A group *differs* with the first of its events, from where the new interest's history begins on, that lies in one of the two
-        regions and not in the other; at the latest when the new interest begins, or as long before that as answers may come of the end
-        of a life alone. Events that a sub-graph does not take make no difference to it.
-Rule 2  Its events are streamed from the operators' windows before that on. An answer that ends before it differs is an old one; any other
-        began no earlier than that.
-Rule 3  What is answered before all groups differ may be wrong, where answers go through several operators: windows are being filled. It
-        is `settled`, told already for the interest before.
+        regions and not in the other; at the latest when the new interest begins, and the life of the one before ends. Events that a
+        sub-graph does not take make no difference to it.
+Rule 2  Its events are streamed from the operators' windows before that on. Whatever a pattern finds that began earlier is an old answer,
+        since its window is over before the group differs; what began later has all its events. So has a SELECT.
+Rule 3  Other operators may answer wrongly while their windows are being filled, and so may those that read others. What a sub-graph
+        answers is the same as before only if none of its patterns could have gone on with events that differ: it is `settled`, told
+        already, up to all their windows before the group differs (`later_us`). Events are streamed from the windows before that on, so
+        that what follows is right.
 Rule 4  Nothing is left out for operators that depend on where they start, nor where it is cut (BEST EFFORT) or counted (EMIT INTERESTS);
         nothing that was streamed before where it is told again (DELIVER EACH), and after an object was forgotten.
 """
@@ -57,7 +59,7 @@ def choose(query: FollowQuery, found: Found, store: Store, since: Instant) -> Ch
     settled = np.full((len(found.interests.serial), most), BEGINNING)
     differ = {part: _differ(past, members) for part, members in parts.items()}
     for part, first in differ.items():
-        if first is not None and first.settles:
+        if first is not None and parts[part][0].settles:
             settled[past.follows, part] = first.of_interest[past.follows]
     if len(parts) == 1:  # as one, or only one
         settled[:] = settled[:, :1]
@@ -75,7 +77,8 @@ def _as_one(needs: Sequence[Need]) -> list[Need]:
         takes=None,
         looks_at=tuple(sorted(set.intersection(*columns))) if columns else BY_ITSELF,
         is_free=all(need.is_free for need in needs),
-        unsure_us=max(need.unsure_us for need in needs),
+        settles=any(need.settles for need in needs),
+        later_us=max(need.later_us for need in needs),
     )
     return [replace(one, windows_us=need.windows_us) for need in needs]
 
@@ -104,19 +107,16 @@ def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Savi
 
 
 class _First(NamedTuple):
-    """When a sub-graph first differs: for each interest, and for the group of each event; and whether there `is_there` a difference.
-
-    `settles`: answers of an interest that end before that are old.
-    """
+    """Until when a sub-graph answers as before: for each interest, and for the group of each event; and whether there `is_there` an
+    event that differs."""
 
     of_interest: Whole
     of_event: Whole
     is_there: Mask
-    settles: bool
 
 
 def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
-    """When the events that a sub-graph takes first differ between interests that follow one another; None: it must have all."""
+    """Until when a sub-graph answers the same for interests that follow one another; None: it must have all events."""
     query, found = past.query, past.found
     one_by_one = Saving.SPACE if needs[0].looks_at is BY_ITSELF else Saving.TIME
     by_groups, by_graphs = one_by_one in query.savings, Saving.SUBGRAPHS in query.savings
@@ -127,33 +127,34 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
         or not len(past.follows)
     ):
         return None
-    starts = found.interests.start - needs[0].unsure_us
+    later_us = needs[0].later_us if needs[0].settles else 0
+    starts = found.interests.start - later_us
     differs = np.zeros(len(starts), np.bool_)
     if (
         by_groups and needs[0].looks_at is BY_ITSELF
     ):  # an event that is new differs, any other is all there is of its group
         of_event = np.where(past.is_new, BEGINNING, starts[found.of])
         differs[found.of[past.is_new]] = True
-        return _First(starts, of_event, differs, settles=False)
+        return _First(starts, of_event, differs)
     new = np.flatnonzero(past.is_new & _taken(needs, found.rows)[found.row])
     gone = _taken(needs, past.gone)
     gone_of, gone_time = past.gone_of[gone], past.gone[query.events.schema.time].values[gone]
     differing = np.concatenate([found.of[new], gone_of])
-    times = np.concatenate([past.time[new], gone_time])
+    times = np.concatenate([past.time[new], gone_time]) - later_us
     differs[differing] = True
     if not by_groups:
         of_interest = np.where(differs, BEGINNING, starts)
-        return _First(of_interest, of_interest[found.of], differs, settles=True)
+        return _First(of_interest, of_interest[found.of], differs)
     columns = needs[0].looks_at or ()
     of_interest = _least(differing, times, np.arange(len(starts)), starts)
     if not columns:
-        return _First(of_interest, of_interest[found.of], differs, settles=True)
+        return _First(of_interest, of_interest[found.of], differs)
     group_of_row, group_of_gone, many = past.groups(columns)
     names = np.concatenate(
         [found.of[new] * many + group_of_row[found.row[new]], gone_of * many + group_of_gone[gone]]
     )
     asked = found.of * many + group_of_row[found.row]
-    return _First(of_interest, _least(names, times, asked, starts[found.of]), differs, settles=False)
+    return _First(of_interest, _least(names, times, asked, starts[found.of]), differs)
 
 
 def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
