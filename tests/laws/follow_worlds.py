@@ -513,7 +513,7 @@ def make_world(
         "cars": [_make_car(on_earth, random) for _ in range(updates)],
         "events": [_make_event(n, on_earth, random) for n in range(events)],
         "more": [
-            {**_make_event(30 + n, on_earth, random), "w": random.choice([None, 1.0])}
+            {**_make_event(max(30, events) + n, on_earth, random), "w": random.choice([None, 1.0])}
             for n in range(events // 3)
         ],
     }
@@ -530,10 +530,22 @@ def make_world(
 def overlapping(kind: str, seed: int) -> FollowWorld:
     """A world of one FOLLOW whose interests have long histories and much in common, none of it cut or told again."""
     world = make_world(seed, kind, asked=1, events=26, updates=14, cuts=3)
-    random = Random(seed)
+    return _with_history(world, Random(seed).choice([4, 7, 12]))
+
+
+def crowded(kind: str, seed: int) -> FollowWorld:
+    """The same with more events and longer histories, in regions of which each has a part of them: much is settled, and much differs."""
+    world = _with_history(make_world(seed, kind, asked=1, events=42, updates=14, cuts=3), 20)
+    (asked,) = world.asked
+    if asked.following.radius_m is None or asked.following.geographic:
+        return world
+    return replace(world, asked=(replace(asked, following=replace(asked.following, radius_m=3.0)),))
+
+
+def _with_history(world: FollowWorld, last_s: int) -> FollowWorld:
     following = replace(
         world.asked[0].following,
-        last_us=random.choice([4, 7, 12]) * SECOND,
+        last_us=last_s * SECOND,
         update=follow.ALWAYS,
         forget_us=follow.HOUR_US,
         each=False,

@@ -38,6 +38,19 @@ def test_what_a_sensor_sends_depends_on_where_it_begins() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "MATCH_RECOGNIZE (MEASURES B.x AS b PATTERN (B) WITHIN 10 SECONDS DEFINE B AS x > PREV(x))",
+        "MATCH_RECOGNIZE (MEASURES MATCH_NUMBER() AS n AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) WITHIN 10 SECONDS)",
+        "MATCH_RECOGNIZE (AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) WITHIN 10 SECONDS)",
+        "NEAREST (2 TO HIGHEST x OVER 10 SECONDS USING PROBABLE 0.1 EMIT CHANGES)",
+    ],
+)
+def test_what_looks_beyond_its_window_counts_or_chooses_by_chance_is_weak(behind: str) -> None:
+    assert "  complete  weak: what 'q' finds" in follow(behind)
+
+
 def test_points_need_not_be_given_to_explain_what_stands_behind_a_follow() -> None:
     assert "10 seconds more for the windows" in follow(
         "NEAREST (1 TO EACH OF marks BY (x, y) OVER 10 SECONDS)"
