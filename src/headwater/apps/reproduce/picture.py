@@ -38,5 +38,6 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axes.grid(visible=True, alpha=0.3)
-        axes.legend()
+        # Below the panel, where it covers no line.
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
     figure.savefig(path, format="png", dpi=150)
