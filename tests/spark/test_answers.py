@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
 
 import headwater as hw
+from headwater.hosts.spark.interpreter import our_python
 from headwater.model import QueriesRefused
 from tests.spark.valley import (
     COLD_AGAIN,
@@ -172,6 +176,31 @@ def test_builders_run_like_text(spark, tmp_path) -> None:
     built = hw.run(script, {"weather": frame(spark, folder)}).all().collect()
     assert sorted(r.match_id for r in text) == sorted(r.match_id for r in built)
     assert {json.loads(r.answer)["query"] for r in text} == {"frost", "muggy", "cold", "still", "each"}
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["static", "streaming"])
+def test_stages_run_on_the_python_that_asks_for_them(spark, tmp_path, monkeypatch, streaming: bool) -> None:
+    """A session whose own Python has no Headwater, as where an environment was not activated: here it is not even there."""
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(tmp_path / "python3"))
+    folder = write_files(tmp_path / "in", files=1, each=60, seed=3)
+    read = spark.readStream if streaming else spark.read
+    answers = hw.run(TEXT, {"weather": read.schema(COLUMNS).json(str(folder))})
+    query = answers.write(tmp_path / "out", checkpoint=tmp_path / "c", trigger={"availableNow": True})
+    if query is not None:
+        query.awaitTermination()
+    assert read_answers(tmp_path / "out")
+    assert spark.sparkContext.pythonExec == str(tmp_path / "python3"), "other functions run where they did"
+
+
+@pytest.mark.parametrize(
+    ("master", "ours"), [("local", True), ("local[2, 3]", True), ("yarn", False), ("spark://a:7077", False)]
+)
+def test_on_a_cluster_the_python_of_the_session_stays(master: str, ours: bool) -> None:
+    context = SimpleNamespace(master=master, pythonExec="python3")
+    session: Any = SimpleNamespace(sparkContext=context)
+    with our_python(session):
+        assert context.pythonExec == (sys.executable if ours else "python3")
+    assert context.pythonExec == "python3"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
+from headwater.hosts.spark.interpreter import our_python
 from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
@@ -91,10 +92,13 @@ def run(
 
         def started(parts: Mapping[str, int]) -> tuple[DataFrame, Plan]:
             kept = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
-            return follow.followed_frames(frames, kept), kept
+            with our_python(session):
+                return follow.followed_frames(frames, kept), kept
 
-        return Answers(follow.followed_frames(frames, plan), plan, started)
-    return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
+        with our_python(session):
+            return Answers(follow.followed_frames(frames, plan), plan, started)
+    with our_python(session):
+        return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
 
 def compile_queries(
