@@ -19,10 +19,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "Answers": "headwater.hosts.spark.answers",
     "HeadwaterError": "headwater.model",
-    "check": "headwater.query",
+    "check": "headwater.query.given",
     "correlate": "headwater.query.build",
     "each_of": "headwater.query.build_nearest",
-    "explain": "headwater.query",
+    "explain": "headwater.query.given",
     "fence": "headwater.query.build_fence",
     "fences": "headwater.query.build_fence",
     "follow": "headwater.query.build_follow",

@@ -30,9 +30,9 @@ from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
 from headwater.query.build_pieces import Duration
+from headwater.query.given import Queries, script_of
 from headwater.query.history import MOST_HISTORY_US, most_history_us
 from headwater.query.plan import Plan, compile_script, compile_text, refuse_unbounded
-from headwater.query.tree import Script, Statement
 from headwater.query.zones import default_zones
 
 _SPARK_TYPES: dict[ColumnType, T.DataType] = {
@@ -48,7 +48,7 @@ BatchWriter = Callable[["Answers", int], None]
 
 
 def run(
-    queries: str | Script | Sequence[Statement],
+    queries: Queries,
     inputs: Mapping[str, Any],
     *,
     zones: int | None = None,
@@ -101,14 +101,11 @@ def run(
         return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
 
-def compile_queries(
-    queries: str | Script | Sequence[Statement], *, zones: int, most_history_us: int = MOST_HISTORY_US
-) -> Plan:
+def compile_queries(queries: Queries, *, zones: int, most_history_us: int = MOST_HISTORY_US) -> Plan:
     """The plan of a text or of built statements."""
     if isinstance(queries, str):
         return compile_text(queries, zones=zones, most_history_us=most_history_us)
-    script = queries if isinstance(queries, Script) else Script(tuple(queries))
-    return compile_script(script, zones=zones, most_history_us=most_history_us)
+    return compile_script(script_of(queries), zones=zones, most_history_us=most_history_us)
 
 
 class Answers:
