@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from headwater.hosts.files import find_files
 from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
 from headwater.hosts.local.told import Told
+from headwater.hosts.local.waiting import Waiting
 from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Program
 from headwater.model import END, Rows, join_rows
@@ -43,7 +44,7 @@ def run_local(
                         sorter.add(name, useful(piece.rows))
                         yield Told(bad=piece.bad, seen=piece.seen)
                     yield Told(files=1)
-        groups = program.start().groups
+        groups, waiting = program.start().groups, Waiting()
         for slices, border in sorter.slices():
             counts: dict[str, int] = {}
             ordered = {}
@@ -51,7 +52,8 @@ def run_local(
                 rows, repeated = queue.in_order(join_rows([queue.empty, *slices.get(name, ())]), END)
                 ordered[name] = rows, border
                 counts[f"repeated:{name}"] = repeated.count
-            groups, answers, told = program.advance(groups, ordered)
+            groups, answers, told, complete = program.advance_until(groups, ordered)
+            answers = waiting.ready(answers, END if border == END else complete)
             yield Told(answers, counts={name: n for name, n in {**counts, **told}.items() if n})
 
 

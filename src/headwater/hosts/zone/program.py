@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.model import BEGINNING, Instant, Log, Rows
+from headwater.model import BEGINNING, END, Instant, Log, Rows
 from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.groups import Group, QueryPlan
 from headwater.query.plan import Plan
@@ -129,10 +129,18 @@ class Program:
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
     ) -> tuple[dict[str, Any], tuple[Rows, ...], Mapping[str, int]]:
         """Step every group with rows in order and a watermark for each stream: what bounded runs use directly."""
+        following, blocks, counts, _ = self.advance_until(groups, ordered)
+        return following, blocks, counts
+
+    def advance_until(
+        self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
+    ) -> tuple[dict[str, Any], tuple[Rows, ...], Mapping[str, int], Instant]:
+        """The same; and before when no answer will follow, for those who put answers in order."""
         sources = dict(ordered)
         following: dict[str, Any] = {}
         blocks: list[Rows] = []
         counts: Counter[str] = Counter()
+        complete = END
         for group in self.groups:
             if (together := self.plan.merge(group.reads)) and together.name not in sources:
                 waits = groups[waiting_for(together.name)]
@@ -142,6 +150,7 @@ class Program:
             rows, watermark = sources[group.reads]
             step = group.kernel.step(groups[group.name], rows, watermark)
             following[group.name] = step.state
+            complete = min(complete, step.complete_until)
             counts.update({name: n for name, n in step.counts.items() if _counted_of(name) not in self.away})
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
             blocks += [told for block in projected if (told := self._told_here(group, block)).count]
@@ -152,7 +161,7 @@ class Program:
                     schema, groups[waiting_for(name)], given, step.complete_until
                 )
                 sources[name] = ready, step.complete_until
-        return following, tuple(blocks), counts
+        return following, tuple(blocks), counts, complete
 
     def ours(self, stream: str, rows: Rows) -> Rows:
         """Of rows that came to this zone, those it is to tell about: a row may come to several, the first one tells."""

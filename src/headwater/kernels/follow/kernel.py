@@ -143,7 +143,8 @@ class FollowKernel:
             for name, store in stores.items()
         }
         told = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
-        complete = watermark - max((query.last_us for query in self.queries), default=0)
+        # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
+        complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
             FollowState(watermark, kept, tuple(asked)),
             told,

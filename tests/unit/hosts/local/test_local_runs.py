@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import Told, follow_local, run_local
-from headwater.model import Rows
+from headwater.hosts.local.waiting import Waiting
+from headwater.model import END, Column, ColumnType, Rows
 from headwater.query.plan import compile_text
 
 STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE, wind DOUBLE) LATE 10 SECONDS{};\n"
@@ -120,3 +124,49 @@ def test_several_inputs_wait_for_the_slowest(tmp_path):
 def _cold(telling: list[Told]) -> list[dict]:
     blocks: list[Rows] = [rows for told in telling for rows in told.answers]
     return [row for rows in blocks for row in rows.tolist() if row["query"] == "cold"]
+
+
+def test_answers_of_the_past_come_in_order_however_the_input_is_cut(tmp_path):
+    """Interests bring history, and a loop is told when it closes: both are told after answers of later times."""
+    followed = compile_text(
+        "CREATE STREAM cars (car STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));"
+        "CREATE STREAM ev (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, v DOUBLE, PLACE (x, y));"
+        "CREATE QUERY near AS SELECT id FROM ev FOLLOW (cars RADIUS 5 LAST 9 SECONDS);"
+        "CREATE QUERY high AS SELECT id FROM ev WHERE v > 5;"
+        "CREATE QUERY rising AS SELECT * FROM ev FOLLOW (cars RADIUS 5 LAST 1 SECOND) MATCH_RECOGNIZE ("
+        " MEASURES A.id AS a PATTERN (A B+) WITHIN 8 SECONDS DEFINE B AS v > A.v);"
+    )
+    rng = random.Random(3)
+    (tmp_path / "cars.csv").write_text(
+        "car,at,x,y\n" + "".join(f"c{n % 3},{n},{rng.randrange(12)},0\n" for n in range(2, 40, 3))
+    )
+    (tmp_path / "ev.csv").write_text(
+        "id,at,x,y,v\n"
+        + "".join(f"e{n},{n / 2},{rng.randrange(12)},0,{rng.randrange(9)}\n" for n in range(80))
+    )
+    inputs = {"cars": [str(tmp_path / "cars.csv")], "ev": [str(tmp_path / "ev.csv")]}
+    wanted = sorted(answers(run_local(followed, inputs)))
+    assert len(wanted) > 100
+    told = list(run_local(followed, inputs, chunk_rows=3))
+    assert sorted(answers(told)) == wanted
+    spans = [
+        (min(times), max(times))
+        for one in told
+        if (times := [time for rows in one.answers for time in rows["event_time"].values.tolist()])
+    ]
+    assert len(spans) > 5, "answers are handed over while the run goes on"
+    assert all(before <= after for (_, before), (after, _) in pairwise(spans))
+
+
+def test_when_too_many_answers_wait_the_earlier_half_goes():
+    def some(*times: int) -> Rows:
+        return Rows.of({"event_time": Column(ColumnType.TIMESTAMP, np.array(times, np.int64))})
+
+    def handed(blocks: tuple[Rows, ...]) -> list[int]:
+        return sorted(time for block in blocks for time in block["event_time"].values.tolist())
+
+    waiting = Waiting(4)
+    assert handed(waiting.ready([some(5, 3), some(4)], 4)) == [3]
+    assert handed(waiting.ready([some(9, 7)], 4)) == []
+    assert handed(waiting.ready([some(8, 6)], 4)) == [4, 5, 6, 7]
+    assert handed(waiting.ready([], END)) == [8, 9]
