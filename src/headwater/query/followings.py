@@ -243,6 +243,8 @@ class Behind:
         self.read = {name for group in groups for name in self._sources(group.reads)}
         self.needs = needs_behind(follow, projection, groups, queries, self._sources)
         self.weak = tuple(name for group in groups for name in weak_in(group, queries))
+        # Their answers are nobody's but the operators' behind them: not delivered, so not remembered either.
+        self.unheard = {group.name for group in groups if all(queries[name].hidden for name in group.queries)}
         parts = parts_of(groups, self._sources)
         self.parts = [parts[group.name] for group in groups]
 
@@ -349,7 +351,8 @@ class Behind:
             states[group.name] = step.state
             counts.update(step.counts)
             told = [_told(answers, lives, chosen) for answers in step.answers if answers.rows.count]
-            found += [_unsettled(one, chosen, settled[:, number]) for one in told]
+            if group.name not in self.unheard:
+                found += [_unsettled(one, chosen, settled[:, number]) for one in told]
             for name in (name for name in group.queries if name in self.read):
                 handed = self._handed(name, told)
                 ready, states[_waiting(name)] = hand_on(
