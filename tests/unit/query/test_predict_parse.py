@@ -151,6 +151,11 @@ class TestFrom:
     [
         ("SUPPRESS (x TOLERANCE 1)", 35, "SUPPRESS without HEARTBEAT", "HEARTBEAT 30 SECONDS"),
         ("SUPPRESS (x HEARTBEAT 1 SECOND)", 35, "SUPPRESS without TOLERANCE", "TOLERANCE 0.5"),
+        ("SUPPRESS (TOLERANCE 1 HEARTBEAT 1 SECOND)", 45, "SUPPRESS needs a dimension", "SUPPRESS (x, y TOLERANCE 1 HEARTBEAT 30 SECONDS)"),
+        ("SUPPRESS (HEARTBEAT 1 SECOND TOLERANCE 1)", 45, "SUPPRESS needs a dimension", "name the columns that are predicted"),
+        ("SUPPRESS (USING KALMAN 1, 1)", 45, "SUPPRESS needs a dimension", "name the columns that are predicted"),
+        ("SUPPRESS ()", 45, "SUPPRESS needs a dimension", "name the columns that are predicted"),
+        ("SUPPRESS (x, TOLERANCE 1)", 48, "a dimension, and not TOLERANCE, stands behind a comma", "then the options"),
         ("SUPPRESS (x 25 METERS)", 47, "expected HEARTBEAT, TOLERANCE, USING, ')' or ','", "behind the dimensions come"),
         ("SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 SECOND USING LINEAR)", 84, "expected CONSTANT", "write USING CONSTANT"),
         ("SUPPRESS (x TOLERANCE 1 TOLERANCE 2 HEARTBEAT 1 SECOND)", 59, "TOLERANCE stands here twice", "take one"),

@@ -91,6 +91,8 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
     at_end = token.type == "$END"
     if token in _ONLY_IN_PATTERNS and not _in_pattern(expected, keywords):
         return stray(str(token), span_of(token))
+    if lacking := _lacks_dimension(error):
+        return lacking
     found = "the statement ends" if at_end else f"found {_shown(token)}"
     wanted = _in_words(expected, keywords)
     return QueryError(
@@ -99,6 +101,29 @@ def explain_unexpected(error: UnexpectedToken, keywords: Keywords, end: Span) ->
         span=end if at_end else span_of(token),
         advice=_missing_number(error, expected, keywords)
         or _advice(token.type, str(token), expected, keywords),
+    )
+
+
+def _lacks_dimension(error: UnexpectedToken) -> QueryError | None:
+    """For a SUPPRESS whose options begin where a dimension should stand: they are names, too, so they were read as one."""
+    stack = error.interactive_parser.parser_state.value_stack
+    read = stack if error.token.type != "RPAR" else [*stack, error.token]
+    *before, last = ("", *(part.type if isinstance(part, Token) else "" for part in read))
+    if last not in {*_SUPPRESS_GOES_ON, "RPAR"}:
+        return None
+    if before[-2:] == ["SUPPRESS", "LPAR"]:
+        message = "SUPPRESS needs a dimension"
+    elif before[-1] == "COMMA" and "SUPPRESS" in before and last != "RPAR":
+        message = f"a dimension, and not {last}, stands behind a comma of SUPPRESS"
+    else:
+        return None
+    return QueryError(
+        "syntax",
+        message,
+        span=span_of(read[-1]),
+        advice=[
+            "name the columns that are predicted, then the options: SUPPRESS (x, y TOLERANCE 1 HEARTBEAT 30 SECONDS)"
+        ],
     )
 
 
