@@ -221,7 +221,8 @@ class Summary:
             )
             told.append(
                 f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} from {locations:,} location "
-                f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before; "
+                f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before "
+                "streamed, counted for each query that reads them; "
                 f"{repeated:,} answer{'s' * (repeated != 1)} not told again"
             )
             saved = {words: self.counts[f"saved_{saving.value}:{name}"] for saving, words in _SAVED.items()}
@@ -237,15 +238,16 @@ class Summary:
         told = []
         for name, updates in self._of_queries("updates_given_up:"):
             seconds = self.counts[f"seconds_given_up:{name}"]
+            size = f" with BUFFER {self.buffers[name]:,}" if name in self.buffers else ""
             told.append(
-                f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up, "
-                f"lines beside them live {seconds:,} s longer for it, the rest goes unanswered"
+                f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up{size}; "
+                f"other lines of the same sensors stand in for {seconds:,} s of them, nothing for the rest"
             )
-            if size := self.buffers.get(name):
-                told.append(
-                    f"          all sensors of a stream share the BUFFER of {size:,}: where there are more of them than that, "
-                    "some are not predicted at all; a larger one gives up less"
-                )
+        if told:
+            told.append(
+                "          all sensors of a stream share a BUFFER: those it has no room for are not predicted at all, "
+                "and a larger one gives up less"
+            )
         return told
 
     def _of_queries(self, prefix: str) -> list[tuple[str, int]]:

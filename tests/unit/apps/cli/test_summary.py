@@ -75,10 +75,27 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
     assert buffers == {"near": 5, "wide": 5000}
     summary = Summary(["near"], buffers=buffers)
     summary.take(Told(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
+    summary.take(Told(counts={"updates_given_up:wide": 1, "updates_given_up:all_of_it": 0}))
     assert summary.lines()[2:] == [
-        "buffer    near: 1,203 updates given up, lines beside them live 40 s longer for it, the rest goes unanswered",
-        "          all sensors of a stream share the BUFFER of 5: where there are more of them than that, some are not "
-        "predicted at all; a larger one gives up less",
+        "buffer    near: 1,203 updates given up with BUFFER 5; other lines of the same sensors stand in for 40 s of them, "
+        "nothing for the rest",
+        "buffer    wide: 1 update given up with BUFFER 5,000; other lines of the same sensors stand in for 0 s of them, "
+        "nothing for the rest",
+        "          all sensors of a stream share a BUFFER: those it has no room for are not predicted at all, "
+        "and a larger one gives up less",
+    ]
+
+
+def test_events_that_are_followed_count_for_each_query_that_reads_them():
+    summary = Summary(["near"])
+    counts = {"interests": 2, "locations": 1, "events_live": 6, "events_historical": 1, "answers_repeated": 1}
+    summary.take(Told(counts={f"{what}:near": many for what, many in counts.items()}))
+    summary.take(Told(counts={"saved_points:near": 3, "events_cut:near": 4}))
+    assert summary.lines()[2:] == [
+        "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before streamed, "
+        "counted for each query that reads them; 1 answer not told again",
+        "          not streamed: 3 before the windows of an operator's own path",
+        "          BEST EFFORT left out 4 older events",
     ]
 
 
