@@ -133,3 +133,14 @@ def test_what_cannot_be_read_is_told_with_advice(inside: str, message: str, advi
     error = refused(inside)
     assert message in error.message
     assert advice in " ".join(error.advice)
+
+
+def test_a_condition_behind_an_operator_is_told_where_it_stands():
+    for operators in (
+        "FOLLOW (cars RADIUS 5)",
+        "FOLLOW (cars RADIUS 5) CORRELATE (v > 1 WITHIN 1 DAY)",
+        "FENCE (zones)",
+    ):
+        _, (error,) = parse(f"CREATE QUERY q AS SELECT * FROM events {operators} WHERE v > 1;")
+        assert "but found 'WHERE'" in error.message
+        assert "FROM events WHERE size > 1 FOLLOW (…)" in " ".join(error.advice)

@@ -43,6 +43,12 @@ _CLAUSES: Final = (
 )
 
 
+_OPERATORS: Final = {"CORRELATE", "FENCE", "FOLLOW", "MATCH_RECOGNIZE", "NEAREST", "PREDICT", "SUPPRESS"}
+_WHERE_STANDS: Final = (
+    "a condition on what is read stands before the operators: FROM events WHERE size > 1 FOLLOW (…); "
+    "for one on the answers let another query read this one"
+)
+
 _NEAREST_GOES_ON: Final = {"OVER", "USING", "WEIGHTED"}
 _NEAREST_OPTIONS: Final = (
     "behind TO come BY (…), WEIGHTED (…), OVER a time or n ROWS, PER column, WITH TIES, USING EXACT or PROBABLE, "
@@ -193,6 +199,8 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         return [_CLAUSES]
     if kind == "WITHIN" and "NAME" not in expected and words >= _NEAREST_GOES_ON:
         return ["the window of NEAREST is said with OVER, as in OVER 1 HOUR"]
+    if kind == "WHERE" and words >= _OPERATORS and not words & _ARITHMETIC:
+        return [_WHERE_STANDS]
     if kind == "SELECT" and "CREATE" in expected:
         return ["a query has a name: CREATE QUERY name AS SELECT …"]
     if (
