@@ -6,8 +6,9 @@
     warm = select("warm", "weather", "station, temperature * 1.8 + 32 AS fahrenheit", where="temperature > 20")
 
 Whatever the language can say may be given as text, piece by piece: clauses, conditions, columns, durations, areas. Names and
-values given as Python strings and numbers are taken as they are and never read as text of the language. A piece that cannot
-be read raises QueriesRefused, which shows the piece and the place in it.
+values given as Python strings and numbers are taken as they are and never read as text of the language. A source is the name of a
+stream or query, or the stream or query itself. A piece that cannot be read raises QueriesRefused, which shows the piece and the place
+in it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from headwater.model import ColumnType
 from headwater.query.build_pieces import (
     Duration,
     Number,
+    Source,
     column_type,
     duration,
     length,
@@ -93,14 +95,14 @@ def stream(
     )
 
 
-def select(name: str, source: str, columns: str = "*", *, where: str | None = None) -> CreateQuery:
+def select(name: str, source: Source, columns: str = "*", *, where: str | None = None) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`."""
     return query_of(name, source, columns, where, None)
 
 
 def correlate(
     name: str,
-    source: str,
+    source: Source,
     *clauses: str | Clause,
     within: Duration,
     distance: Length | None = None,

@@ -16,12 +16,14 @@ from headwater.model import ColumnType
 from headwater.query.build_pieces import (
     Duration,
     Number,
+    Source,
     column_type,
     duration,
     length,
     query_of,
     read,
     refused,
+    source_name,
 )
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression
@@ -29,12 +31,10 @@ from headwater.query.tree import (
     ColumnDefinition,
     CreateFences,
     CreateQuery,
-    CreateStream,
     Fence,
     Quantity,
 )
 
-Source = str | CreateQuery | CreateStream
 Length = str | Number | Quantity
 
 
@@ -74,7 +74,7 @@ def fence(
     if box is not None and (isinstance(box, str) or len(box) != 2):
         raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
     operator = Fence(
-        _name(fences),
+        fences.name if isinstance(fences, CreateFences) else source_name(fences),
         None if fences_where is None else read(parse_expression, fences_where, "fences_where"),
         None if radius is None else length(radius),
         None if box is None else (length(box[0]), length(box[1])),
@@ -82,11 +82,7 @@ def fence(
         None if detect is None else _detected(detect),
         None if forget is None else duration(forget),
     )
-    return query_of(name, _name(source), columns, where, operator)
-
-
-def _name(source: Source | CreateFences) -> str:
-    return source if isinstance(source, str) else source.name
+    return query_of(name, source, columns, where, operator)
 
 
 def _detected(given: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...]:

@@ -16,19 +16,20 @@ from headwater.kernels.follow.words import Update
 from headwater.query.build_pieces import (
     Duration,
     Number,
+    Source,
     duration,
     length,
     plain_number,
     query_of,
     read,
     refused,
+    source_name,
     whole,
 )
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression
-from headwater.query.tree import CreateQuery, CreateStream, Follow, Quantity
+from headwater.query.tree import CreateQuery, Follow, Quantity
 
-Source = str | CreateQuery | CreateStream
 Length = str | Number | Quantity
 
 
@@ -68,7 +69,7 @@ def follow(
     if box is not None and (isinstance(box, str) or len(box) != 2):
         raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
     operator = Follow(
-        _name(focals),
+        source_name(focals),
         None if focals_where is None else read(parse_expression, focals_where, "focals_where"),
         None if radius is None else length(radius),
         None if box is None else (length(box[0]), length(box[1])),
@@ -84,16 +85,12 @@ def follow(
         whole(best_effort, "best_effort"),
         interests,
     )
-    named = [source] if isinstance(source, Source) else list(source)
+    named = [source] if isinstance(source, Source) or not isinstance(source, Sequence) else list(source)
     if not named:
         raise refused("follow needs a source", "give the name of a stream of events")
-    first, *further = map(_name, named)
+    first, *further = map(source_name, named)
     query = query_of(name, first, columns, where, operator)
     return replace(query, select=replace(query.select, further_sources=tuple(further)))
-
-
-def _name(source: Source) -> str:
-    return source if isinstance(source, str) else source.name
 
 
 def _update(

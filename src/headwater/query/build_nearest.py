@@ -18,6 +18,7 @@ from headwater.model import ColumnType
 from headwater.query.build_pieces import (
     Duration,
     Number,
+    Source,
     column_type,
     duration,
     plain_number,
@@ -46,7 +47,7 @@ def points(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> C
 
 def nearest(
     name: str,
-    source: str,
+    source: Source,
     k: int,
     *,
     to: Sequence[Number] | EachTarget | ValueTarget,

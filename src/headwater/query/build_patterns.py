@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
-from headwater.query.build_pieces import Duration, duration, query_of, read, refused, whole
+from headwater.query.build_pieces import Duration, Source, duration, query_of, read, refused, whole
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression, parse_pattern, parse_skip
 from headwater.query.tree import Binary, CreateQuery, Expression, MatchRecognize
@@ -43,7 +43,7 @@ _Word = TypeVar("_Word", Contiguity, Mode)
 
 def match(
     name: str,
-    source: str,
+    source: Source,
     pattern: str | Pattern | BuiltPattern,
     *,
     define: Mapping[str, str | Expression] | None = None,

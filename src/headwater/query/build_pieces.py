@@ -13,21 +13,28 @@ from headwater.model import SECOND, ColumnType, QueriesRefused, QueryError
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression, parse_items, parse_quantity
 from headwater.query.syntax.statement_rules import TYPES
-from headwater.query.tree import CreateQuery, Operator, Quantity, Select, Unit
+from headwater.query.tree import CreateQuery, CreateStream, Operator, Quantity, Select, Unit
 
 Number = float | int
 Duration = str | timedelta | Quantity
+Source = str | CreateQuery | CreateStream
 
 _Read = TypeVar("_Read")
 
 
 def query_of(
-    name: str, source: str, columns: str, where: str | None, operator: Operator | None
+    name: str, source: Source, columns: str, where: str | None, operator: Operator | None
 ) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] [operator]`."""
     items = read(parse_items, columns, "columns", "columns='*', or columns='key, begins'")
     condition = None if where is None else read(parse_expression, where, "where", "where='x > 1'")
-    return CreateQuery(text_of(name, "name"), Select(items, text_of(source, "source"), condition, operator))
+    return CreateQuery(text_of(name, "name"), Select(items, source_name(source), condition, operator))
+
+
+def source_name(given: Source) -> str:
+    """The name of a stream or query that is read, whatever it is given as."""
+    named = given.name if isinstance(given, CreateQuery | CreateStream) else given
+    return text_of(named, "source", "'cars', or give the stream or query itself")
 
 
 def read(parse: Callable[[str], _Read], text: str, what: str, example: str = "") -> _Read:

@@ -18,20 +18,20 @@ from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.query.build_pieces import (
     Duration,
     Number,
+    Source,
     duration,
     plain_number,
     query_of,
     read,
     refused,
+    source_name,
     text_of,
     whole,
 )
 from headwater.query.checks.complaints import suggest
 from headwater.query.parse import parse_expression, parse_predictor, parse_quantity
-from headwater.query.tree import CreateQuery, CreateStream, Predict, Quantity, Suppress
+from headwater.query.tree import CreateQuery, Predict, Quantity, Suppress
 from headwater.query.tree.predict import Alias, Dimension
-
-Source = str | CreateQuery | CreateStream
 
 
 def suppress(
@@ -50,7 +50,7 @@ def suppress(
     "CONSTANT" or "LEAST SQUARES 5".
     """
     operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using)
-    return query_of(name, _source(source), columns, where, operator)
+    return query_of(name, source, columns, where, operator)
 
 
 def suppressing(
@@ -123,16 +123,10 @@ def predict(
 
 def _sources(given: Source | Sequence[Source]) -> list[str]:
     if isinstance(given, Source) or not isinstance(given, Sequence):
-        return [_source(given)]
+        return [source_name(given)]
     if not given:
         raise refused("predict needs a source", "give the name of a stream of updates")
-    return list(map(_source, given))
-
-
-def _source(given: Source) -> str:
-    """Its name, whatever it is given as."""
-    named = given.name if isinstance(given, CreateQuery | CreateStream) else given
-    return text_of(named, "source", "'cars', or give the stream or query itself")
+    return list(map(source_name, given))
 
 
 def _aliases(pairs: Sequence[str]) -> tuple[Alias, ...]:

@@ -21,6 +21,11 @@ from headwater.query.build import (
     sensors,
     stream,
 )
+from headwater.query.build_fence import fence
+from headwater.query.build_follow import follow
+from headwater.query.build_nearest import highest, nearest
+from headwater.query.build_patterns import match
+from headwater.query.build_predict import predict, suppress
 from headwater.query.parse import parse
 from headwater.query.printer import show
 
@@ -129,6 +134,33 @@ def test_a_selection_built_is_the_selection_written():
     assert select("q", "s", "a, b + 1 AS c", where="a > 1") == said(
         "CREATE QUERY q AS SELECT a, b + 1 AS c FROM s WHERE a > 1"
     )
+
+
+def test_a_source_may_be_given_as_a_name_or_as_the_stream_or_query_itself():
+    cars = stream(
+        "cars",
+        {"car": "STRING", "at": "TIMESTAMP", "x": "DOUBLE", "y": "DOUBLE"},
+        time="at",
+        key="car",
+        place=("x", "y"),
+    )
+    fast = select("fast", cars, where="x > 1")
+    assert fast == select("fast", "cars", where="x > 1")
+    builders = [
+        lambda source: select("q", source),
+        lambda source: correlate("q", source, "x > 1", within="1 DAY"),
+        lambda source: nearest("q", source, 1, to=highest("x"), over="1 DAY"),
+        lambda source: match("q", source, "A", define={"A": "x > 1"}),
+        lambda source: suppress("q", source, "x", tolerance=1, heartbeat="1 DAY"),
+        lambda source: predict("q", source, "x > 1"),
+        lambda source: fence("q", source, source, radius=5),
+        lambda source: follow("q", source, source, radius=5),
+    ]
+    for build in builders:
+        assert build(fast) == build("fast")
+        assert build(cars) == build("cars")
+        with pytest.raises(QueriesRefused, match="source takes a text, not 5"):
+            build(5)
 
 
 def test_statements_make_a_script():
