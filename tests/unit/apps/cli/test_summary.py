@@ -94,7 +94,7 @@ def test_events_that_are_followed_count_for_each_query_that_reads_them():
     assert summary.lines()[2:] == [
         "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before streamed, "
         "counted for each query that reads them; 1 answer not told again",
-        "          not streamed: 3 before the windows of an operator's own path",
+        "          not streamed: 3 before the windows of a query",
         "          BEST EFFORT left out 4 older events",
     ]
 
