@@ -16,12 +16,11 @@ from typing import Any, Final
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from headwater.kernels.predict.geometry import reach
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole, join_of
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.index import AXES, mixed
-from headwater.kernels.predict.plan import SOURCES, ZONE, ZONES, Plan, sources_of
+from headwater.kernels.predict.plan import SOURCES, ZONE, ZONES, Plan
 from headwater.kernels.predict.plan import join_of as joined
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery
 from headwater.kernels.predict.words import Comparator
@@ -47,19 +46,6 @@ def tile_of(query: PredictQuery) -> float:
 def hears_all(query: PredictQuery) -> bool:
     """Whether every zone must hear of every update."""
     return len(query.aliases) != 2 or query.buffer is not None or tile_of(query) == 0.0
-
-
-def zones_of(query: PredictQuery, lines: Lines, source: int | None, zones: int) -> NDArray[np.bool_]:
-    """bool[lines, zones]: which zones must hear of which updates of a source; their lives are the whole possible ones."""
-    found = np.ones((len(lines.t0), zones), np.bool_)
-    if hears_all(query):
-        return found
-    first = next(c for c in query.conditions if isinstance(c, Difference | Distance))
-    join = join_of(query, first.left, first.right)
-    sides = np.array([query.aliases[alias].source == source for alias in (first.left, first.right)])
-    assert source in sources_of(query), "a source that the query does not read"
-    _mark(lines, join, sides, tile_of(query), found)
-    return found
 
 
 def _is_bounded(condition: Difference | Distance) -> bool:
@@ -145,15 +131,3 @@ def _span(lines: Lines, line: int, join: Join, side: int, axis: int, tile: float
     if low == -np.inf and high == np.inf:
         return 0.0, 0.0  # no such axis
     return _place(low, tile), _place(high, tile)
-
-
-@njit(**LOOP)
-def _mark(lines: Lines, join: Join, sides: NDArray[np.bool_], tile: float, found: NDArray[np.bool_]) -> None:
-    zones = found.shape[1]
-    for line in range(len(lines.t0)):
-        for zone in range(zones):
-            is_here = False
-            for side in range(2):
-                if sides[side] and not is_here:
-                    is_here = meets(lines, line, join, side, tile, zone, zones)
-            found[line, zone] = is_here
