@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -21,12 +21,30 @@ LESS = (Comparator.LESS_EQUAL, Comparator.LESS)
 CHANCES = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(15, 16), Fraction(1))
 
 
+Place = Callable[[Fraction], Fraction]
+"""Where a drawn value really is, as a float that the kernel holds exactly."""
+
+
+def _from(offset: float, unit: float = 1.0) -> Place:
+    return lambda value: Fraction(offset + unit * float(value))
+
+
+NEAR_ZERO = _from(0.0)
+places = st.sampled_from([NEAR_ZERO, NEAR_ZERO, _from(4e10), _from(-5e6), _from(1e9, 0.02), _from(2.0**50)])
+"""Near zero; far from it, where halves are still exact; and two hundredths apart, as near as floats have them."""
+
+
 def halves(low: int, high: int) -> st.SearchStrategy[Fraction]:
     return st.integers(2 * low, 2 * high).map(lambda number: Fraction(number, 2))
 
 
 @st.composite
-def lines(draw: st.DrawFn, dimensions: int, tolerances: Sequence[Fraction] | None = None) -> Line:
+def lines(
+    draw: st.DrawFn,
+    dimensions: int,
+    tolerances: Sequence[Fraction] | None = None,
+    place: Place = NEAR_ZERO,
+) -> Line:
     t0 = Fraction(draw(st.integers(0, 5)))
     back = draw(st.sampled_from([0, 0, 0, 2]))
     choice = tolerances or [Fraction(0), Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2)]
@@ -34,7 +52,7 @@ def lines(draw: st.DrawFn, dimensions: int, tolerances: Sequence[Fraction] | Non
         t0,
         t0 - back,
         t0 + draw(st.sampled_from([0, 1, 2, 3, 5, 8, 30]) if back == 0 else st.integers(1, 8)),
-        tuple(draw(halves(-5, 5)) for _ in range(dimensions)),
+        tuple(place(draw(halves(-5, 5))) for _ in range(dimensions)),
         tuple(draw(st.one_of(st.integers(-3, 3).map(Fraction), halves(-3, 3))) for _ in range(dimensions)),
         draw(st.sampled_from(choice)),
     )
@@ -42,19 +60,23 @@ def lines(draw: st.DrawFn, dimensions: int, tolerances: Sequence[Fraction] | Non
 
 @st.composite
 def differences(
-    draw: st.DrawFn, dimensions: int, comparators: Sequence[Comparator] = tuple(Comparator)
+    draw: st.DrawFn,
+    dimensions: int,
+    comparators: Sequence[Comparator] = tuple(Comparator),
+    place: Place = NEAR_ZERO,
 ) -> Asked:
     of_left = draw(st.integers(0, dimensions - 1))
     of_right = draw(st.sampled_from([of_left, of_left, draw(st.integers(0, dimensions - 1))]))
     bound = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3)]))
+    bound = place(bound) - place(Fraction(0))  # as far apart as values are
     return Asked(of_left, of_right, draw(st.sampled_from(comparators)), bound)
 
 
 @st.composite
-def values(draw: st.DrawFn, dimensions: int, *, left: bool) -> Asked:
+def values(draw: st.DrawFn, dimensions: int, *, left: bool, place: Place = NEAR_ZERO) -> Asked:
     of = draw(st.integers(0, dimensions - 1))
     comparator = draw(st.sampled_from(list(Comparator)))
-    return Asked(of if left else None, None if left else of, comparator, draw(halves(-4, 4)))
+    return Asked(of if left else None, None if left else of, comparator, place(draw(halves(-4, 4))))
 
 
 windows = st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5), Fraction(1, 2)])

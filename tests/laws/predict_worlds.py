@@ -2,7 +2,8 @@
 
 Few values, few slopes, few times: lines that are parallel or the same, that reach a bound just when a life ends, updates of one
 time, tolerances that are as large as the bound, NULLs. All numbers are such that crossings fall on numbers that floats hold
-exactly, so that touching is touching for the kernel too.
+exactly, so that touching is touching for the kernel too. So they are in worlds that are far from zero, or whose values are hundredths apart
+there.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ BOUNDS = (0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0)
 WITHINS = (0, 0, 1, 2, 2, 4, 8)  # half seconds
 HALF = SECOND // 2
 TIMES = range(-6, 12)  # half seconds, so that some come before 1970
+FAR = ((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (4e10, 1.0), (-5e6, 1.0), (1e9, 0.02))
+"""From where values of a world are counted, and in what."""
 FALLING = (Comparator.LESS_EQUAL, Comparator.LESS_EQUAL, Comparator.LESS)
 
 
@@ -243,8 +246,34 @@ def make_world(
     most = {"three": 7}.get(str(kind), rows)
     drawn = make_rows(schema, min(rows, most), random)
     shuffled = tuple(random.sample(after, len(after)))
+    offset, unit = random.choice(FAR)
+    if offset:
+        drawn = _rows_from(offset, unit, drawn)
+        before = tuple(_query_from(offset, unit, query) for query in before)
+        shuffled = tuple(_query_from(offset, unit, query) for query in shuffled)
     recipe = f"make_world({seed}, {queries=}, {rows=}, {watermarks=}, {kind=}, {telling=})"
     return PredictWorld(schema, drawn, [cut * HALF for cut in cuts], before, shuffled, seed, recipe)
+
+
+def _rows_from(offset: float, unit: float, rows: Rows) -> Rows:
+    """The same updates elsewhere."""
+    moved = {
+        name: Column(DOUBLE, offset + unit * column.values, column.valid)
+        if name[-1] in "xy" and column.type is DOUBLE
+        else column
+        for name, column in rows.columns.items()
+    }
+    return Rows.of(moved)
+
+
+def _query_from(offset: float, unit: float, query: PredictQuery) -> PredictQuery:
+    """The same question elsewhere; differences are what they were, or nearly so."""
+    conditions = tuple(
+        replace(one, bound=offset + unit * one.bound) if isinstance(one, Value) else one
+        for one in query.conditions
+    )
+    moved = replace(query, conditions=conditions, fingerprint="")
+    return replace(moved, fingerprint=repr(replace(moved, name="", shape=0)))
 
 
 def make_rows(schema: StreamSchema, count: int, random: Random) -> Rows:

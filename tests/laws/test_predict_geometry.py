@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 
 import numpy as np
@@ -32,6 +33,7 @@ from tests.laws.line_worlds import (
     kernel_lines,
     kernel_single,
     lines,
+    places,
     seconds,
     values,
     windows,
@@ -54,12 +56,12 @@ def assert_boxes_meet(left, right, join, axes: int) -> None:
 @settings(max_examples=400)
 @given(st.data())
 def test_intervals_of_straight_borders_are_those_of_fractions(data: st.DataObject):
-    dimensions = data.draw(st.integers(1, 3))
-    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
+    dimensions, place = data.draw(st.integers(1, 3)), data.draw(places)
+    left, right = (data.draw(lines(dimensions, place=place)) for _ in range(2))
     conditions = [
-        *data.draw(st.lists(values(dimensions, left=True), max_size=1)),
-        *data.draw(st.lists(values(dimensions, left=False), max_size=1)),
-        *data.draw(st.lists(differences(dimensions), min_size=1, max_size=3)),
+        *data.draw(st.lists(values(dimensions, left=True, place=place), max_size=1)),
+        *data.draw(st.lists(values(dimensions, left=False, place=place), max_size=1)),
+        *data.draw(st.lists(differences(dimensions, place=place), min_size=1, max_size=3)),
     ]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN))
     a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, certainty)
@@ -106,7 +108,7 @@ def assert_same_corners(told: np.ndarray, corners: set[tuple[float, float]]) -> 
 @given(st.integers(0, 2**32 - 1))
 def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
     rng = np.random.default_rng(seed)
-    drawn = []
+    drawn, far = [], rng.choice([0.0, 5e6, 4e10])
     for _ in range(2):
         t0 = Fraction(int(rng.integers(0, 20 * SECOND)), SECOND)
         angle = rng.uniform(0, 2 * math.pi)
@@ -115,7 +117,7 @@ def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
                 t0,
                 t0,
                 t0 + Fraction(int(rng.integers(1, 30 * SECOND)), SECOND),
-                tuple(map(Fraction, rng.uniform(0, 1200, 2))),
+                tuple(map(Fraction, far + rng.uniform(0, 1200, 2))),
                 (Fraction(26.8 * math.cos(angle)), Fraction(26.8 * math.sin(angle))),
                 Fraction(float(rng.uniform(0, 25))),
             )
@@ -144,14 +146,16 @@ def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
 def test_large_whole_numbers_touch_exactly_where_fractions_do(seed: int):
     #  The second dimension is the first three times over, and further borders go through a corner of what is left.
     rng = np.random.default_rng(seed)
-    drawn = []
+    drawn, far = [], int(rng.choice([0, 0, 10**6, 10**12]))
     for _ in range(2):
         t0 = Fraction(int(rng.integers(0, 1000)))
         value, slope = Fraction(int(rng.integers(-99_999, 99_999))), Fraction(int(rng.integers(-99, 99)))
         third, steep = Fraction(int(rng.integers(-99_999, 99_999))), Fraction(int(rng.integers(-99, 99)))
         end = t0 + int(rng.integers(1, 3600))
         drawn.append(
-            oracle.Line(t0, t0, end, (value, 3 * value, third), (slope, 3 * slope, steep), Fraction(0))
+            oracle.Line(
+                t0, t0, end, (far + value, 3 * value - far, third), (slope, 3 * slope, steep), Fraction(0)
+            )
         )
     left, right = drawn
     within = Fraction(int(rng.integers(0, 600)))
@@ -177,14 +181,54 @@ def test_large_whole_numbers_touch_exactly_where_fractions_do(seed: int):
             assert join_may(a, 0, b, 0, join)
 
 
+COMPARED = {
+    Comparator.LESS_EQUAL: operator.le,
+    Comparator.LESS: operator.lt,
+    Comparator.GREATER_EQUAL: operator.ge,
+    Comparator.GREATER: operator.gt,
+    Comparator.EQUAL: operator.eq,
+    Comparator.DIFFERENT: operator.ne,
+}
+
+
+@settings(max_examples=400)
+@given(
+    st.floats(-1e15, 1e15), st.integers(-3, 3), st.integers(-3, 3), st.sampled_from(Comparator), st.booleans()
+)
+def test_level_lines_are_compared_as_the_floats_they_are(value, steps, off, comparator, alone):
+    #  Some last digits apart, and a bound that is some last digits off.
+    other = _after(value, steps)
+    bound = _after(other if alone else abs(value - other), off)
+    if not alone and bound < 0.0:
+        return
+    life = (Fraction(0), Fraction(0), Fraction(9))
+    one, two = (oracle.Line(*life, (Fraction(v),), (Fraction(0),), Fraction(0)) for v in (value, other))
+    asked = Asked(0, None if alone else 0, comparator, Fraction(bound))
+    holds = COMPARED[comparator](value if alone else abs(value - other), bound)
+    join = kernel_join([asked], Fraction(1), Certainty.LINE)
+    a, b, work = kernel_lines(one), kernel_lines(two), workspace(join)
+    found = [join_interval(a, 0, b, 0, join, piece, work)[0] for piece in range(pieces_of(join))]
+    assert any(found) == holds
+    if alone:
+        single = kernel_single([asked], Certainty.LINE)
+        found = [value_interval(a, 0, single, piece)[0] for piece in range(value_pieces_of(single))]
+        assert any(found) == holds
+
+
+def _after(value: float, steps: int) -> float:
+    for _ in range(abs(steps)):
+        value = math.nextafter(value, math.copysign(math.inf, steps))
+    return value
+
+
 @settings(max_examples=400)
 @given(st.data())
 def test_intervals_of_distances_are_those_of_fractions(data: st.DataObject):
-    dimensions = data.draw(st.integers(1, 3))
-    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
+    dimensions, place = data.draw(st.integers(1, 3)), data.draw(places)
+    left, right = (data.draw(lines(dimensions, place=place)) for _ in range(2))
     conditions = [
-        *data.draw(st.lists(values(dimensions, left=True), max_size=1)),
-        *data.draw(st.lists(differences(dimensions), max_size=1)),
+        *data.draw(st.lists(values(dimensions, left=True, place=place), max_size=1)),
+        *data.draw(st.lists(differences(dimensions, place=place), max_size=1)),
     ]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN))
     asked = data.draw(st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5)]))
@@ -226,9 +270,9 @@ def _closed(border: oracle.Border) -> oracle.Border:
 @settings(max_examples=400)
 @given(st.data())
 def test_intervals_of_values_are_those_of_fractions(data: st.DataObject):
-    dimensions = data.draw(st.integers(1, 2))
-    line = data.draw(lines(dimensions))
-    conditions = data.draw(st.lists(values(dimensions, left=True), min_size=1, max_size=3))
+    dimensions, place = data.draw(st.integers(1, 2)), data.draw(places)
+    line = data.draw(lines(dimensions, place=place))
+    conditions = data.draw(st.lists(values(dimensions, left=True, place=place), min_size=1, max_size=3))
     certainty = data.draw(st.sampled_from(PLAIN))
     a, single = kernel_lines(line), kernel_single(conditions, certainty)
     for piece in range(value_pieces_of(single)):
@@ -245,9 +289,9 @@ def test_intervals_of_values_are_those_of_fractions(data: st.DataObject):
 @settings(max_examples=300)
 @given(st.data())
 def test_left_and_right_may_be_exchanged(data: st.DataObject):
-    dimensions = data.draw(st.integers(1, 2))
-    left, right = data.draw(lines(dimensions)), data.draw(lines(dimensions))
-    conditions = data.draw(st.lists(differences(dimensions, LESS), min_size=1, max_size=2))
+    dimensions, place = data.draw(st.integers(1, 2)), data.draw(places)
+    left, right = (data.draw(lines(dimensions, place=place)) for _ in range(2))
+    conditions = data.draw(st.lists(differences(dimensions, LESS, place), min_size=1, max_size=2))
     turned = [Asked(one.of_right, one.of_left, one.comparator, one.bound) for one in conditions]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(list(Certainty)))
     p = data.draw(st.sampled_from(CHANCES))

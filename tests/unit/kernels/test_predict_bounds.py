@@ -18,7 +18,7 @@ LINES, PAIRS = 200, 3_000
 NEAR_M = 150.0
 
 
-def lines_of(seed: int, *, are_whole: bool) -> Lines:
+def lines_of(seed: int, *, are_whole: bool, far: float = 0.0) -> Lines:
     """Lines that cross, some of them standing, some only in one dimension, some side by side; tolerances of all sizes."""
     rng = np.random.default_rng(seed)
     lines = cards_of(LINES, 3)
@@ -33,6 +33,7 @@ def lines_of(seed: int, *, are_whole: bool) -> Lines:
         lines.values[:], lines.slopes[:] = np.rint(lines.values / 50) * 50, np.rint(lines.slopes / 10) * 10
         lines.t0[:] = lines.start[:] = lines.start // SECOND * SECOND
         lines.end[:] = lines.start + np.rint((lines.end - lines.start) / SECOND + 1) * SECOND
+    lines.values[:] += far
     lines.tolerance[:] = rng.choice([0.0, 25.0, 40.0, 75.0], LINES)
     return lines
 
@@ -64,14 +65,15 @@ def said_of(
     return said
 
 
+@pytest.mark.parametrize("far", [0.0, 5e6])
 @pytest.mark.parametrize("are_whole", [False, True])
 @pytest.mark.parametrize("dimensions", [("x",), ("x", "y"), ("x", "y", "z")])
 @pytest.mark.parametrize("comparator", [Comparator.LESS_EQUAL, Comparator.LESS])
 @pytest.mark.parametrize("certainty", [Certainty.LINE, Certainty.MAY, Certainty.MUST])
-def test_bounds_say_what_the_polygon_says(certainty, comparator, dimensions, are_whole):
+def test_bounds_say_what_the_polygon_says(certainty, comparator, dimensions, are_whole, far):
     sure = near = 0
     for within_us in (0, 700_000, 3 * SECOND, 3_600 * SECOND):
-        lines = lines_of(within_us % 97, are_whole=are_whole)
+        lines = lines_of(within_us % 97, are_whole=are_whole, far=far)
         join = join_with(certainty, comparator, dimensions, within_us)
         work = workspace(join)
         pairs = np.random.default_rng(4).integers(0, LINES, (PAIRS, 2)).tolist()

@@ -172,6 +172,32 @@ def test_lines_that_cross_match_at_one_instant():
     assert answer(up, down, pair((LT, 0), within=0)) is None
 
 
+def test_whole_numbers_far_from_zero_are_as_different_as_small_ones():
+    for far in (0.0, 4e10, 2.0**50):
+        up, stands = line(far, 1, (0, 10)), line(far + 10.25, 0, (0, 20))
+        assert answer(up, stands, pair((LE, 0.5), within=0)) == (9.75, 10.0)
+        assert answer(up, stands, pair((LE, 0.25), within=0)) is None
+        assert answer(up, stands, pair(within=0, distance=0.5)) == (9.75, 10.0)
+        assert answers(up, stands, pair((GT, 10), within=0)) == [None, (0.0, 0.25)]
+
+
+def test_slopes_that_hardly_differ_are_not_the_same():
+    #  One in a million faster: a micron a second, and half of it when the life is half over.
+    slow, fast = line(5e6, 1.0, (0, 10)), line(5e6, 1.0 + 2.0**-20, (0, 10))
+    assert answer(slow, fast, pair((LE, 2.0**-19), within=0)) == (0.0, 2.0)
+    assert answers(slow, fast, pair((GE, 2.0**-18), within=0)) == [None, (4.0, 10.0)]
+    assert answers(slow, fast, pair((GT, 9.5 * 2.0**-20), within=0)) == [None, (9.5, 10.0)]
+
+
+def test_hundredths_of_a_thousand_million_count():
+    one, other = line(1e9, 0), line(1e9 + 0.02, 0)
+    assert answer(one, other, pair((LE, 0), within=1)) is None
+    assert answers(one, other, pair((NE, 0), within=1)) == [None, (0.0, 100.0)]
+    assert answer(one, other, pair((LE, 0.01), within=1)) is None
+    assert answer(one, other, pair(within=1, distance=0.01)) is None
+    assert answer(one, other, pair((LT, 0.02), within=1)) == (0.0, 100.0)  # 0.01999998, as floats have it
+
+
 def test_a_life_of_no_length_answers_nothing():
     assert answer(line(0, 0, (5, 5)), line(0, 0, (0, 10)), pair((LE, 1), within=9)) is None
     asked = Single(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1), 0, 0.0)

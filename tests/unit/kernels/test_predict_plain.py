@@ -27,7 +27,11 @@ LINES, PAIRS = 60, 400
 WITHIN_US = 3 * SECOND
 
 
-def lines_of(seed: int) -> Lines:
+FAR = pytest.mark.parametrize("far", [0.0, 5e6, 4e10])
+"""How far from zero values are: the eastings and northings of a map, and beyond."""
+
+
+def lines_of(seed: int, far: float) -> Lines:
     """Lines that cross, some of them standing, some with whole numbers, and tolerances of all sizes."""
     rng = np.random.default_rng(seed)
     lines = cards_of(LINES, 2)
@@ -38,6 +42,7 @@ def lines_of(seed: int) -> Lines:
     lines.slopes[::5] = 0.0
     lines.slopes[1::5, 0] = 0.0
     lines.values[::3], lines.slopes[::3] = np.rint(lines.values[::3]), np.rint(lines.slopes[::3])
+    lines.values[:] += far
     lines.tolerance[:] = rng.choice([0.0, 25.0, 40.0, 300.0], LINES)
     return lines
 
@@ -55,10 +60,13 @@ def times_of(lines: Lines, k: int, j: int) -> tuple[int, tuple[int, int, int, in
     return zero, tuple(int(time) - zero for time in ends)
 
 
+@FAR
 @pytest.mark.parametrize("comparator", [Comparator.LESS_EQUAL, Comparator.LESS])
 @pytest.mark.parametrize("certainty", [Certainty.LINE, Certainty.MAY, Certainty.MUST])
-def test_a_pair_laid_out_begins_and_ends_as_the_geometry_says(certainty: Certainty, comparator: Comparator):
-    lines, join = lines_of(3), join_with(certainty, comparator)
+def test_a_pair_laid_out_begins_and_ends_as_the_geometry_says(
+    certainty: Certainty, comparator: Comparator, far: float
+):
+    lines, join = lines_of(3, far), join_with(certainty, comparator)
     laid, work, answers = np.empty((2, LAID)), workspace(join), 0
     for k, j in np.random.default_rng(4).integers(0, LINES, (PAIRS, 2)).tolist():
         zero, times = times_of(lines, k, j)
@@ -72,9 +80,10 @@ def test_a_pair_laid_out_begins_and_ends_as_the_geometry_says(certainty: Certain
     assert 20 < answers < PAIRS
 
 
+@FAR
 @pytest.mark.parametrize("certainty", [Certainty.LINE, Certainty.MAY])
-def test_a_probability_without_a_search_is_that_of_the_search(certainty: Certainty):
-    lines, join = lines_of(5), join_with(certainty, Comparator.LESS_EQUAL)
+def test_a_probability_without_a_search_is_that_of_the_search(certainty: Certainty, far: float):
+    lines, join = lines_of(5, far), join_with(certainty, Comparator.LESS_EQUAL)
     laid, work, between, unsettled = np.empty((2, LAID)), workspace(join), 0, 0
     for k, j in np.random.default_rng(6).integers(0, LINES, (PAIRS, 2)).tolist():
         both = float(lines.tolerance[k] + lines.tolerance[j])

@@ -2,22 +2,27 @@
 
 Times are whole microseconds after the pair's own instant, the later of the two update times, so they are exact as floating point
 numbers and near zero. A border is measured in millionths of a unit of the value: then 1e6·value + slope·microseconds needs no
-division, and whole values, whole slopes and whole microseconds give exact measures.
+division, and whole values, whole slopes and whole microseconds give exact measures. Values are subtracted from one another, or from their bound, before anything else is done:
+nothing hangs on how far from zero they are.
 
 Rule 1  Conditions are numbered: values of the left line, values of the right line, differences. A piece is a number with one
         digit for each condition, the first the lowest.
-Rule 2  `tight` moves strict borders and the ends of lives inward, by more than any slack: what is left then satisfies all of
+Rule 2  A border that is level, all slopes zero, is no border: the values, or their difference, are compared as the floats that they
+        are, and the polygon is whole or nothing. Only a bound that a probability makes is itself rounded, and has a slack.
+Rule 3  `tight` moves strict borders and the ends of lives inward, by more than any slack: what is left then satisfies all of
         them strictly (for curved sets; straight ones look at their corners).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, measure
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, measure, slack_of
 from headwater.kernels.predict.geometry.ranges import (
+    PROBABILITY,
     difference_pieces,
     difference_range,
     is_strict,
@@ -25,13 +30,12 @@ from headwater.kernels.predict.geometry.ranges import (
     value_range,
 )
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.values import level_holds
 
 MILLION: Final = 1e6
-TINY: Final = 1e-100
-"""The slack where all numbers are zero."""
 
 Border = tuple[bool, float, float, float, float, float, bool, float]
-"""Whether there is such a piece; a, b, c; the two limits; whether they are left out; the slack."""
+"""Whether there is such a piece; a, b, c; the two limits; whether they are left out; the sizes that went into it."""
 
 
 @njit(**LOOP, forceinline=True)
@@ -76,7 +80,7 @@ def difference_size(
 ) -> float:
     """How large the numbers are that went into a difference, for times of at most x and y."""
     return (
-        MILLION * (abs(left.values[k, of_k]) + abs(right.values[j, of_j]))
+        MILLION * abs(left.values[k, of_k] - right.values[j, of_j])
         + abs(left.slopes[k, of_k]) * (x + (zero - left.t0[k]))
         + abs(right.slopes[j, of_j]) * (y + (zero - right.t0[j]))
     )
@@ -97,7 +101,12 @@ def border(
         )
         a, b, c = difference(left, k, right, j, of_k, of_j, zero)
         size = difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * (bound + one + other)
-        return there, a, b, c, MILLION * low, MILLION * high, strict, TOUCH * size + TINY
+        if a == 0.0 and b == 0.0:
+            gap = left.values[k, of_k] - right.values[j, of_j]
+            room = TOUCH * size / MILLION if join.certainty == PROBABILITY and one + other > 0.0 else 0.0
+            holds = low < gap < high if strict else low - room <= gap <= high + room
+            return there and holds, 0.0, 0.0, 0.0, -math.inf, math.inf, False, 0.0
+        return there, a, b, c, MILLION * low, MILLION * high, strict, size
     if i < lefts:
         return _value_border(
             left,
@@ -140,13 +149,16 @@ def _value_border(
     is_left: bool,
 ) -> Border:
     tolerance = lines.tolerance[k]
-    there, low, high, strict = value_range(comparator, bound, join.certainty, join.p, tolerance, piece)
     slope, value = lines.slopes[k, dimension], lines.values[k, dimension]
+    there, low, high, strict = value_range(comparator, 0.0, join.certainty, join.p, tolerance, piece)
+    if slope == 0.0:
+        there = level_holds(value, comparator, bound, join.certainty, join.p, tolerance, piece)
+        return there, 0.0, 0.0, 0.0, -math.inf, math.inf, False, 0.0
     past = zero - lines.t0[k]
-    c = MILLION * value + slope * past
-    size = MILLION * (abs(value) + abs(bound) + tolerance) + abs(slope) * (time + past)
+    c = MILLION * (value - bound) + slope * past
+    size = MILLION * (abs(value - bound) + tolerance) + abs(slope) * (time + past)
     a, b = (slope, 0.0) if is_left else (0.0, slope)
-    return there, a, b, c, MILLION * low, MILLION * high, strict, TOUCH * size + TINY
+    return there, a, b, c, MILLION * low, MILLION * high, strict, size
 
 
 def _straight(
@@ -175,9 +187,10 @@ def _straight(
         if pieces > 1:
             this = piece % pieces
             piece //= pieces
-        there, a, b, c, low, high, strict, slack = border(left, k, right, j, join, i, this, zero, x, y)
+        there, a, b, c, low, high, strict, size = border(left, k, right, j, join, i, this, zero, x, y)
         if not there:
             return half, 0
+        slack = slack_of(size, abs(a) + abs(b), work)
         if tight and strict:
             inward = 2.0 * slack + 4.0 * TOUCH_US * (abs(a) + abs(b))
             low += inward
@@ -228,8 +241,9 @@ def strictly(
         if pieces > 1:
             this = piece % pieces
             piece //= pieces
-        _, a, b, c, low, high, strict, slack = border(left, k, right, j, join, i, this, zero, x, y)
+        _, a, b, c, low, high, strict, size = border(left, k, right, j, join, i, this, zero, x, y)
         if strict:
+            slack = slack_of(size, abs(a) + abs(b), work)
             least, most = measure(work, half, n, a, b, c)
             if least >= high - slack or most <= low + slack:
                 return False

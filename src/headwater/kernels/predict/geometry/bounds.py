@@ -4,9 +4,9 @@ A pair that answers at t is at (t, y) with y from t − w to t, or at (x, t) wit
 eliminated (Fourier and Motzkin): some y does if each of its bounds from below is at most each from above, and any two of them are one
 bound of t. So t has one interval in each of the two, made of the lives' bounds and, for each difference, of those of |slope·t + at| <= limit.
 
-Rule 1  A polygon of `plain` keeps what is beyond a border by no more than its slack. With every border moved in by twice the slack, and the
-        ends of lives by a trifle, there is never more than the polygon has; with every border moved out never less: what rounding does
-        is far smaller. If both tell the same microsecond, the polygon tells it too. If not, nothing is said, and somebody has to make it.
+Rule 1  A polygon of `plain` keeps what is beyond a border by no more than its slack, which is at most TOUCH of the sizes that went into it. With
+        every border moved in by twice that, and the ends of lives by a trifle, there is never more than the polygon has; with every border
+        moved out never less: what rounding does is far smaller. If both tell the same microsecond, the polygon tells it too. If not, nothing is said, and somebody has to make it.
 Rule 2  What is moved in satisfies all that is asked strictly: the ends of lives, which are left out, and `<`.
 Rule 3  A pair that is cut goes through several polygons (see `settling`), all of them parts of that of the promise: what they say in the end
         is what the last one says. So slacks are those of the promise, which are the largest.
@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from headwater.kernels.predict.geometry.borders import MILLION, TINY, instant
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
+from headwater.kernels.predict.geometry.borders import MILLION, instant
+from headwater.kernels.predict.geometry.polygons import TINY, TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.ranges import MAY, MUST, NOISE
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 
@@ -136,9 +136,7 @@ def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
         both, far_x, far_y = sheet[_at(_BOTH) + at], sheet[_at(_FAR_X) + at], sheet[_at(_FAR_Y) + at]
         limit = bound + sign * both
         limit = 0.0 if (sign < 0.0) & (limit < 0.0) & (limit >= -NOISE * both) else limit
-        size = (
-            MILLION * (abs(value) + abs(other)) + abs(a) * far_x + abs(b) * far_y + MILLION * (bound + both)
-        )
+        size = MILLION * (abs(value - other) + bound + both) + abs(a) * far_x + abs(b) * far_y
         spare = 2.0 * (TOUCH * size + TINY)
         # A strip that is so narrow is empty when its borders are moved in.
         is_plain = (size + abs(a) + abs(b) < _LARGE) & (far_x + far_y < _LATEST) & (MILLION * limit > spare)

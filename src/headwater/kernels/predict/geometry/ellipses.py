@@ -7,8 +7,9 @@ ellipse itself has its least and greatest x and y, if the polygon contains that 
 
 Rule 1  On a segment the vector is followed from one end to the other, and its nearest point computed from there: no squares of
         large numbers are subtracted.
-Rule 2  A distance above K by no more than the slack (see `polygons`) touches. A chord so short that rounding could have made it
-        is a point.
+Rule 2  A distance above K by no more than the slack touches: TOUCH of the sizes that went into it (see `polygons`), as a distance that is nowhere
+        smaller is found by roots; where nobody moves it is one root, and the slack what rounding does to that. A chord so short that
+        rounding could have made it is a point.
 Rule 3  Velocities that are parallel to a millionth of a thousandth make a strip: its ends are outside every life.
 """
 
@@ -43,10 +44,11 @@ def distance_limits(
     for i in range(n):
         x = max(x, abs(work[half, i]))
         y = max(y, abs(work[half + 1, i]))
-    size = MILLION * bound
+    size, moves = MILLION * bound, False
     for of in range(left.values.shape[1]):
         size += difference_size(left, k, right, j, of, of, zero, x, y)
-    return MILLION * bound, TOUCH * size, ROUNDING * size
+        moves = moves or left.slopes[k, of] != 0.0 or right.slopes[j, of] != 0.0
+    return MILLION * bound, (TOUCH if moves else ROUNDING) * size, ROUNDING * size
 
 
 @njit(**LOOP)

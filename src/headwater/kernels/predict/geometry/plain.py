@@ -17,9 +17,18 @@ from typing import Final
 
 from numba import njit
 
-from headwater.kernels.predict.geometry.borders import MILLION, TINY, difference, instant
+from headwater.kernels.predict.geometry.borders import MILLION, difference, instant
 from headwater.kernels.predict.geometry.chances import chance_slope, chance_within
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, extent, measure
+from headwater.kernels.predict.geometry.polygons import (
+    TINY,
+    TOUCH,
+    TOUCH_US,
+    band,
+    clip,
+    extent,
+    measure,
+    slack_of,
+)
 from headwater.kernels.predict.geometry.products import NEAR_BEST
 from headwater.kernels.predict.geometry.ranges import LESS, MAY, MUST, less
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
@@ -28,8 +37,10 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
 A: Final = 0
 B: Final = 1
 C: Final = 2
-LIMIT: Final = 3  # the difference is between −LIMIT and LIMIT, in millionths
-VALUES: Final = 4  # the sizes of the two values
+LIMIT: Final = (
+    3  # the difference is between −LIMIT and LIMIT, in millionths; ∞: it is level, and is so always
+)
+VALUES: Final = 4  # the size of the difference of the two values
 ROOM: Final = 5  # the sizes of the bound and the tolerances
 BOUND: Final = 6  # as it was asked
 STRICT: Final = 7  # 1: LIMIT itself is left out
@@ -61,10 +72,15 @@ def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
         there = there and limit >= 0.0
         laid[i, A], laid[i, B], laid[i, C] = difference(lines, k, lines, j, of_k, of_j, zero)
         laid[i, LIMIT] = MILLION * limit
-        laid[i, VALUES] = MILLION * (abs(lines.values[k, of_k]) + abs(lines.values[j, of_j]))
+        gap = abs(lines.values[k, of_k] - lines.values[j, of_j])
+        laid[i, VALUES] = MILLION * gap
         laid[i, ROOM] = MILLION * (bound + one + other)
         laid[i, BOUND] = bound
-        laid[i, STRICT] = 1.0 if join.comparator[i] == LESS else 0.0
+        strict = join.comparator[i] == LESS
+        if laid[i, A] == 0.0 and laid[i, B] == 0.0:
+            there = there and (gap < limit if strict else gap <= limit)
+            laid[i, LIMIT], strict = math.inf, False
+        laid[i, STRICT] = 1.0 if strict else 0.0
     return there
 
 
@@ -223,8 +239,10 @@ def _polygon(
     for i in range(differences):
         if n == 0:
             break
-        slack = TOUCH * (_size(laid, i, early, late, x, y) + laid[i, ROOM]) + TINY
         limit = laid[i, LIMIT]
+        if limit == math.inf:
+            continue
+        slack = _slack(laid, i, early, late, x, y, work)
         half, n = clip(work, half, n, laid[i, A], laid[i, B], laid[i, C], -limit, limit, slack)
     return half, n
 
@@ -235,11 +253,18 @@ def _size(laid: Real, i: int, early: int, late: int, x: float, y: float) -> floa
     return laid[i, VALUES] + abs(laid[i, A]) * (x + early) + abs(laid[i, B]) * (y + late)
 
 
+@njit(**LOOP, forceinline=True)
+def _slack(laid: Real, i: int, early: int, late: int, x: float, y: float, work: Real) -> float:
+    """What touches the border of a difference, as `borders` has it."""
+    size = _size(laid, i, early, late, x, y) + laid[i, ROOM]
+    return slack_of(size, abs(laid[i, A]) + abs(laid[i, B]), work)
+
+
 @njit(**LOOP)
 def _strictly(laid: Real, i: int, early: int, late: int, half: int, n: int, work: Real) -> bool:
     """Whether some corner satisfies a strict border strictly."""
     x, y = _farthest(work, half, n)
-    slack = TOUCH * (_size(laid, i, early, late, x, y) + laid[i, ROOM]) + TINY
+    slack = _slack(laid, i, early, late, x, y, work)
     least, most = measure(work, half, n, laid[i, A], laid[i, B], laid[i, C])
     return least < laid[i, LIMIT] - slack and most > slack - laid[i, LIMIT]
 

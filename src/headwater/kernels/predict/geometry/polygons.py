@@ -4,18 +4,22 @@ A corner (x, y) is a time of the left line and one of the right line, in microse
 begins as the two lives and the band |x − y| <= w, all of them whole microseconds and exact. A border is a·x + b·y + c between two
 limits; what is beyond is cut away (Sutherland and Hodgman), corner by corner.
 
-Rule 1  A corner beyond a border by no more than the border's `slack` stands on it, and is kept as it is. The slack is `TOUCH` of
-        the sizes that went into the border: what rounding does to whole numbers of up to six digits (errors of 1e−16, made
-        some hundred times larger where two borders are nearly parallel) stays below it, and what such numbers make different
-        (by one part in the product of two slopes) is far above. So polygons that only touch are found, as one point or a
-        segment, exactly where fractions would find them.
+Rule 1  A corner beyond a border by no more than the border's `slack` stands on it, and is kept as it is. The slack is what rounding
+        can have done (`slack_of`): some last digits of the sizes that went into the border, and what the corners may be off by. Corners
+        of the beginning are exact; one that is cut is off by as much as the border's slack moves it along its edge, which is far where
+        the two are nearly parallel. The greatest of these, the `BLUR`, is carried along. So polygons that only touch are found, as
+        one point or a segment, exactly where fractions would find them, and what differs by more is different.
+        Sizes are those of differences, never of the values themselves: two values of forty thousand millions are subtracted first.
 Rule 2  Polygons are closed. That a border itself is left out (`<`, the end of a life) matters only where nothing else is
         left: a polygon satisfies a strict border if one of its corners is off it by more than the slack. By convexity a point
         that satisfies all strict borders exists if each is satisfied by some corner.
 Rule 3  Corners go counter-clockwise. Equal neighbours are kept once.
 
-Memory  Two lists of corners in rows 0-1 and 2-3 of a work array, used in turn, and a measure of each corner in row 4. A cut adds
-        at most one corner. Nothing is allocated.
+Rule 4  No slack is above `TOUCH` of the sizes: where rounding could do more, corners are as good as anywhere on their edges. `bounds`
+        relies on it.
+
+Memory  Two lists of corners in rows 0-1 and 2-3 of a work array, used in turn, a measure of each corner in row 4, the blur in row 5. A
+        cut adds at most one corner. Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -27,12 +31,23 @@ from numba import njit
 
 from headwater.kernels.predict.geometry.shapes import LOOP, Real
 
+LAST_DIGITS: Final = 2.0**-48
+"""What rounding can do to a measure, of the sizes that went into it: a dozen roundings of 2^-53 each, and some to spare."""
 TOUCH: Final = 2.0**-36
+TINY: Final = 1e-100
+"""The slack where all numbers are zero."""
 TOUCH_US: Final = 1e-3
 """Times nearer than this, in microseconds, are one: what a cut at a life's end may be off by."""
 
-ROWS: Final = 5
+ROWS: Final = 6
 MEASURE: Final = 4
+BLUR: Final = 5
+
+
+@njit(**LOOP, forceinline=True)
+def slack_of(size: float, steep: float, work: Real) -> float:
+    """What touches a border of such sizes, |a| + |b| being `steep`, of the polygon as it is now."""
+    return min(LAST_DIGITS * size + steep * work[BLUR, 0], TOUCH * size) + TINY
 
 
 @njit(**LOOP, forceinline=True)
@@ -56,6 +71,7 @@ def closed(work: Real, half: int, n: int) -> int:
 @njit(**LOOP)
 def band(work: Real, x0: int, x1: int, y0: int, y1: int, w: int) -> int:
     """Put the polygon x0 <= x <= x1, y0 <= y <= y1, |x − y| <= w into the first half; the number of corners."""
+    work[BLUR, 0] = 0.0
     x0, x1, y0, y1 = max(x0, y0 - w), min(x1, y1 + w), max(y0, x0 - w), min(y1, x1 + w)
     if x0 > x1 or y0 > y1:
         return 0
@@ -92,6 +108,7 @@ def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: 
     """Write into the other half what has sign·measure <= sign·limit; the number of corners. Corners are measured."""
     other = 2 - half
     m = 0
+    far = 0.0  # how far a corner goes along its edge, for each unit that its measure is off
     last_x, last_y = work[half, n - 1], work[half + 1, n - 1]
     last = sign * (work[MEASURE, n - 1] - limit)
     for i in range(n):
@@ -99,10 +116,12 @@ def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: 
         this = sign * (work[MEASURE, i] - limit)
         if (last <= slack) != (this <= slack):
             share = min(1.0, max(0.0, last / (last - this)))
+            far = max(far, max(abs(x - last_x), abs(y - last_y)) / abs(last - this))
             m = put(work, other, m, last_x + share * (x - last_x), last_y + share * (y - last_y))
         if this <= slack:
             m = put(work, other, m, x, y)
         last_x, last_y, last = x, y, this
+    work[BLUR, 0] += slack * far
     return closed(work, other, m)
 
 

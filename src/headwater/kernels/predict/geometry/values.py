@@ -5,7 +5,9 @@ Rule 2  Under PROBABILITY the product over the dimensions must reach p, taken as
         are one interval. Each factor is a concave line of straight parts, so the logarithm of the product is concave: Newton's
         steps from outside never go too far, and one that finds the product falling has proved that there is nothing. Ends are
         right to a thousandth of a microsecond.
-Rule 3  What only touches, and what is strict, is decided as in `polygons`.
+Rule 3  What only touches, and what is strict, is decided as in `polygons`: by what rounding can have done. A line that is level is compared as
+        the float that it is; only with a bound that a probability makes it has a slack.
+Rule 4  A value is measured from its bound, so nothing hangs on how far from zero the two are.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final
 from numba import njit
 
 from headwater.kernels.predict.geometry.chances import NEAR
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
+from headwater.kernels.predict.geometry.polygons import LAST_DIGITS, TINY, TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.ranges import (
     DIFFERENT,
     EQUAL,
@@ -39,15 +41,17 @@ def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float,
     end = high
     if low >= high:
         return False, 0.0, 0.0
+    # What the two times may be off by, once they were cut.
+    blur_low, blur_high = 0.0, 0.0
     rest = piece
     for i in range(len(single.bound)):
         pieces = value_pieces(single.comparator[i])
-        there, slope, c, least, most, _, slack = _limits(lines, k, single, i, rest % pieces)
+        there, slope, c, least, most, _, size = _limits(lines, k, single, i, rest % pieces)
         rest //= pieces
         if not there:
             return False, 0.0, 0.0
         first, last = slope * low + c, slope * high + c
-        near, far = slack + TOUCH * abs(slope * low), slack + TOUCH * abs(slope * high)
+        near, far = _slack(size, slope, low, blur_low), _slack(size, slope, high, blur_high)
         is_above, ends_above = first > most + near, last > most + far
         is_below, ends_below = first < least - near, last < least - far
         if (is_above and ends_above) or (is_below and ends_below):
@@ -56,16 +60,21 @@ def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float,
             low, high = _cut(low, high, slope, c, most, ends_above)
         if is_below or ends_below:
             low, high = _cut(low, high, slope, c, least, ends_below)
+        if is_above or is_below:
+            blur_low = near / abs(slope)
+        if ends_above or ends_below:
+            blur_high = far / abs(slope)
     if low >= end - TOUCH_US:
         return False, 0.0, 0.0
     rest = piece
     for i in range(len(single.bound)):
         pieces = value_pieces(single.comparator[i])
-        _, slope, c, least, most, strict, slack = _limits(lines, k, single, i, rest % pieces)
+        _, slope, c, least, most, strict, size = _limits(lines, k, single, i, rest % pieces)
         rest //= pieces
         first, last = slope * low + c, slope * high + c
-        slack += TOUCH * abs(slope) * min(abs(low), abs(high))
-        if strict and (min(first, last) >= most - slack or max(first, last) <= least + slack):
+        near, far = _slack(size, slope, low, blur_low), _slack(size, slope, high, blur_high)
+        is_inside = first < most - near or last < most - far
+        if strict and not (is_inside and (first > least + near or last > least + far)):
             return False, 0.0, 0.0
     if single.certainty == PROBABILITY and len(single.bound) > 1 and lines.tolerance[k] > 0.0:
         return _probable(lines, k, single, low, high, end)
@@ -103,15 +112,15 @@ def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, fl
         there, low, high = _interval(single, i)
         if not there:
             return 0.0, 0.0
-        steep = lines.slopes[k, single.dimension[i]] / MILLION
-        f = lines.values[k, single.dimension[i]] + steep * time
-        bottom, top = max(low, f - tolerance), min(high, f + tolerance)
-        if top <= bottom:
-            return 0.0, steep if f < low else -steep
-        factor = min(1.0, (top - bottom) / (2.0 * tolerance))
+        steep, value = lines.slopes[k, single.dimension[i]] / MILLION, lines.values[k, single.dimension[i]]
+        over, under = (value - low) + steep * time, (high - value) - steep * time
+        share = min(over, tolerance) + min(under, tolerance)
+        if share <= 0.0:
+            return 0.0, steep if over < 0.0 else -steep
+        factor = min(1.0, share / (2.0 * tolerance))
         product *= factor
-        grows = 1.0 if f + tolerance < high else 0.0
-        falls = 1.0 if f - tolerance > low else 0.0
+        grows = 1.0 if under > tolerance else 0.0
+        falls = 1.0 if over > tolerance else 0.0
         slope += steep * (grows - falls) / (2.0 * tolerance * factor)
     return product, slope
 
@@ -142,14 +151,35 @@ def _interval(single: Single, i: int) -> tuple[bool, float, float]:
 def _limits(
     lines: Lines, k: int, single: Single, i: int, piece: int
 ) -> tuple[bool, float, float, float, float, bool, float]:
-    """Condition `i` as slope·x + c between two limits, in millionths; whether these are left out; the slack at x = 0."""
+    """Condition `i` as slope·x + c between two limits, in millionths; whether these are left out; the sizes at x = 0."""
     value, slope = lines.values[k, single.dimension[i]], lines.slopes[k, single.dimension[i]]
-    tolerance = lines.tolerance[k]
-    there, low, high, strict = value_range(
-        single.comparator[i], single.bound[i], single.certainty, single.p, tolerance, piece
-    )
-    slack = TOUCH * MILLION * (abs(value) + abs(single.bound[i]) + tolerance)
-    return there, slope, MILLION * value, MILLION * low, MILLION * high, strict, slack
+    tolerance, bound, comparator = lines.tolerance[k], single.bound[i], single.comparator[i]
+    if slope == 0.0:
+        there = level_holds(value, comparator, bound, single.certainty, single.p, tolerance, piece)
+        return there, 0.0, 0.0, -math.inf, math.inf, False, 0.0
+    there, low, high, strict = value_range(comparator, 0.0, single.certainty, single.p, tolerance, piece)
+    size = MILLION * (abs(value - bound) + tolerance)
+    return there, slope, MILLION * (value - bound), MILLION * low, MILLION * high, strict, size
+
+
+@njit(**LOOP)
+def level_holds(
+    value: float, comparator: int, bound: float, certainty: int, p: float, tolerance: float, piece: int
+) -> bool:
+    """Whether a line that is level satisfies a piece of a condition, all of its life."""
+    if certainty == PROBABILITY and tolerance > 0.0:
+        there, low, high, _ = value_range(comparator, 0.0, certainty, p, tolerance, piece)
+        room = TOUCH * (abs(value - bound) + tolerance)
+        return there and low - room <= value - bound <= high + room
+    there, low, high, strict = value_range(comparator, bound, certainty, p, tolerance, piece)
+    return there and (low < value < high if strict else low <= value <= high)
+
+
+@njit(**LOOP, forceinline=True)
+def _slack(size: float, slope: float, time: float, blur: float) -> float:
+    """What touches at a time that may be off by `blur`."""
+    size += abs(slope * time)
+    return min(LAST_DIGITS * size + abs(slope) * blur, TOUCH * size) + TINY
 
 
 @njit(**LOOP, forceinline=True)
