@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
+
+_MANY_NAMES: Final = 8
+"""So many names for each row are many."""
 
 
 class ColumnType(enum.Enum):
@@ -152,9 +155,7 @@ def compacted(column: Column) -> Column:
     """The same column without the names that no row uses: what travels should not carry other rows' names."""
     if column.names is None or not len(column.names):
         return column
-    if 8 * len(column) < len(
-        column.names
-    ):  # few rows: their own names are found without looking at all names
+    if _MANY_NAMES * len(column) < len(column.names):
         return _few(column)
     used = np.zeros(len(column.names), np.bool_)
     used[column.values if column.valid is None else column.values[column.valid]] = True
@@ -168,6 +169,7 @@ def compacted(column: Column) -> Column:
 
 
 def _few(column: Column) -> Column:
+    """The same for few rows: their own names are found without looking at all names."""
     assert column.names is not None
     kept = column.values if column.valid is None else column.values[column.valid]
     used, codes = np.unique(kept, return_inverse=True)

@@ -157,9 +157,8 @@ def walk(
     fences = len(shapes.radius_m)
     told, many = room_for(len(moves.time)), 0
     now, was, crossed = np.empty(fences, np.int64), np.empty(fences, np.int64), np.empty(2 * fences, np.int64)
-    marked = (
-        fences if wanted[CROSS] else 0
-    )  # not for nothing: behind FOLLOW there is a walk for each interest
+    # Not for nothing: behind FOLLOW there is a walk for each interest.
+    marked = fences if wanted[CROSS] else 0
     which, seen, stamp = np.arange(marked), np.full(marked, -1, np.int64), 0
     first = np.zeros(len(last) + 1, np.int64)
     stays, kept = np.empty(max(16, 2 * len(before.fence)), np.int64), 0
