@@ -317,6 +317,18 @@ def test_a_sure_instant_has_probability_one():
     assert chance(left, right, pair((GE, 2), (LE, 2), within=0), piece=0) < 1.0
 
 
+def test_of_two_peaks_the_higher_one_is_told():
+    #  x is surely apart at the end and y hardly, so the product is best there; uphill from the middle leads to the other peak, 5/6.
+    left = line(
+        [-2.415274141614737, -1.698078352601176], [-0.7280622795986622, 0.9309602777964059], (0, 10), 2.0
+    )
+    right = line(
+        [1.6738355141869903, -0.47310892460154097], [0.7104511603865951, 0.6669542399922945], (0, 10), 3.0
+    )
+    join = pair((GE, 0.5), (GE, 0.5), within=0, certainty=Certainty.MAY)
+    assert chance(left, right, join) == pytest.approx(0.8507789884759962, abs=1e-9)
+
+
 def test_probability_one_is_must():
     left, right = line([0, 1], [1, 0.5], (0, 30), 1.0), line([10, 4], [0, 0], (0, 30), 0.5)
     asked = ((LE, 3.0), (LE, 4.0))

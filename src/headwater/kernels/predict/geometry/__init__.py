@@ -63,9 +63,9 @@ Found = tuple[bool, int, int]
 
 
 def workspace(join: Join) -> Real:
-    """The work array for questions about pairs of a join: float64[5, …]."""
+    """The work array for questions about pairs of a join: float64[…, …], the rows of `polygons` and those of `peaks`."""
     conditions = len(join.left_value_bound) + len(join.right_value_bound) + len(join.bound)
-    return np.empty((ROWS, CUTS + 2 * conditions))
+    return np.empty((ROWS + 2 * len(join.bound), CUTS + 2 * conditions))
 
 
 @njit(**LOOP)
@@ -163,7 +163,8 @@ def _gap(
 def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
     """The probability of the answer with this piece at its best instant.
 
-    NaN: not known in closed form, for a DISTANCE and for two conditions on one difference, which depend on one another.
+    NaN: not known in closed form, for a DISTANCE and for two conditions on one difference, which depend on one another; or not found for
+    certain (see `peaks`).
     """
     if join.certainty == MUST or left.tolerance[k] + right.tolerance[j] == 0.0:
         return 1.0

@@ -24,12 +24,12 @@ from headwater.kernels.predict.geometry.borders import (
 )
 from headwater.kernels.predict.geometry.chances import NEAR, chance_beyond, chance_within, ordered
 from headwater.kernels.predict.geometry.ellipses import ROUNDING, least_distance, near_extent, touches_before
+from headwater.kernels.predict.geometry.peaks import greatest_chance, is_rising
 from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, clip, extent, measure
 from headwater.kernels.predict.geometry.products import all_reach, best, probable_extent
 from headwater.kernels.predict.geometry.ranges import (
     DIFFERENT,
     EQUAL,
-    GREATER_EQUAL,
     LESS,
     MAY,
     MUST,
@@ -115,7 +115,7 @@ def surely(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, wo
     both = left.tolerance[k] + right.tolerance[j]
     for sides in range(1 << _two_sided(join)):
         half, n = straight(left, k, right, j, join, piece, False, work)
-        half, n = _beyond(left, k, right, j, join, both, True, sides, half, n, work)
+        half, n = _beyond(left, k, right, j, join, both, sides, half, n, work)
         if n > 0 and math.isnan(join.distance):
             return True
         if n > 0 and join.distance >= both:
@@ -131,13 +131,10 @@ def best_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece: in
     if len(join.bound) == 1:
         half, n = straight(left, k, right, j, join, piece, False, work)
         return _only_chance(left, k, right, j, join, half, n, work) if n > 0 else 0.0
-    greatest = -math.inf
-    for sides in range(1 << _two_sided(join)):
-        half, n = straight(left, k, right, j, join, piece, False, work)
-        half, n = _beyond(left, k, right, j, join, 0.0, False, sides, half, n, work)
-        if n > 0:
-            greatest = max(greatest, best(left, k, right, j, join, half, n, math.nan, work)[0])
-    return math.exp(greatest)
+    if _two_sided(join) > 0:
+        return greatest_chance(left, k, right, j, join, piece, work)
+    half, n = straight(left, k, right, j, join, piece, False, work)
+    return math.exp(best(left, k, right, j, join, half, n, math.nan, work)[0]) if n > 0 else 0.0
 
 
 @njit(**LOOP)
@@ -162,7 +159,7 @@ def _two_sided(join: Join) -> int:
     """How many conditions ask for a large difference: it may be so on either side of zero, and each is looked at."""
     many = 0
     for i in range(len(join.bound)):
-        many += GREATER_EQUAL <= join.comparator[i] < EQUAL
+        many += is_rising(join.comparator[i])
     return many
 
 
@@ -174,13 +171,12 @@ def _beyond(
     j: int,
     join: Join,
     room: float,
-    is_sure: bool,
     sides: int,
     half: int,
     n: int,
     work: Real,
 ) -> tuple[int, int]:
-    """Cut the polygon to one side of zero for each two-sided condition; `is_sure`: all conditions with `room` to spare."""
+    """Cut the polygon to where all conditions hold with `room` to spare, on one side of zero for each that is two-sided."""
     zero = instant(left, k, right, j)
     x, y = 0.0, 0.0
     for i in range(n):
@@ -188,9 +184,9 @@ def _beyond(
         y = max(y, abs(work[half + 1, i]))
     for i in range(len(join.bound)):
         comparator, bound = join.comparator[i], join.bound[i]
-        if n == 0 or (is_sure and comparator == EQUAL):
+        if n == 0 or comparator == EQUAL:
             return half, 0
-        if comparator >= EQUAL or (comparator <= LESS and not is_sure):
+        if comparator > EQUAL:
             continue
         of_k, of_j = join.left_dimension[i], join.right_dimension[i]
         a, b, c = difference(left, k, right, j, of_k, of_j, zero)
@@ -199,7 +195,7 @@ def _beyond(
         )
         low, high = -MILLION * (bound - room), MILLION * (bound - room)
         if comparator > LESS:
-            low, high = MILLION * (bound + room) if is_sure else 0.0, math.inf
+            low, high = MILLION * (bound + room), math.inf
             if sides & 1:
                 low, high = -high, -low
             sides >>= 1

@@ -10,8 +10,7 @@ Rule 1  The largest value is found by cutting: at the centre of what is left of 
 Rule 2  Begin and end are found from outside. The polygon's extreme corner is followed toward a point inside the set (Newton's steps
         on a concave function stop short of the border, never beyond) and the tangent there cuts the corner off. Corner and border
         close in on the extreme; the search ends when they differ by less than `NEAR_US`.
-Rule 3  P(|d + E| >= K) on one side of zero is log-concave where Δ <= 2K (all under MUST, and under MAY where Δ <= K): elsewhere
-        the largest value told for several dimensions may be too small, and only there.
+Rule 3  P(|d + E| >= K) is log-concave on one side of zero only where Δ <= K, or beyond Δ − K: products with such factors are for `peaks`.
 
 Memory  Works on the polygon in `work`, and destroys it.
 """
@@ -89,11 +88,11 @@ def best(
     greatest, at_x, at_y, bound = -math.inf, 0.0, 0.0, 0.0
     near = NEAR_BEST if math.isnan(wanted) else NEAR_LEVEL
     for _ in range(2 * CUTS):
-        x, y = _centre(work, half, n)
+        x, y = centre(work, half, n)
         g, by_x, by_y = level(left, k, right, j, join, x, y)
         if g > greatest:
             greatest, at_x, at_y = g, x, y
-        top, top_x, top_y = _highest(work, half, n, by_x, by_y, x, y)
+        top, top_x, top_y = highest(work, half, n, by_x, by_y, x, y)
         if g > -math.inf:
             bound = min(bound, g + top)
         here = level(left, k, right, j, join, top_x, top_y)[0]
@@ -196,7 +195,7 @@ def _tangent(work: Real, half: int, n: int, by_x: float, by_y: float, x: float, 
 
 
 @njit(**LOOP)
-def _centre(work: Real, half: int, n: int) -> tuple[float, float]:
+def centre(work: Real, half: int, n: int) -> tuple[float, float]:
     """The centre of gravity; of a polygon that is hardly an area, the mean of its corners."""
     from_x, from_y = work[half, 0], work[half + 1, 0]
     area, x, y, mean_x, mean_y, size = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -217,7 +216,7 @@ def _centre(work: Real, half: int, n: int) -> tuple[float, float]:
 
 
 @njit(**LOOP)
-def _highest(
+def highest(
     work: Real, half: int, n: int, by_x: float, by_y: float, x: float, y: float
 ) -> tuple[float, float, float]:
     """How much a tangent at (x, y) rises on the polygon, and the corner at which it does."""

@@ -1,0 +1,267 @@
+"""How probable is the best instant of a product that has several peaks? That of differences which are to be large.
+
+P(|d + E| >= K) grows with |d|, but its logarithm is not concave everywhere: where tolerances are larger than the bound it is level near zero,
+bends up and then down again. So a product of such factors may be best in several places, and a search that goes uphill may end at the wrong one.
+
+Rule 1  Each two-sided difference is looked at on either side of zero, and there within an interval from its least to its greatest size on the
+        polygon. Between the corners of the density a factor is a quadratic, of which one place parts what bends up (in the logarithm)
+        from what does not.
+Rule 2  On an interval a factor has something above it that is concave: itself, where its logarithm is; a chord, where it bends up; its
+        greatest value, where neither is so. The product of these is log-concave, so its greatest value is found by cutting, as in
+        `products`, and no instant is more probable than that. The product itself, where it was found, says what is reached.
+Rule 3  Where the two differ by more than `NEAR_BEST`, the interval with the largest gap is split: at a corner of the density, where bending changes,
+        or in the middle. A chord is nearer by a quarter with each half, so few intervals are ever split.
+Rule 4  What is told is the greatest, right to `NEAR_BEST`; if that is not certain after `NODES` intervals, NaN.
+
+Memory  A stack of intervals in the work array, two rows a difference behind those of `polygons`; column 0 has what is above the factors now.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from numba import njit
+
+from headwater.kernels.predict.geometry.borders import (
+    MILLION,
+    difference,
+    difference_size,
+    instant,
+    straight,
+)
+from headwater.kernels.predict.geometry.chances import chance_beyond, chance_slope, chance_within, ordered
+from headwater.kernels.predict.geometry.polygons import ROWS, TOUCH, clip, measure
+from headwater.kernels.predict.geometry.products import CUTS, NEAR_BEST, centre, highest, level
+from headwater.kernels.predict.geometry.ranges import EQUAL, GREATER_EQUAL, LESS
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+
+NODES: Final = 1_000
+NEAR_ENOUGH: Final = 1e-7
+"""What thin polygons may leave open of a search that has nothing more to split."""
+FINE: Final = 1e-12
+
+Cover = tuple[float, float, float, float]
+"""What is above the logarithm of a factor: its value at zero and its slope by the size of the difference, or NaN for the factor itself; how far
+above it is at most, and where to split it."""
+
+
+@njit(**LOOP, forceinline=True)
+def is_rising(comparator: int) -> bool:
+    """Whether a condition asks for a large difference."""
+    return GREATER_EQUAL <= comparator < EQUAL
+
+
+@njit(**LOOP)
+def greatest_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
+    """The greatest product of the differences' probabilities on the polygon, some of which are to be large; NaN: not certain."""
+    rising = 0
+    for i in range(len(join.bound)):
+        rising += is_rising(join.comparator[i])
+    found, nodes = -math.inf, 0
+    for sides in range(1 << rising):
+        for i in range(len(join.bound)):
+            work[ROWS + 2 * i, 1], work[ROWS + 2 * i + 1, 1] = 0.0, math.inf
+        last = 1
+        while last > 0:
+            nodes += 1
+            if nodes > NODES or last + 1 >= work.shape[1]:
+                return math.nan
+            half, n = _cut_out(left, k, right, j, join, piece, sides, last, work)
+            if n == 0:
+                last -= 1
+                continue
+            split, where, most = _cover(left, k, right, j, join, sides, last, half, n, work)
+            most, x, y = _most(left, k, right, j, join, sides, most, found, half, n, work)
+            found = max(found, level(left, k, right, j, join, x, y)[0])
+            if most <= found + NEAR_BEST:
+                last -= 1
+            elif split < 0:
+                if most > found + NEAR_ENOUGH:
+                    return math.nan
+                last -= 1
+            else:
+                for row in range(ROWS, ROWS + 2 * len(join.bound)):
+                    work[row, last + 1] = work[row, last]
+                work[ROWS + 2 * split + 1, last] = where
+                work[ROWS + 2 * split, last + 1] = where
+                last += 1
+    return math.exp(found)
+
+
+@njit(**LOOP)
+def _cut_out(
+    left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, sides: int, last: int, work: Real
+) -> tuple[int, int]:
+    """Put what the last intervals leave of the polygon into `work`."""
+    half, n = straight(left, k, right, j, join, piece, False, work)
+    zero = instant(left, k, right, j)
+    x, y = 0.0, 0.0
+    for i in range(n):
+        x = max(x, abs(work[half, i]))
+        y = max(y, abs(work[half + 1, i]))
+    for i in range(len(join.bound)):
+        if n == 0 or not is_rising(join.comparator[i]):
+            continue
+        of_k, of_j = join.left_dimension[i], join.right_dimension[i]
+        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
+        size = difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * join.bound[i]
+        low, high = MILLION * work[ROWS + 2 * i, last], MILLION * work[ROWS + 2 * i + 1, last]
+        if sides & 1:
+            low, high = -high, -low
+        sides >>= 1
+        half, n = clip(work, half, n, a, b, c, low, high, TOUCH * size)
+    return half, n
+
+
+@njit(**LOOP)
+def _cover(
+    left: Lines,
+    k: int,
+    right: Lines,
+    j: int,
+    join: Join,
+    sides: int,
+    last: int,
+    half: int,
+    n: int,
+    work: Real,
+) -> tuple[int, float, float]:
+    """Write down what is above each factor, and its interval as the polygon has it; which of them to split (−1: none), and where; and
+    what all of them together are at most, each at its own best."""
+    zero = instant(left, k, right, j)
+    wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
+    split, where, widest, most = -1, 0.0, 0.0, 0.0
+    for i in range(len(join.bound)):
+        if not is_rising(join.comparator[i]):
+            continue
+        of_k, of_j = join.left_dimension[i], join.right_dimension[i]
+        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
+        low, high = measure(work, half, n, a, b, c)
+        if sides & 1:
+            low, high = -high, -low
+        sides >>= 1
+        low, high = max(0.0, low / MILLION), max(0.0, high / MILLION)
+        work[ROWS + 2 * i, last], work[ROWS + 2 * i + 1, last] = low, high
+        chance = chance_beyond(high, join.bound[i], wide, narrow)
+        most += math.log(chance) if chance > 0.0 else -math.inf
+        at_zero, slope, gap, at = _above(low, high, join.bound[i], wide, narrow)
+        work[ROWS + 2 * i, 0], work[ROWS + 2 * i + 1, 0] = at_zero, slope
+        if gap > widest:
+            split, where, widest = i, at, gap
+    return split, where, most
+
+
+@njit(**LOOP)
+def _above(low: float, high: float, bound: float, wide: float, narrow: float) -> Cover:
+    """What is above the logarithm of P(|d + E| >= bound) between two sizes of d."""
+    outer, inner = wide + narrow, wide - narrow
+    fine = FINE * (bound + outer + high)
+    if bound + low >= outer - fine:
+        return 0.0, math.nan, 0.0, 0.0  # one tail of the density alone, which is log-concave
+    first, last = chance_beyond(low, bound, wide, narrow), chance_beyond(high, bound, wide, narrow)
+    if high - low <= fine:
+        return math.log(last), 0.0, 0.0, 0.0
+    gap = math.log(last) - math.log(first)
+    for corner in (abs(bound - outer), abs(bound - inner), bound + inner, bound + outer):
+        if low + fine < corner < high - fine:
+            return math.log(last), 0.0, gap, corner
+    # A quadratic. The density may jump at its ends; a quarter from them it does not.
+    length = high - low
+    early = -chance_slope(low + 0.25 * length, bound, wide, narrow)
+    late = -chance_slope(low + 0.75 * length, bound, wide, narrow)
+    bend = 2.0 * (late - early) / length
+    steep, steeper = early - 0.5 * (late - early), late + 0.5 * (late - early)
+    if bend * length <= FINE * (abs(early) + abs(late)) or steep * steep >= first * bend * (1.0 - FINE):
+        return 0.0, math.nan, 0.0, 0.0
+    rest = max(0.0, first - steep * steep / (2.0 * bend))
+    turns = low - steep / bend + math.sqrt(2.0 * rest / bend)  # the logarithm bends up before, and down after
+    if turns <= low + fine:
+        return 0.0, math.nan, 0.0, 0.0
+    if turns >= high - fine or steeper * steeper <= last * bend:
+        slope = gap / length
+        return math.log(first) - slope * low, slope, bend / first * length * length, 0.5 * (low + high)
+    return math.log(last), 0.0, gap, turns
+
+
+@njit(**LOOP)
+def _most(
+    left: Lines,
+    k: int,
+    right: Lines,
+    j: int,
+    join: Join,
+    sides: int,
+    bound: float,
+    found: float,
+    half: int,
+    n: int,
+    work: Real,
+) -> tuple[float, float, float]:
+    """No logarithm on the polygon is above this, and where what is above it is greatest; enough if it is surely not above what was found.
+    `bound`: it is not above that in any case."""
+    greatest, at_x, at_y = -math.inf, work[half, 0], work[half + 1, 0]
+    if bound <= found + NEAR_BEST:
+        return bound, at_x, at_y
+    for _ in range(2 * CUTS):
+        x, y = centre(work, half, n)
+        g, by_x, by_y = _level_above(left, k, right, j, join, sides, x, y, work)
+        if g > greatest:
+            greatest, at_x, at_y = g, x, y
+        rise, top_x, top_y = highest(work, half, n, by_x, by_y, x, y)
+        if g > -math.inf:
+            bound = min(bound, g + rise)
+        here = _level_above(left, k, right, j, join, sides, top_x, top_y, work)[0]
+        if here > greatest:
+            greatest, at_x, at_y = here, top_x, top_y
+        if bound <= max(greatest + 0.1 * NEAR_BEST, found + NEAR_BEST) or (by_x == 0.0 and by_y == 0.0):
+            break
+        low = 0.0 if g == -math.inf else max(0.0, greatest - g)
+        half, n = clip(work, half, n, by_x, by_y, -(by_x * x + by_y * y), low, math.inf, 0.0)
+        if n == 0:
+            return greatest, at_x, at_y
+    if greatest == -math.inf:
+        # Every cut took only what is impossible away, and nothing is left: two lines that just do not reach what is asked.
+        return greatest, at_x, at_y
+    return max(bound, greatest), at_x, at_y
+
+
+@njit(**LOOP)
+def _level_above(
+    left: Lines, k: int, right: Lines, j: int, join: Join, sides: int, x: float, y: float, work: Real
+) -> tuple[float, float, float]:
+    """What is above the logarithm of the product at two times, and its derivatives; where it is −∞, to which side a zero factor grows."""
+    zero = instant(left, k, right, j)
+    wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
+    total, by_x, by_y = 0.0, 0.0, 0.0
+    for i in range(len(join.bound)):
+        comparator, bound = join.comparator[i], join.bound[i]
+        if comparator == EQUAL:
+            return -math.inf, 0.0, 0.0
+        if comparator > EQUAL:
+            continue
+        a, b, c = difference(left, k, right, j, join.left_dimension[i], join.right_dimension[i], zero)
+        d = (a * x + b * y + c) / MILLION
+        way = 0.0
+        if comparator > LESS:
+            way = -1.0 if sides & 1 else 1.0
+            sides >>= 1
+            slope = work[ROWS + 2 * i + 1, 0]
+            if not math.isnan(slope):
+                total += work[ROWS + 2 * i, 0] + slope * way * d
+                by_x += slope * way * a / MILLION
+                by_y += slope * way * b / MILLION
+                continue
+            chance, steep = (
+                chance_beyond(d, bound, wide, narrow),
+                -chance_slope(d, bound, wide, narrow),
+            )
+        else:
+            chance, steep = chance_within(d, bound, wide, narrow), chance_slope(d, bound, wide, narrow)
+            way = -1.0 if d > 0.0 else 1.0
+        if chance <= 0.0:
+            return -math.inf, way * a, way * b
+        total += math.log(chance)
+        by_x += steep / chance * a / MILLION
+        by_y += steep / chance * b / MILLION
+    return total, by_x, by_y
