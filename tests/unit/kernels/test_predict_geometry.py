@@ -318,7 +318,7 @@ def test_a_sure_instant_has_probability_one():
 
 
 def test_of_two_peaks_the_higher_one_is_told():
-    #  x is surely apart at the end and y hardly, so the product is best there; uphill from the middle leads to the other peak, 5/6.
+    #  x is surely apart from the first second on. y crosses zero, where its factor is level at 5/6: from there nothing leads to the end, the best.
     left = line(
         [-2.415274141614737, -1.698078352601176], [-0.7280622795986622, 0.9309602777964059], (0, 10), 2.0
     )
