@@ -33,16 +33,32 @@ def keep_compiled_code() -> None:
 
 
 def drop_stale_code(package: Path) -> None:
-    """Delete machine code that is older than some file of its folder.
+    """Delete machine code that is older than some file it may have been made from.
 
-    Numba itself looks only at the file a function stands in, but what it keeps has the functions of other files built in.
+    Numba itself looks only at the file a function stands in, but what it keeps has the functions of other files built in: those of its
+    family (a folder two below the package, and all below that), and compiled ones that all families share.
     """
-    for folder in (package / "kernels").glob("**/__pycache__"):
-        newest = max((file.stat().st_mtime for file in folder.parent.glob("*.py")), default=0.0)
+    shared = max(map(_written, _shared_files(package)), default=0.0)
+    for folder in package.glob("**/__pycache__"):
+        family = package.joinpath(*folder.parent.relative_to(package).parts[:2])
+        newest = None
         for index in folder.glob("*.nbi"):
+            newest = newest or max(shared, *map(_written, family.glob("**/*.py")))
             with suppress(OSError):  # another process may be doing the same
-                if index.stat().st_mtime < newest:
+                if _written(index) < newest:
                     index.unlink()
+
+
+def _shared_files(package: Path) -> Iterator[Path]:
+    """Files with compiled functions for whoever wants them."""
+    for room in ("model", "kernels"):
+        for file in (package / room).glob("*.py"):
+            if "from numba import" in file.read_text(encoding="utf-8"):
+                yield file
+
+
+def _written(file: Path) -> float:
+    return file.stat().st_mtime
 
 
 def _candidates() -> Iterator[Path]:

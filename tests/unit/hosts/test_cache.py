@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.cache import cache_folder, keep_compiled_code
+from headwater.hosts.cache import cache_folder, drop_stale_code, keep_compiled_code
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +74,39 @@ def test_compiled_code_goes_to_the_cache_folder_otherwise(
     keep_compiled_code()
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / "home" / ".cache" / "headwater" / "numba")
     monkeypatch.delenv("NUMBA_CACHE_DIR")
+
+
+@pytest.mark.parametrize(
+    ("changed", "left"),
+    [
+        ("kernels/near/geometry/lines.py", {"far"}),
+        ("kernels/near/pairs.py", {"far"}),
+        ("kernels/boxes.py", set()),
+        ("model/hashes.py", set()),
+        ("model/errors.py", {"near", "geometry", "far"}),
+        ("query/plan.py", {"near", "geometry", "far"}),
+    ],
+)
+def test_compiled_code_goes_when_a_file_it_may_have_built_in_is_newer(
+    tmp_path: Path, changed: str, left: set[str]
+) -> None:
+    """Folders one below the other are one family; what is compiled in `model` or right in `kernels` is built in anywhere."""
+    files = [
+        "kernels/near/pairs.py",
+        "kernels/near/geometry/lines.py",
+        "kernels/far/away.py",
+        "model/errors.py",
+        "query/plan.py",
+    ]
+    for name in (*files, "kernels/boxes.py", "model/hashes.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("from numba import njit" if file.stem in ("boxes", "hashes") else "")
+        os.utime(file, (100, 300 if name == changed else 100))
+    for folder in ("kernels/near", "kernels/near/geometry", "kernels/far"):
+        index = tmp_path / folder / "__pycache__" / "made.nbi"
+        index.parent.mkdir()
+        index.touch()
+        os.utime(index, (200, 200))
+    drop_stale_code(tmp_path)
+    assert {index.parents[1].name for index in tmp_path.glob("**/*.nbi")} == left
