@@ -29,9 +29,8 @@ from headwater.kernels.follow import FollowKernel
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, log
+from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
-    GRAPHS,
-    OPERATORS,
     Asked,
     FollowWorld,
     crowded,
