@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -29,6 +29,7 @@ from headwater.kernels.follow import FollowKernel
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, log
+from headwater.query.groups import store_of
 from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
     Asked,
@@ -476,6 +477,7 @@ def test_state_stays_below_its_bound(kind: str, data: st.DataObject):
             for group in program.groups:
                 if isinstance(group.kernel, FollowKernel):
                     check_bounds(world, asked, groups[group.name], blocks)
+                    check_stores(world, asked, groups, groups[group.name].watermark, ordered)
 
 
 @contextmanager
@@ -486,14 +488,26 @@ def chunks_of(rows: int) -> Iterator[None]:
         yield
 
 
-def check_bounds(world: FollowWorld, asked: Asked, state: FollowState, told: Sequence[Row]) -> None:
-    now, following = state.watermark, asked.following
+def check_stores(
+    world: FollowWorld,
+    asked: Asked,
+    groups: Mapping[str, Any],
+    now: Instant,
+    ordered: Mapping[str, tuple[Rows, Instant]],
+) -> None:
+    following = asked.following
     reach_us = following.last_us + asked.windows_us
     history_us = max(reach_us, following.quality_us if following.update == follow.QUALITY else 0)
-    (store,), (part,) = state.stores.values(), state.asked
-    came = [event.time for event in world.events(asked) if event.time < now]
-    # A chunk stays as a whole while its newest event may be asked for: so the first one may hold older events, fewer than fill it.
-    assert store.count < sum(time >= now - history_us for time in came) + log.CHUNK_ROWS
+    for source in asked.sources:
+        came = world.rows[source]["at"].values
+        needed = np.count_nonzero((came >= now - history_us) & (came < ordered[source][1]))
+        # A chunk stays as a whole while its newest event may be asked for: so the first one may hold older events, fewer than fill it.
+        assert groups[store_of(source)].count < needed + log.CHUNK_ROWS
+
+
+def check_bounds(world: FollowWorld, asked: Asked, state: FollowState, told: Sequence[Row]) -> None:
+    now, following, (part,) = state.watermark, asked.following, state.asked
+    reach_us = following.last_us + asked.windows_us
     heard = {
         row.key: row.time
         for row in world.updates(asked)

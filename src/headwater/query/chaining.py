@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from headwater.model import APART, Instant, Log, Rows, StreamSchema, join_rows, order_of
+from headwater.model import APART, Column, Instant, Log, Rows, StreamSchema, join_rows, order_of
 from headwater.query.merges import Merge
 
 
@@ -38,6 +38,22 @@ def hand_on(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) ->
     ready, rest = rows.take(is_ready), rows.take(~is_ready)
     left = Log((), waits.next_number).append(rest, schema.time)
     return ready.take(order_of(ready, schema.order)), left
+
+
+def hold_back(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
+    """The rows of a source that come in order, up to a time that it may be ahead of; and those that wait."""
+    if (stored := waits.rows()) is not None:
+        # A log may hold rows of a time when other columns travelled.
+        columns = {
+            name: stored[name] if name in stored else Column.nulls(kind, stored.count)
+            for name, kind in given.types.items()
+        }
+        given = join_rows([Rows(columns, stored.count), given])
+    ready = int(np.searchsorted(given[schema.time].values, complete))
+    if ready == given.count and stored is None:
+        return given, waits
+    left = Log((), waits.next_number).append(given.take(slice(ready, None)), schema.time)
+    return given.take(slice(0, ready)), left
 
 
 def read_together(

@@ -23,7 +23,7 @@ from headwater.query.follow_words import (
     state_of_following,
     zones_of_following_in_words,
 )
-from headwater.query.groups import QueryPlan
+from headwater.query.groups import QueryPlan, follow_name
 from headwater.query.nearest_words import (
     asked_in_words,
     found_in_words,
@@ -55,6 +55,7 @@ from headwater.query.predict_words import (
     zones_of_shared_in_words,
 )
 from headwater.query.printer import show
+from headwater.query.stores import stores_in_words
 from headwater.query.tree import Expression, MatchRecognize
 from headwater.query.useful import NOTHING
 from headwater.query.walk import columns_of
@@ -264,11 +265,16 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
     columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))
     entries.append(_zone(plan, query))
-    entries.append(("kernel", f"{query.kind}:{query.reads}"))
+    entries.append(("kernel", _kernel(query)))
     entries.append(("state", _state(plan, query)))
     if written and query.recognition:
         entries.append(("automaton", as_text(draw(query.recognition, written, source))))
     return _section(f"query {query.name}", entries)
+
+
+def _kernel(query: QueryPlan) -> str:
+    asked = query.following
+    return follow_name(asked.focals, asked.events) if asked else f"{query.kind}:{query.reads}"
 
 
 def _pattern(query: QueryPlan, written: MatchRecognize) -> list[Entry]:
@@ -410,6 +416,8 @@ def _shared(plan: Plan) -> str:
     }
     queries = counted(len(plan.queries), "query")
     entries.append(("kernels", f"{len(kernels):,} for {queries}: one for each zone, kind and source"))
+    if stores := stores_in_words(plan):
+        entries.append(("events", [line for store in stores for line in _wrapped(store)]))
     if clauses := [clause for query in plan.queries for clause in _matched(query)]:
         entries.append(
             (

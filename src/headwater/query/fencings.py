@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwater.kernels.fence.question import FenceQuery, Fences, Placed
+from headwater.kernels.fence.question import FenceQuery, Fences, Placed, Taking
 from headwater.kernels.fence.shapes import of_rings
 from headwater.model import GEOMETRY, FencesSchema, Rows, StreamSchema, order_of
 from headwater.query.catalogue import Fencing
 from headwater.query.expressions import condition
-from headwater.query.followings import Reading
+from headwater.query.merges import Merge
 from headwater.query.polygons import rings_of
 
 if TYPE_CHECKING:
     from headwater.query.groups import QueryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a FENCE reads: the schemas behind the names, as declared; and how they were merged, if they were."""
+
+    schemas: Mapping[str, StreamSchema]
+    merge: Merge | None
+
+    def taking(self, name: str) -> Taking:
+        """How the rows of one source are found."""
+        if self.merge is None:
+            return Taking(None, {column: column for column in self.schemas[name].types})
+        place = [member.name for member in self.merge.members].index(name)
+        return Taking(place, self.merge.names(place))
 
 
 def fences_of(asked: Fencing, schema: FencesSchema, rows: Rows, *, geographic: bool) -> Fences:

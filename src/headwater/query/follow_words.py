@@ -8,7 +8,6 @@ from typing import Final
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
 from headwater.query.catalogue import Following
-from headwater.query.checks.follow import events_schema
 from headwater.query.groups import QueryPlan
 from headwater.query.printer import show
 from headwater.query.reach import history_us
@@ -70,9 +69,9 @@ def _last(name: str) -> str:
     return operator if slash else f"'{name}'"
 
 
-def event_bytes(sources: Sequence[StreamSchema]) -> int:
+def event_bytes(source: StreamSchema) -> int:
     """What an event takes in the store, its texts aside: names are kept once."""
-    return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in events_schema(sources).columns)
+    return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in source.columns)
 
 
 def state_of_following(query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
@@ -80,14 +79,14 @@ def state_of_following(query: QueryPlan, events: Sequence[StreamSchema]) -> list
     asked = query.following
     assert asked is not None
     reach = history_us(asked, query.before_us)
-    row = size_in_words(event_bytes(events))
+    rows = " and ".join(f"{size_in_words(event_bytes(source))} each of {source.name}" for source in events)
     delivered = (
         []
         if asked.each or not asked.last_us
         else ["32 bytes for each answer of the history, to deliver it once"]
     )
     return [
-        f"events of the last {history_in_words(reach)}: {row} each, once for all queries on the same events and focal objects"
+        f"events of the last {history_in_words(reach)}: {rows}, once for all that look at them"
         if reach
         else "no event longer than a step",
         f"{size_in_words(INTEREST_BYTES)} for each focal object, and what the operators behind keep for its interest",

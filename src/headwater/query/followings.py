@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +23,6 @@ from headwater.kernels.follow.question import (
     Given,
     Lives,
     Need,
-    Taking,
     Told,
     Whole,
     stamped,
@@ -47,6 +45,7 @@ from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.log import log_from
 from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.checks.follow import events_schema
+from headwater.query.expressions import condition
 from headwater.query.merges import Merge
 from headwater.query.needs import needs_behind, parts_of, weak_in
 from headwater.query.shapes import Projection, column_of
@@ -55,58 +54,41 @@ if TYPE_CHECKING:
     from headwater.query.groups import Group, QueryPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a FOLLOW reads: the schemas behind the names, as declared; and how they were merged, if they were."""
-
-    schemas: Mapping[str, StreamSchema]
-    merge: Merge | None
-
-    def taking(self, name: str) -> Taking:
-        """How the rows of one source are found."""
-        if self.merge is None:
-            return Taking(None, {column: column for column in self.schemas[name].types})
-        place = [member.name for member in self.merge.members].index(name)
-        return Taking(place, self.merge.names(place))
+def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:
+    """What a FOLLOW looks at, given its sources of events."""
+    schema = events_schema(sources)
+    # A condition by its written form: as values, 1, 1.0 and TRUE would be equal.
+    identity = repr(([source.name for source in sources], schema.columns, query.where))
+    return Events(tuple(sources), schema, condition(query.where) if query.where else None, identity)
 
 
 def make_follow_query(
     query: QueryPlan,
-    reading: Reading,
+    focals: StreamSchema,
+    events: Events,
     *,
-    where: int | None,
-    focal_where: int | None,
     share: tuple[int, int] | None,
     operators: Behind | None,
 ) -> FollowQuery:
     """What the kernel of FOLLOW is asked."""
     asked = query.following
     assert asked is not None
+    assert focals.key is not None and focals.place is not None
     needs = list(operators.needs.values()) if operators else []
     if not query.hidden or not needs:
         needs.append(
             Need(1 + max((need.part for need in needs), default=-1), 0, None, BY_ITSELF, is_free=True)
         )
     is_whole = asked.interests or asked.best_effort is not None
-    focals = reading.schemas[asked.focals]
-    assert focals.key is not None and focals.place is not None
-    events = [reading.schemas[name] for name in asked.events]
-    takings = [reading.taking(name) for name in asked.events]
-    schema = events_schema(events)
-    if len(events) > 1:
-        takings = [
-            Taking(taking.source, {**taking.columns, schema.time: taking.columns[source.time]})
-            for taking, source in zip(takings, events, strict=True)
-        ]
     return FollowQuery(
         name=query.name,
         fingerprint=query.fingerprint,
         shape=query.shape,
-        events=Events(tuple(takings), asked.events, schema, where),
+        events=events,
         focals=Focals(
-            reading.taking(asked.focals),
-            focal_where,
+            condition(asked.where) if asked.where else None,
             focals.key,
+            focals.types[focals.key],
             focals.place.x,
             focals.place.y,
             focals.types[focals.place.x],

@@ -20,8 +20,9 @@ from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
 from headwater.query.catalogue import Fencing, Following, Neighbourhood, Prediction, Recognition, Suppression
 from headwater.query.expressions import condition
-from headwater.query.fencings import make_fence_query
-from headwater.query.followings import Behind, Reading, make_follow_query
+from headwater.query.fencings import Reading, make_fence_query
+from headwater.query.followings import Behind, events_of, make_follow_query
+from headwater.query.merges import merged_name
 from headwater.query.neighbours import make_query, share
 from headwater.query.patterns.passing import wanted_rows
 from headwater.query.predictions import make_predict_query, make_suppress_query
@@ -107,13 +108,25 @@ class QueryPlan:
 class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
-    State is saved under `name`, which therefore never changes.
+    State is saved under `name`, which therefore never changes. `looks_at` are sources of events that are kept for it in stores: groups
+    without queries, named by `store_of`, whose states its own is given to look at.
     """
 
     name: str
     reads: str
     queries: tuple[str, ...]
     kernel: Kernel[Any]
+    looks_at: tuple[str, ...] = ()
+
+
+def store_of(source: str) -> str:
+    """The name of the group that keeps the events of a source."""
+    return f"events:{source}"
+
+
+def follow_name(focals: str, events: Sequence[str]) -> str:
+    """The name of the group of FOLLOW queries of some focal objects and events."""
+    return f"follow:{focals} in {merged_name(events)}"
 
 
 def make_group(
@@ -209,34 +222,58 @@ def make_group(
 
 def make_follow_group(
     queries: Sequence[QueryPlan],
-    source: StreamSchema,
-    readings: Sequence[Reading],
+    focals: StreamSchema,
+    events: Sequence[StreamSchema],
     behind: Sequence[tuple[Behind | None, Sequence[str]]],
     zone: int,
     zones: int,
 ) -> Group:
-    """The group of some FOLLOW queries that read `source`, each with its reading, what stands behind it, and the names of that."""
+    """The group of some FOLLOW queries of the same focal objects and events, each with what stands behind it, and the names of that."""
     from headwater.kernels.follow import FollowKernel
 
-    conditions = _Conditions()
     asked = [
         make_follow_query(
             query,
-            reading,
-            where=conditions.place(query.where),
-            focal_where=conditions.place(query.following.where),
-            share=(zone, zones) if query.shared and zones > 1 else None,
+            focals,
+            events_of(query, events),
+            share=_share(query, zone, zones),
             operators=operators,
         )
-        for query, reading, (operators, _) in zip(queries, readings, behind, strict=True)
-        if query.following
+        for query, (operators, _) in zip(queries, behind, strict=True)
     ]
     names = [
         name for query, (_, inside) in zip(queries, behind, strict=True) for name in (query.name, *inside)
     ]
+    sources = tuple(source.name for source in events)
     return Group(
-        f"follow:{source.name}", source.name, tuple(names), FollowKernel(source, asked, conditions.listed)
+        follow_name(focals.name, sources),
+        focals.name,
+        tuple(names),
+        FollowKernel(focals, asked),
+        sources,
     )
+
+
+def make_store(
+    source: StreamSchema,
+    queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]],
+    zone: int,
+    zones: int,
+) -> Group:
+    """The group that keeps the events of a source for FOLLOW queries, each given with all its sources."""
+    from headwater.kernels.follow import StoreKernel
+    from headwater.kernels.follow.store import Looker
+
+    lookers = [
+        Looker(query.name, events_of(query, events), counts=_share(query, zone, zones) in (None, (0, zones)))
+        for query, events in queries
+    ]
+    return Group(store_of(source.name), source.name, (), StoreKernel(source, lookers))
+
+
+def _share(query: QueryPlan, zone: int, zones: int) -> tuple[int, int] | None:
+    """Which of the objects that a query follows live in a zone, if not all do."""
+    return (zone, zones) if query.shared and zones > 1 else None
 
 
 def make_fence_group(

@@ -3,7 +3,7 @@
 Rule 1  A query lives whole in one zone, or each of its partitions does, so its answers never depend on how many zones
         there are.
 Rule 2  Queries of one kind that read one source are one group in each of their zones: one kernel, whose state is saved
-        under the group's name.
+        under the group's name. The events that FOLLOW queries look at are a group for each source.
 Rule 3  Dropping a row that is not useful, or a column that is not kept, never changes an answer.
 
 Memory  A plan is a value. What is made from it (kernels, routings) is kept beside it for as long as it lives. Pickled, it
@@ -37,9 +37,9 @@ from headwater.query.bad_rows import BadRows, bad_updates
 from headwater.query.catalogue import Catalogue, CheckedQuery, Fencing
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
-from headwater.query.fencings import fences_of
+from headwater.query.fencings import Reading, fences_of
 from headwater.query.fingerprints import fingerprints
-from headwater.query.followings import Behind, Reading, can_stay_apart
+from headwater.query.followings import Behind, can_stay_apart
 from headwater.query.groups import (
     Group,
     QueryPlan,
@@ -48,6 +48,8 @@ from headwater.query.groups import (
     make_follow_group,
     make_group,
     make_routing,
+    make_store,
+    store_of,
 )
 from headwater.query.history import MOST_HISTORY_US
 from headwater.query.kept import Demand, kept_columns
@@ -163,6 +165,10 @@ class Plan:
             return (name,)
         above = self.sources(name) if self.merge(name) else (self.query(name).reads,)
         return tuple(dict.fromkeys(root for source in above for root in self.root_streams(source)))
+
+    def meaning(self, source: str) -> str:
+        """What changes when the rows of a source come to mean something else."""
+        return source if source in self._declared() else self.query(source).fingerprint
 
     def kept(self, stream: str) -> tuple[str, ...]:
         """The declared columns that travel: the others make no difference to any query."""
@@ -362,18 +368,38 @@ class Plan:
 
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         here = [query for query in self.queries if query.lives_in(zone, self.zones) and not query.is_inside]
-        return tuple(
-            self._group(reads, kind, members, zone) for (reads, kind), members in self._by_source(here)
-        )
+        made: dict[str, Group] = {}
+        for (reads, kind), members in self._by_source(here):
+            for group in self._groups_of(reads, kind, members, zone):
+                for source in group.looks_at:
+                    if store_of(source) not in made:
+                        made[store_of(source)] = self._store(source, here, zone)
+                made[group.name] = group
+        return tuple(made.values())
 
-    def _group(self, reads: str, kind: str, members: Sequence[QueryPlan], zone: int) -> Group:
-        if kind == "follow":
-            return self._follow_group(members, zone)
+    def _groups_of(self, reads: str, kind: str, members: Sequence[QueryPlan], zone: int) -> Iterator[Group]:
         home = self._home(reads, zone)
-        if kind == "fence":
+        if kind == "follow":
+            alike: dict[tuple[str, tuple[str, ...]], list[QueryPlan]] = {}
+            for query in members:
+                if asked := query.following:
+                    alike.setdefault((asked.focals, asked.events), []).append(query)
+            for (focals, events), queries in alike.items():
+                yield self._follow_group(queries, focals, events, zone)
+        elif kind == "fence":
             readings = [self._reading_of_fence(query) for query in members]
-            return make_fence_group(members, self.stream(reads), readings, zone, home, self.zones)
-        return make_group(self.stream(reads), kind, members, zone, home, self.zones)
+            yield make_fence_group(members, self.stream(reads), readings, zone, home, self.zones)
+        else:
+            yield make_group(self.stream(reads), kind, members, zone, home, self.zones)
+
+    def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
+        """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
+        lookers = [
+            (query, [self.stream(name) for name in asked.events])
+            for query in here
+            if (asked := query.following) and source in asked.events
+        ]
+        return make_store(self.stream(source), lookers, zone, self.zones)
 
     def _reading_of_fence(self, query: QueryPlan) -> Reading:
         return Reading(
@@ -388,13 +414,12 @@ class Plan:
         places = {name: place for place, name in enumerate(self._schemas())}
         return sorted(members.items(), key=lambda item: (places[item[0][0]], item[0][1]))
 
-    def _follow_group(self, queries: Sequence[QueryPlan], zone: int) -> Group:
-        """FOLLOW queries that read the same, with all that stands behind them."""
-        readings, behind = [], []
+    def _follow_group(
+        self, queries: Sequence[QueryPlan], focals: str, events: Sequence[str], zone: int
+    ) -> Group:
+        """FOLLOW queries of the same focal objects and events, with all that stands behind them."""
+        behind = []
         for query in queries:
-            assert query.following
-            names = {*query.following.events, query.following.focals}
-            readings.append(Reading({name: self.stream(name) for name in names}, self.merge(query.reads)))
             inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
             apart = can_stay_apart(inside)
             groups = [
@@ -413,7 +438,8 @@ class Plan:
                 self.project,
             )
             behind.append((operators if groups else None, [other.name for other in inside]))
-        return make_follow_group(queries, self.stream(queries[0].reads), readings, behind, zone, self.zones)
+        looked_at = [self.stream(name) for name in events]
+        return make_follow_group(queries, self.stream(focals), looked_at, behind, zone, self.zones)
 
     def _group_inside(
         self, reads: str, kind: str, members: Sequence[QueryPlan], apart: bool, suffix: str

@@ -55,3 +55,21 @@ def test_points_need_not_be_given_to_explain_what_stands_behind_a_follow() -> No
     assert "10 seconds more for the windows" in follow(
         "NEAREST (1 TO EACH OF marks BY (x, y) OVER 10 SECONDS)"
     )
+
+
+def test_events_are_kept_once_for_all_who_look_at_them() -> None:
+    text = f"""{STREAMS}
+      CREATE STREAM trams (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, load DOUBLE, PLACE (x, y));
+      CREATE QUERY longer AS SELECT * FROM cars WHERE x > 0 FOLLOW (cars RADIUS 5 LAST 1 MINUTE);
+      CREATE QUERY both AS SELECT * FROM cars, trams FOLLOW (phones RADIUS 5 LAST 30 SECONDS);
+      CREATE QUERY live AS SELECT * FROM cars FOLLOW (phones RADIUS 9);"""
+    told = explain(compile_text(text, zones=4))
+    assert (
+        "  events   cars: the last 1 minute, 34 bytes each, kept once in each of 4 zones for near, longer, both, live\n"
+        "           trams: the last 30 seconds, 42 bytes each, kept once in each of 4 zones for both\n"
+    ) in told
+    assert (
+        "events of the last 30 seconds: 34 bytes each of cars and 42 bytes each of trams, once for all"
+        in told
+    )
+    assert "  kernel    follow:phones in cars, trams\n" in told

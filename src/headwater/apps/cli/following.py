@@ -25,7 +25,6 @@ from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
-from headwater.apps.cli.stores import stores_of
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
@@ -37,6 +36,7 @@ from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
 from headwater.query.plan import Plan, compile_text, refuse_unbounded
+from headwater.query.stores import stores_of
 
 POLL_SECONDS = 0.5
 

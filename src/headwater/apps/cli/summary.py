@@ -13,12 +13,12 @@ from typing import Final
 import numpy as np
 
 from headwater.apps.cli.points import Audited
-from headwater.apps.cli.stores import Stored, stored_in_words
 from headwater.hosts.local import Told
 from headwater.hosts.points import GivenPoints
 from headwater.kernels.follow.words import Saving
 from headwater.model import Rows, add_counts
 from headwater.query.plan import Plan
+from headwater.query.stores import Stored, stored_in_words
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""

@@ -23,7 +23,7 @@ from typing import Any, Self
 from headwater.model import HostError, StreamSchema
 from headwater.query.plan import Plan
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(slots=True)

@@ -15,8 +15,8 @@ import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
 from headwater.model import BEGINNING, END, Instant, Log, Rows
-from headwater.query.chaining import as_stream, hand_on, read_together
-from headwater.query.groups import Group, QueryPlan
+from headwater.query.chaining import as_stream, hand_on, hold_back, read_together
+from headwater.query.groups import Group, QueryPlan, store_of
 from headwater.query.plan import Plan
 
 
@@ -43,7 +43,7 @@ class Output:
 class ZoneState:
     """The state of every queue and every group of kernels, by name; and what waits before it is read.
 
-    `groups` has both: under a group's name its kernel's state, under `waiting_for(source)` a log.
+    `groups` has both: under a group's name its kernel's state, under `waiting_for(…)` a log.
     """
 
     queues: Mapping[str, QueueState]
@@ -51,7 +51,7 @@ class ZoneState:
 
 
 def waiting_for(source: str) -> str:
-    """The name under which the answers of a query, or rows that are read together, wait: no group is named so."""
+    """The name under which the answers of a query, rows that are read together, or those of a group wait: no group is named so."""
     return f"waiting:{source}"
 
 
@@ -75,6 +75,10 @@ class Program:
         self.tick_us = tick_us
         self.inputs = dict(inputs or {})
         self.groups: tuple[Group, ...] = plan.groups(zone)
+        self.lookers: dict[str, list[Group]] = {}
+        for group in self.groups:
+            for source in group.looks_at:
+                self.lookers.setdefault(source, []).append(group)
         # Every stream has a queue in every zone, read there or not: a query added later finds the time already known.
         self.queues = {
             stream.name: Queue(
@@ -98,9 +102,11 @@ class Program:
 
     @property
     def waits(self) -> dict[str, str]:
-        """What may have to wait in this zone, with its fingerprint: answers that others read, and rows read together."""
+        """What may have to wait in this zone, with its fingerprint: answers that others read, rows read together, and location updates."""
         found: dict[str, str] = {}
         for group in self.groups:
+            if group.looks_at:
+                found[group.name] = self.plan.meaning(group.reads)
             if together := self.plan.merge(group.reads):
                 found[together.name] = together.fingerprint
             found.update({name: self.plan.query(name).fingerprint for name in self._answered_by(group)})
@@ -142,13 +148,11 @@ class Program:
         counts: Counter[str] = Counter()
         complete = END
         for group in self.groups:
-            if (together := self.plan.merge(group.reads)) and together.name not in sources:
-                waits = groups[waiting_for(together.name)]
-                sources[together.name], following[waiting_for(together.name)] = read_together(
-                    together, waits, sources
-                )
-            rows, watermark = sources[group.reads]
-            step = group.kernel.step(groups[group.name], rows, watermark)
+            rows, watermark = self._read(group, groups, sources, following)
+            state = groups[group.name]
+            if group.looks_at:
+                state = state.looking_at({source: following[store_of(source)] for source in group.looks_at})
+            step = group.kernel.step(state, rows, watermark)
             following[group.name] = step.state
             complete = min(complete, step.complete_until)
             counts.update({name: n for name, n in step.counts.items() if _counted_of(name) not in self.away})
@@ -161,7 +165,31 @@ class Program:
                     schema, groups[waiting_for(name)], given, step.complete_until
                 )
                 sources[name] = ready, step.complete_until
+        for source, lookers in self.lookers.items():
+            needed = min(following[group.name].needs_since[source] for group in lookers)
+            following[store_of(source)] = following[store_of(source)].since(needed)
         return following, tuple(blocks), counts, complete
+
+    def _read(
+        self,
+        group: Group,
+        groups: Mapping[str, Any],
+        sources: dict[str, tuple[Rows, Instant]],
+        following: dict[str, Any],
+    ) -> tuple[Rows, Instant]:
+        """What a group reads now, and how far its time has come; rows that are too early for it wait."""
+        if group.looks_at:
+            schema, (rows, complete) = self.plan.stream(group.reads), sources[group.reads]
+            complete = min(complete, *(sources[source][1] for source in group.looks_at))
+            waits = groups[waiting_for(group.name)]
+            ready, following[waiting_for(group.name)] = hold_back(schema, waits, rows, complete)
+            return ready, complete
+        if (together := self.plan.merge(group.reads)) and together.name not in sources:
+            waits = groups[waiting_for(together.name)]
+            sources[together.name], following[waiting_for(together.name)] = read_together(
+                together, waits, sources
+            )
+        return sources[group.reads]
 
     def ours(self, stream: str, rows: Rows) -> Rows:
         """Of rows that came to this zone, those it is to tell about: a row may come to several, the first one tells."""
@@ -172,7 +200,9 @@ class Program:
 
     def since(self, state: ZoneState, group: Group) -> Instant:
         """From when on a query added now sees rows: just after the greatest time its stream has reached."""
-        queues = [state.queues.get(stream) for stream in self.plan.root_streams(group.reads)]
+        read = (group.reads, *group.looks_at)
+        roots = dict.fromkeys(root for source in read for root in self.plan.root_streams(source))
+        queues = [state.queues.get(stream) for stream in roots]
         reached = max((queue.reached for queue in queues if queue is not None), default=BEGINNING)
         return BEGINNING if reached == BEGINNING else reached + 1
 

@@ -36,7 +36,7 @@ from headwater.kernels.fence.moving import (
     versions_of,
 )
 from headwater.kernels.fence.objects import NEVER, Keys, Known
-from headwater.kernels.fence.question import FenceQuery, Fences, Placed
+from headwater.kernels.fence.question import SOURCE, FenceQuery, Fences, Placed
 from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
 from headwater.kernels.fence.standing import (
     CROSS,
@@ -47,7 +47,6 @@ from headwater.kernels.fence.standing import (
 )
 from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect
-from headwater.kernels.follow.question import SOURCE
 from headwater.kernels.follow.regions import is_shape
 from headwater.kernels.follow.store import coordinates
 from headwater.model import (

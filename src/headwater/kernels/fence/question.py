@@ -1,13 +1,33 @@
-"""What is asked: whose positions, which fences, and what is told of them."""
+"""What is asked: whose positions, which fences, and what is told of them.
+
+The kernel gets rows of several sources at once. A `Taking` says which of them are rows of one source and under which names its
+columns are found; so positions may be fences at the same time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from headwater.kernels.fence.geometry import Shapes
 from headwater.kernels.fence.words import Detect
-from headwater.kernels.follow.question import Taking
-from headwater.model import Column, ColumnType
+from headwater.model import Column, ColumnType, Rows
+
+SOURCE: Final = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """The rows of one source: its number among them (None: there is no other), and the name of each of its columns there."""
+
+    source: int | None
+    columns: Mapping[str, str]
+
+    def rows(self, rows: Rows) -> Rows:
+        """Its rows, with its own names; without columns that did not travel."""
+        own = Rows({name: rows[there] for name, there in self.columns.items() if there in rows}, rows.count)
+        return own if self.source is None else own.take(rows[SOURCE].values == self.source)
 
 
 @dataclass(frozen=True, slots=True)

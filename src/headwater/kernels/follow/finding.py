@@ -12,7 +12,7 @@ from headwater.kernels.follow.interests import Interests
 from headwater.kernels.follow.places import Look
 from headwater.kernels.follow.question import FollowQuery, Whole
 from headwater.kernels.follow.regions import bounds_of, inside_shape
-from headwater.kernels.follow.store import Store, coordinates
+from headwater.kernels.follow.store import View, coordinates
 from headwater.model import Instant, Rows
 
 
@@ -31,7 +31,7 @@ def find_events(
     query: FollowQuery,
     interests: Interests,
     since: Instant,
-    store: Store,
+    view: View,
     before: Instant,
     watermark: Instant,
     counts: Counter[str],
@@ -51,7 +51,7 @@ def find_events(
         radius,
         query.geographic,
     )
-    rows, row, box = store.gather(look, Rows.empty(query.events.schema.types))
+    rows, row, box = view.gather(look)
     of = owner[box]
     if len(owner) > len(interests.serial):
         order = np.lexsort([row, of])

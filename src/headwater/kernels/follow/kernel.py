@@ -1,7 +1,8 @@
-"""What happens near those who move? All FOLLOW queries that read the same streams in one zone.
+"""What happens near those who move? All FOLLOW queries with the same focal stream and the same sources of events in one zone.
 
-Rule 1  Events are stored as they come; a location update may begin an interest (see `interests`), which first gets the stored events of
-        its region from `last` and the operators' windows before its start on, then what happens there until its life ends.
+Rule 1  Rows are location updates. Events are in stores, which other kernels keep (see `store`) and which a step is given to look at.
+        An update may begin an interest (see `interests`), which first gets the stored events of its region from `last` and the
+        operators' windows before its start on, then what happens there until its life ends.
 Rule 2  What stands behind FOLLOW runs for each interest by itself, from nothing, on these events alone; at the end of a life it sees
         the end of its input.
 Rule 3  Answers are delivered as `delivery` says, stamped with the focal object, the interest, and whether they are of the past.
@@ -9,21 +10,21 @@ Rule 4  With a share, a zone follows the focal objects that live in it; every zo
 Rule 5  What operators do not need, and what an interest has in common with the one before, is not streamed where that changes no answer
         (see `reuse`).
 Rule 6  BEST EFFORT n: of the events before its start an interest gets the n latest.
-Memory  See `store`, `interests` and `delivery`, and for each interest that is alive what its operators keep.
+Memory  See `interests` and `delivery`, and for each interest that is alive what its operators keep.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from headwater.kernels.follow.delivery import Delivered, deliver
 from headwater.kernels.follow.finding import Found, find_events
-from headwater.kernels.follow.intake import Intake
+from headwater.kernels.follow.intake import updates_in
 from headwater.kernels.follow.interests import (
     TALLIES,
     Alive,
@@ -36,7 +37,6 @@ from headwater.kernels.follow.places import Look, lay_out
 from headwater.kernels.follow.quality import counted, regions
 from headwater.kernels.follow.quality import told as told_of_interests
 from headwater.kernels.follow.question import (
-    Events,
     FollowQuery,
     Given,
     Lives,
@@ -45,17 +45,14 @@ from headwater.kernels.follow.question import (
     stamped,
 )
 from headwater.kernels.follow.reuse import choose
-from headwater.kernels.follow.store import Store
+from headwater.kernels.follow.store import Store, View
 from headwater.kernels.follow.words import Update
 from headwater.model import (
     BEGINNING,
-    HIGHEST,
     Answers,
     Column,
     ColumnType,
     Instant,
-    Log,
-    RowCondition,
     Rows,
     Saved,
     Step,
@@ -64,7 +61,6 @@ from headwater.model import (
     content_ids,
     join_rows,
 )
-from headwater.model.identity import content_hash
 
 _TIME: Final = "event_time"
 
@@ -82,97 +78,81 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """How far time has come, the events of every spring, and the queries."""
+    """How far time has come, the queries, and since when events of each source may still be looked at."""
 
     watermark: Instant
-    stores: dict[str, Store]
     asked: tuple[Asked, ...]
+    needs_since: Mapping[str, Instant]
+
+    def looking_at(self, stores: Mapping[str, Store]) -> Looking:
+        """What a step is given: this, and the events of each source as far as they have come."""
+        return Looking(self, stores)
+
+
+class Looking(NamedTuple):
+    """A state and the stores that its queries look at."""
+
+    state: FollowState
+    stores: Mapping[str, Store]
 
 
 class FollowKernel:
-    """All FOLLOW queries that read the same streams in one zone."""
+    """All FOLLOW queries with the same focal stream, of which a schema is given, and the same sources of events in one zone."""
 
-    def __init__(
-        self, schema: StreamSchema, queries: Sequence[FollowQuery], conditions: Sequence[RowCondition] = ()
-    ) -> None:
+    def __init__(self, schema: StreamSchema, queries: Sequence[FollowQuery]) -> None:
         self.schema = schema
         self.queries = tuple(queries)
-        self.conditions = tuple(conditions)
-        self.intake = Intake(schema, self.conditions)
-        self.springs: dict[str, Events] = {query.events.identity: query.events for query in queries}
-        self.wheres = {
-            spring: {query.events.where for query in queries if query.events.identity == spring}
-            for spring in self.springs
-        }
-        self.history_us = {
-            spring: max(_history_us(query) for query in queries if query.events.identity == spring)
-            for spring in self.springs
-        }
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> FollowState:
         """Nothing seen; rows before `since` are not for these queries."""
-        stores = {name: Store.of(Log(), events.schema) for name, events in self.springs.items()}
-        return FollowState(BEGINNING, stores, tuple(self._asked(query, since) for query in self.queries))
+        return self._state(BEGINNING, [self._asked(query, since) for query in self.queries])
 
-    def step(self, state: FollowState, rows: Rows, watermark: Instant) -> Step[FollowState]:
-        """Take events and location updates, let time pass, answer."""
+    def step(self, state: Looking, rows: Rows, watermark: Instant) -> Step[FollowState]:
+        """Take location updates, look at events, let time pass, answer."""
+        before, stores = state
         counts: Counter[str] = Counter()
-        came = {
-            name: self.intake.events(events, self.wheres[name], rows) for name, events in self.springs.items()
-        }
-        stores = {
-            name: state.stores[name].append(came[name], events.schema)
-            for name, events in self.springs.items()
-        }
-        counts.update(self._stored(stores))
+        views: dict[str, View] = {}
         asked: list[Asked] = []
         shapes: dict[int, list[Rows]] = {}
-        for query, part in zip(self.queries, state.asked, strict=True):
-            store = stores[query.events.identity].where(query.events.where, self.conditions)
-            if query.share is None or query.share[0] == 0:  # every zone has all events
-                nowhere = self.intake.without_place(query.events, came[query.events.identity])
-                counts[f"events_without_place:{query.name}"] += nowhere
-            following, answers = self._follow(query, part, store, rows, state.watermark, watermark, counts)
+        for query, part in zip(self.queries, before.asked, strict=True):
+            if query.events.identity not in views:
+                looked_at = [stores[source.name] for source in query.events.sources]
+                views[query.events.identity] = View(query.events, looked_at)
+            view = views[query.events.identity]
+            following, answers = self._follow(query, part, view, rows, before.watermark, watermark, counts)
             asked.append(following)
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
-        kept = {
-            name: store.since(watermark - self.history_us[name], self.springs[name].schema)
-            for name, store in stores.items()
-        }
         told = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
         # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
         complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
-            FollowState(watermark, kept, tuple(asked)),
+            self._state(watermark, asked),
             told,
             max(complete, BEGINNING),
             {name: many for name, many in counts.items() if many},
         )
 
     def save(self, state: FollowState) -> Saved:
-        """Events as logs; interests, what was delivered, and the operators of each interest as values."""
-        names = list(self.springs)
-        values = {
-            "watermark": state.watermark,
-            "springs": names,
-            "queries": [
-                {
-                    "name": query.name,
-                    "fingerprint": query.fingerprint,
-                    "since": part.since,
-                    "serial": part.serial,
-                    "alive": part.alive.save(),
-                    "delivered": part.delivered.save(),
-                    "operators": query.operators.save(part.operators) if query.operators else None,
-                }
-                for query, part in zip(self.queries, state.asked, strict=True)
-            ],
-        }
+        """Interests, what was delivered, and the operators of each interest as values."""
         return Saved(
-            values, {f"events-{content}": state.stores[name].log for name, content in self._logs().items()}
+            {
+                "watermark": state.watermark,
+                "queries": [
+                    {
+                        "name": query.name,
+                        "fingerprint": query.fingerprint,
+                        "since": part.since,
+                        "serial": part.serial,
+                        "alive": part.alive.save(),
+                        "delivered": part.delivered.save(),
+                        "operators": query.operators.save(part.operators) if query.operators else None,
+                    }
+                    for query, part in zip(self.queries, state.asked, strict=True)
+                ],
+            }
         )
 
     def load(self, saved: Saved, since: Instant) -> FollowState:
@@ -180,11 +160,6 @@ class FollowKernel:
         values = saved.values
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
-        logs = self._logs()
-        stores = {
-            name: Store.of(saved.logs.get(f"events-{logs[name]}", Log()), events.schema)
-            for name, events in self.springs.items()
-        }
         asked = []
         for query in self.queries:
             part = known.get((query.name, query.fingerprint))
@@ -203,25 +178,19 @@ class FollowKernel:
                     part["serial"],
                 )
             )
-        return FollowState(values["watermark"], stores, tuple(asked))
+        return self._state(values["watermark"], asked)
 
-    def _logs(self) -> dict[str, str]:
-        """What the log of each spring is saved under: the same as long as it means the same."""
-        return {
-            name: f"{int(content_hash([Column.of(ColumnType.STRING, [name])])[0, 0]):016x}"
-            for name in self.springs
-        }
+    def _state(self, watermark: Instant, asked: Sequence[Asked]) -> FollowState:
+        needs_since: dict[str, Instant] = {}
+        for query, part in zip(self.queries, asked, strict=True):
+            needed = max(part.since, watermark - query.history_us)
+            for source in query.events.sources:
+                needs_since[source.name] = min(needed, needs_since.get(source.name, needed))
+        return FollowState(watermark, tuple(asked), needs_since)
 
     def _asked(self, query: FollowQuery, since: Instant) -> Asked:
-        kind = self.schema.types[query.focals.taking.columns[query.focals.key]]
         operators = query.operators.start() if query.operators else None
-        return Asked(since, Alive.none(kind), Delivered.nothing(), operators, 0)
-
-    def _stored(self, stores: dict[str, Store]) -> dict[str, int]:
-        """How many events each store has, and of how long a time: under the name of the first query that looks at them."""
-        first = {query.events.identity: query.name for query in reversed(self.queries)}
-        told = {f"{HIGHEST}stored:{first[name]}": store.count for name, store in stores.items()}
-        return told | {f"{HIGHEST}stored_us:{first[name]}": store.span_us for name, store in stores.items()}
+        return Asked(since, Alive.none(query.focals.key_type), Delivered.nothing(), operators, 0)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
@@ -229,16 +198,16 @@ class FollowKernel:
         self,
         query: FollowQuery,
         asked: Asked,
-        store: Store,
+        view: View,
         rows: Rows,
         before: Instant,
         watermark: Instant,
         counts: Counter[str],
     ) -> tuple[Asked, list[Answers]]:
-        """What a query tells, with events stored and updates among the rows."""
-        updates = self.intake.updates(query, rows, asked.since, counts)
+        """What a query tells that is given events to look at, and rows with location updates."""
+        updates = updates_in(rows, self.schema.time, query, asked.since, counts)
         counts[f"locations:{query.name}"] += len(updates.time)
-        recent = _recent(query, asked.alive, updates, store)
+        recent = _recent(query, asked.alive, updates, view)
         interests = switch(query, asked.alive, updates, recent, asked.since, watermark, asked.serial)
         lives = Lives(
             interests.serial,
@@ -248,13 +217,13 @@ class FollowKernel:
             interests.end,
             interests.is_over,
         )
-        found = find_events(query, interests, asked.since, store, before, watermark, counts)
-        given, settled = self._given(query, found, store, asked.since, counts)
+        found = find_events(query, interests, asked.since, view, before, watermark, counts)
+        given, settled = self._given(query, found, view, asked.since, counts)
         tally = np.zeros((len(lives.serial), TALLIES), np.int64)
         if query.interests:
             is_past = self._times(query, found) < lives.start[found.of]
             past = np.bincount(found.of[is_past], minlength=len(lives.serial))
-            tally = counted(query, asked.alive, updates, interests, store, past, before, watermark)
+            tally = counted(query, asked.alive, updates, interests, view, past, before, watermark)
             over = told_of_interests(query, interests, tally)
             after = self._after(query, asked, interests, tally, asked.delivered, None, watermark, counts)
             return after, [over] if over else []
@@ -296,10 +265,10 @@ class FollowKernel:
         return Asked(asked.since, alive, recent, operators, asked.serial + begun)
 
     def _given(
-        self, query: FollowQuery, found: Found, store: Store, since: Instant, counts: Counter[str]
+        self, query: FollowQuery, found: Found, view: View, since: Instant, counts: Counter[str]
     ) -> tuple[list[Given], Whole]:
         """The events that are streamed for every need, if anybody reads them; and before when answers of an interest were told already."""
-        choice = choose(query, found, store, since)
+        choice = choose(query, found, view, since)
         time, given = self._times(query, found), []
         is_past = time < found.interests.start[found.of]
         is_read = query.operators is not None or (query.tells and not query.interests)
@@ -320,19 +289,14 @@ class FollowKernel:
         return found.rows[query.events.schema.time].values[found.row]
 
 
-def _history_us(query: FollowQuery) -> int:
-    """How far back a query may look from the watermark."""
-    return max(query.reach_us, query.over_us if query.update is Update.QUALITY else 0)
-
-
-def _recent(query: FollowQuery, alive: Alive, updates: Updates, store: Store) -> Recent:
+def _recent(query: FollowQuery, alive: Alive, updates: Updates, view: View) -> Recent:
     """What QUALITY looks at; nothing where it is not asked for."""
     nowhere = np.zeros(0, np.int64)
     if query.update is not Update.QUALITY or not len(updates.time):
         empty = Look(np.zeros((0, 4)), nowhere, nowhere, np.zeros(0), np.zeros(0), -1.0, query.geographic)
         return Recent(lay_out(nowhere, np.zeros(0), np.zeros(0)), empty, np.zeros(1, np.int64))
     x, y = np.concatenate([alive.x, updates.x]), np.concatenate([alive.y, updates.y])
-    return regions(query, x, y, store, int(updates.time.min()) - query.over_us)
+    return regions(query, x, y, view, int(updates.time.min()) - query.over_us)
 
 
 def _of_itself(query: FollowQuery, events: Rows, lives: Lives, of: Whole) -> Told:

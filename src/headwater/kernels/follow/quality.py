@@ -19,7 +19,7 @@ from headwater.kernels.follow.interests import TALLIES, Alive, Interests, Recent
 from headwater.kernels.follow.places import Look
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
 from headwater.kernels.follow.regions import bounds_of
-from headwater.kernels.follow.store import Store
+from headwater.kernels.follow.store import View
 from headwater.model import Answers, Column, ColumnType, Instant, Rows, coded, content_ids
 
 _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
@@ -31,13 +31,13 @@ WANTED: Final = 2  # B
 BOTH: Final = 3
 
 
-def regions(query: FollowQuery, x: Real, y: Real, store: Store, since: Instant) -> Recent:
+def regions(query: FollowQuery, x: Real, y: Real, view: View, since: Instant) -> Recent:
     """Events since some time, and the regions around some places."""
     boxes, owner = bounds_of(query, x, y, ())
     radius = -1.0 if query.radius_m is None else query.radius_m
     times = np.zeros(len(owner), np.int64)
     look = Look(boxes, times, times, x[owner], y[owner], radius, query.geographic)
-    return Recent(store.recent(since), look, np.searchsorted(owner, np.arange(len(x) + 1)))
+    return Recent(view.recent(since), look, np.searchsorted(owner, np.arange(len(x) + 1)))
 
 
 def counted(
@@ -45,7 +45,7 @@ def counted(
     alive: Alive,
     updates: Updates,
     interests: Interests,
-    store: Store,
+    view: View,
     past: Whole,
     before: Instant,
     watermark: Instant,
@@ -64,7 +64,7 @@ def counted(
         until[:-1] = np.where(life[1:] == life[:-1], since[1:], until[:-1])
     x = np.concatenate([interests.x, np.concatenate([alive.last_x, updates.x])[order]])
     y = np.concatenate([interests.y, np.concatenate([alive.last_y, updates.y])[order]])
-    _count_all(life, since, until, regions(query, x, y, store, int(since.min(initial=watermark))), tally)
+    _count_all(life, since, until, regions(query, x, y, view, int(since.min(initial=watermark))), tally)
     return tally
 
 

@@ -1,8 +1,4 @@
-"""What is asked: whom to follow, how far around them, how long back, and what stands behind it.
-
-The kernel gets rows of several sources at once. A `Taking` says which of them are rows of one source and under which names its
-columns are found; so a focal stream may be an event stream at the same time.
-"""
+"""What is asked: whom to follow, how far around them, how long back, and what stands behind it."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.follow.words import Saving, Update
-from headwater.model import Answers, Column, ColumnType, Instant, RowCondition, Rows, StreamSchema
+from headwater.model import Answers, Column, ColumnType, Instant, RowCondition, Rows, StreamSchema, coded
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -26,44 +22,37 @@ SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
-    """The rows of one source: its number among them (None: there is no other), and the name of each of its columns there."""
-
-    source: int | None
-    columns: Mapping[str, str]
-
-    def rows(self, rows: Rows) -> Rows:
-        """Its rows, with its own names; without columns that did not travel."""
-        own = Rows({name: rows[there] for name, there in self.columns.items() if there in rows}, rows.count)
-        return own if self.source is None else own.take(rows[SOURCE].values == self.source)
-
-
-@dataclass(frozen=True, slots=True)
 class Events:
-    """What is looked at: the rows of some sources as one stream, as far as a condition holds.
+    """What is looked at: the rows of some sources as one stream, as far as a condition on that holds.
 
-    With several sources, `names` is what each is called in the column `source`. `where` is a place in the kernel's list of
-    conditions.
+    `sources` are the streams as they are kept, each under its name. `identity` is the same for queries that see the same.
     """
 
-    sources: tuple[Taking, ...]
-    names: tuple[str, ...]
+    sources: tuple[StreamSchema, ...]
     schema: StreamSchema
-    where: int | None
+    where: RowCondition | None
+    identity: str
 
-    @property
-    def identity(self) -> str:
-        """The same for queries that share what is stored, whatever their conditions."""
-        return repr((self.names, [taking.source for taking in self.sources], self.schema.columns))
+    def rows(self, source: StreamSchema, rows: Rows) -> Rows:
+        """Rows of one source as rows of the whole stream."""
+        if len(self.sources) == 1:
+            return rows
+        known = {**rows.columns, self.schema.time: rows[source.time]}
+        known[SOURCE] = coded(np.zeros(rows.count, np.int32), np.array([source.name], object))
+        columns = {
+            name: known[name] if name in known else Column.nulls(kind, rows.count)
+            for name, kind in self.schema.columns
+        }
+        return Rows(columns, rows.count)
 
 
 @dataclass(frozen=True, slots=True)
 class Focals:
     """Who is followed: rows of a source for which a condition holds, with a key and a place, and a shape if there is a column of them."""
 
-    taking: Taking
-    where: int | None
+    where: RowCondition | None
     key: str
+    key_type: ColumnType
     x: str
     y: str
     x_type: ColumnType
@@ -145,6 +134,11 @@ class FollowQuery:
     def reach_us(self) -> int:
         """How long before an interest begins its events do."""
         return self.last_us + self.before_us
+
+    @property
+    def history_us(self) -> int:
+        """How far back it may look from the present."""
+        return max(self.reach_us, self.over_us if self.update is Update.QUALITY else 0)
 
 
 class Lives(NamedTuple):

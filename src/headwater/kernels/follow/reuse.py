@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from headwater.kernels.follow.finding import Found
 from headwater.kernels.follow.places import Look, is_in
 from headwater.kernels.follow.question import BY_ITSELF, FollowQuery, Need, Real, Whole
-from headwater.kernels.follow.store import Store, coordinates
+from headwater.kernels.follow.store import View, coordinates
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, Instant, Rows, join_columns
 from headwater.model.partitions import numbered
@@ -50,9 +50,9 @@ class Choice(NamedTuple):
     saved: Counter[Saving]
 
 
-def choose(query: FollowQuery, found: Found, store: Store, since: Instant) -> Choice:
+def choose(query: FollowQuery, found: Found, view: View, since: Instant) -> Choice:
     """Which events must be streamed to whom."""
-    past = _Past(query, found, store, since)
+    past = _Past(query, found, view, since)
     needs = query.needs if Saving.SUBGRAPHS in query.savings else _as_one(query.needs)
     parts = {need.part: [other for other in needs if other.part == need.part] for need in needs}
     most = max((need.part for need in query.needs), default=0) + 1
@@ -181,7 +181,7 @@ class _Past:
 
     query: FollowQuery
     found: Found
-    store: Store
+    view: View
     since: Instant
 
     @cached_property
@@ -240,7 +240,7 @@ class _Past:
             look.radius_m,
             look.geographic,
         )
-        rows, row, box = self.store.gather(back, Rows.empty(self.query.events.schema.types))
+        rows, row, box = self.view.gather(back)
         of = after[box]
         is_left = ~_is_in_any(*_places(self.query, rows, row), of, look, self._boxes)
         return rows.take(row[is_left]), of[is_left]

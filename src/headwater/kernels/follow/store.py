@@ -1,80 +1,107 @@
 """The events of the recent past, for interests that are still to come: buckets of time with a grid each.
 
-Rule 1  Events are stored once for all queries that look at the same streams, as far as the condition of any of them holds. Those with a
-        condition have a grid of their own, over the events for which it holds.
-Rule 2  A bucket is a chunk of the log in which the events are saved, so a step writes its new events and nothing else. Its grids are made
-        when they are asked for, and never saved.
-Rule 3  A bucket is dropped when its newest event is older than any interest can ask for.
+Rule 1  The events of a source are stored once, for all queries that look at them whoever they follow, as far as the condition of any of
+        them holds. Events come as far as their own source has; each query looks at them as far as its own time has come.
+Rule 2  A query sees rows of all its sources as one stream, those for which its condition holds. What it sees of a bucket, and the grid
+        over that, is made when it is asked for, once for all queries that see the same, and never saved.
+Rule 3  A bucket is a chunk of the log in which the events are saved, so a step writes its new events and nothing else. It is dropped when
+        its newest event is older than any interest of any query can ask for.
 
-Memory  The events of the longest history of any query, operators' windows included.
+Memory  The events of the longest history of any query, operators' windows included, and those that came since the slowest of them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwater.kernels.follow.places import Look, Places, find, lay_out
-from headwater.kernels.follow.question import Real, Whole
-from headwater.model import Chunk, Instant, Log, RowCondition, Rows, StreamSchema, join_rows
+from headwater.kernels.follow.question import Events, Real, Whole
+from headwater.model import (
+    HIGHEST,
+    Chunk,
+    Column,
+    Instant,
+    Log,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    join_rows,
+    order_of,
+)
+
+_LOG: Final = "events"
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """Events of some stretch of time; only those for which a condition `holds` are found."""
+class Seen:
+    """A bucket as a query sees it."""
 
+    source: StreamSchema
     chunk: Chunk
-    schema: StreamSchema
-    holds: RowCondition | None = None
-    others: dict[int, Bucket] = field(default_factory=dict, compare=False)  # the same events under conditions
+    events: Events
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of all its events, those it does not want among them."""
+        return self.events.rows(self.source, self.chunk.rows)
 
     @cached_property
     def places(self) -> Places:
         """Times and places, with their grid."""
-        rows, place = self.chunk.rows, self.schema.place
+        place = self.events.schema.place
         assert place is not None
-        x, y = coordinates(rows, place.x), coordinates(rows, place.y)
-        if self.holds is not None:
-            x = np.where(self.holds(rows), x, np.nan)  # nowhere
-        return lay_out(rows[self.schema.time].values, x, y)
+        x, y = coordinates(self.rows, place.x), coordinates(self.rows, place.y)
+        if self.events.where is not None:
+            x = np.where(self.events.where(self.rows), x, np.nan)  # nowhere
+        return lay_out(self.rows[self.events.schema.time].values, x, y)
 
-    def where(self, place: int, holds: RowCondition) -> Bucket:
-        """The same events, under the condition that is numbered so."""
-        if place not in self.others:
-            self.others[place] = Bucket(self.chunk, self.schema, holds)
-        return self.others[place]
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Events of some stretch of time, and how they have been seen."""
+
+    chunk: Chunk
+    seen: dict[str, Seen] = field(default_factory=dict, compare=False)
+
+    def seen_by(self, source: StreamSchema, events: Events) -> Seen:
+        """The same for all who see the same."""
+        if events.identity not in self.seen:
+            self.seen[events.identity] = Seen(source, self.chunk, events)
+        return self.seen[events.identity]
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Events in order of time."""
+    """The events of one source, in their order."""
 
+    schema: StreamSchema
     log: Log
     buckets: tuple[Bucket, ...]
 
     @classmethod
-    def of(cls, log: Log, schema: StreamSchema, known: tuple[Bucket, ...] = ()) -> Store:
+    def of(cls, schema: StreamSchema, log: Log, known: tuple[Bucket, ...] = ()) -> Store:
         """The store of a log; buckets that are `known` are used again."""
         found = {bucket.chunk.number: bucket for bucket in known}
-        return cls(log, tuple(found.get(chunk.number) or Bucket(chunk, schema) for chunk in log.chunks))
+        return cls(schema, log, tuple(found.get(chunk.number) or Bucket(chunk) for chunk in log.chunks))
 
-    def append(self, rows: Rows, schema: StreamSchema) -> Store:
+    def append(self, rows: Rows) -> Store:
         """With events at the end."""
-        return Store.of(self.log.append(rows, schema.time), schema, self.buckets) if rows.count else self
+        if not rows.count:
+            return self
+        return Store.of(self.schema, self.log.append(rows, self.schema.time), self.buckets)
 
-    def since(self, instant: Instant, schema: StreamSchema) -> Store:
+    def since(self, instant: Instant) -> Store:
         """Without buckets that are older as a whole."""
         log = self.log.since(instant)
-        return self if log is self.log else Store.of(log, schema, self.buckets)
-
-    def where(self, place: int | None, conditions: Sequence[RowCondition]) -> Store:
-        """The same events, as one sees them who wants those for which a condition holds, if there is one."""
-        if place is None:
-            return self
-        return Store(self.log, tuple(bucket.where(place, conditions[place]) for bucket in self.buckets))
+        return self if log is self.log else Store.of(self.schema, log, self.buckets)
 
     @property
     def count(self) -> int:
@@ -86,36 +113,122 @@ class Store:
         """How long it is from the first of them to the last."""
         if not self.buckets:
             return 0
-        first = self.buckets[0]
-        return self.buckets[-1].chunk.newest - int(first.chunk.rows[first.schema.time].values[0])
+        return self.buckets[-1].chunk.newest - int(self.buckets[0].chunk.rows[self.schema.time].values[0])
 
-    def gather(self, look: Look, types: Rows) -> tuple[Rows, Whole, Whole]:
+
+class Looker(NamedTuple):
+    """A query that looks at a store. `counts`: it is here that what it has to say about single events is counted."""
+
+    query: str
+    events: Events
+    counts: bool
+
+
+class StoreKernel:
+    """Keeps the events of one source in one zone, and answers nothing. Whoever looks at them says since when they are needed."""
+
+    def __init__(self, schema: StreamSchema, lookers: Sequence[Looker]) -> None:
+        self.schema = schema
+        self.lookers = tuple(lookers)
+
+    def start(self, since: Instant) -> Store:
+        """Nothing stored."""
+        return Store.of(self.schema, Log())
+
+    def step(self, state: Store, rows: Rows, watermark: Instant) -> Step[Store]:
+        """Store events, and tell how many there are."""
+        own = Rows(
+            {
+                name: rows[name] if name in rows else Column.nulls(kind, rows.count)
+                for name, kind in self.schema.columns
+            },
+            rows.count,
+        )
+        counts: Counter[str] = Counter()
+        wanted = np.zeros(own.count, np.bool_)
+        for looker in self.lookers if own.count else ():
+            seen = looker.events.rows(self.schema, own)
+            chosen = (
+                np.ones(own.count, np.bool_) if looker.events.where is None else looker.events.where(seen)
+            )
+            if looker.counts:  # every zone has all events
+                counts[f"events_without_place:{looker.query}"] += _nowhere(looker.events, seen, chosen)
+            wanted |= chosen
+        store = state.append(own if wanted.all() else own.take(np.flatnonzero(wanted)))
+        counts[f"{HIGHEST}stored:{self.schema.name}"] = store.count
+        counts[f"{HIGHEST}stored_us:{self.schema.name}"] = store.span_us
+        return Step(store, (), watermark, {name: many for name, many in counts.items() if many})
+
+    def save(self, state: Store) -> Saved:
+        """Events as a log."""
+        return Saved({}, {_LOG: state.log})
+
+    def load(self, saved: Saved, since: Instant) -> Store:
+        """As saved."""
+        return Store.of(self.schema, saved.logs.get(_LOG, Log()))
+
+
+def _nowhere(events: Events, rows: Rows, chosen: NDArray[np.bool_]) -> int:
+    place = events.schema.place
+    assert place is not None
+    is_there = np.isfinite(coordinates(rows, place.x)) & np.isfinite(coordinates(rows, place.y))
+    return int(np.count_nonzero(chosen & ~is_there))
+
+
+class View:
+    """The events of a query, as it sees those of all its sources."""
+
+    def __init__(self, events: Events, stores: Sequence[Store]) -> None:
+        self.events = events
+        self.seen = [bucket.seen_by(store.schema, events) for store in stores for bucket in store.buckets]
+
+    def gather(self, look: Look) -> tuple[Rows, Whole, Whole]:
         """The events in any of some boxes; then, box by box and in order, which of them, and of which box."""
-        parts, rows, boxes, base = [types], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
-        for bucket in self.buckets:
-            time = bucket.places.time
+        parts, rows, boxes = (
+            [Rows.empty(self.events.schema.types)],
+            [np.zeros(0, np.int64)],
+            [np.zeros(0, np.int64)],
+        )
+        base = 0
+        for seen in self.seen:
+            time = seen.places.time
             asks = np.flatnonzero((look.since <= time[-1]) & (look.until > time[0]))
             if not len(asks):
                 continue
-            row, box = find(bucket.places, _some(look, asks))
-            parts.append(bucket.chunk.rows)
+            row, box = find(seen.places, _some(look, asks))
+            parts.append(seen.rows)
             rows.append(base + row)
             boxes.append(asks[box])
-            base += bucket.chunk.rows.count
-        row, box = np.concatenate(rows), np.concatenate(boxes)
-        order = np.argsort(box, kind="stable")
-        return join_rows(parts), row[order], box[order]
+            base += seen.rows.count
+        together, row, box = join_rows(parts), np.concatenate(rows), np.concatenate(boxes)
+        if len(self.events.sources) > 1:  # each in its order, but not all of them together
+            together, row = _in_order(together, row, self.events.schema)
+            order = np.lexsort([row, box])
+        else:
+            order = np.argsort(box, kind="stable")
+        return together, row[order], box[order]
 
     def recent(self, since: Instant) -> Places:
         """Times and places from some time on, with one grid over all."""
-        buckets = [bucket.places for bucket in self.buckets if bucket.chunk.newest >= since]
-        if len(buckets) == 1:
-            return buckets[0]
-        time = np.concatenate([places.time for places in buckets] or [np.zeros(0, np.int64)])
-        x, y = (
-            np.concatenate([getattr(places, axis) for places in buckets] or [np.zeros(0)]) for axis in "xy"
-        )
+        found = [seen.places for seen in self.seen if seen.chunk.newest >= since]
+        if len(found) == 1:
+            return found[0]
+        time = np.concatenate([np.zeros(0, np.int64), *(places.time for places in found)])
+        x, y = (np.concatenate([np.zeros(0), *(getattr(places, axis) for places in found)]) for axis in "xy")
+        if len(self.events.sources) > 1:
+            order = np.argsort(time, kind="stable")
+            time, x, y = time[order], x[order], y[order]
         return lay_out(time, x, y)
+
+
+def _in_order(rows: Rows, row: Whole, schema: StreamSchema) -> tuple[Rows, Whole]:
+    """Those rows that were found, in the order of a stream; and where each of them is now."""
+    used, place = np.unique(row, return_inverse=True)
+    found = rows.take(used)
+    order = order_of(found, schema.order)
+    now = np.empty(len(order), np.int64)
+    now[order] = np.arange(len(order))
+    return found.take(order), now[place]
 
 
 def coordinates(rows: Rows, name: str) -> Real:

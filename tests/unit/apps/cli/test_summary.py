@@ -4,12 +4,12 @@ import pyarrow as pa
 
 from headwater.apps.cli.outputs import answer_types, late_rows
 from headwater.apps.cli.sparking import told_by_table
-from headwater.apps.cli.stores import stores_of
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.plan import compile_text
+from headwater.query.stores import stores_of
 
 
 def answered(**counts: int) -> Rows:
@@ -111,17 +111,17 @@ def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
     CREATE QUERY both AS SELECT * FROM cars, trucks FOLLOW (trucks RADIUS 5 LAST 4 MINUTES);
     """
     stores = stores_of(compile_text(text))
-    assert [(store.counted, store.events) for store in stores] == [
-        ("near", "cars"),
-        ("both", "cars, trucks"),
+    assert [(store.source, store.queries) for store in stores] == [
+        ("cars", ("near", "longer", "fast", "live", "both")),
+        ("trucks", ("both",)),
     ]
-    assert [store.event_bytes for store in stores] == [6 + 4 * 8, 6 + 4 + 6 * 8]
-    assert [store.history_us // SECOND for store in stores] == [180, 240]
+    assert [store.event_bytes for store in stores] == [6 + 4 * 8, 6 + 5 * 8]
+    assert [store.history_us // SECOND for store in stores] == [240, 240]
     summary = Summary(["near"], stores=stores[:1])
     for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
-        summary.take(Told(counts={"most_stored:near": many, "most_stored_us:near": span_us}))
+        summary.take(Told(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
     assert summary.lines()[2:] == [
-        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; asked for are the last 3 minutes"
+        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; asked for are the last 4 minutes"
     ]
 
 
