@@ -281,7 +281,7 @@ def test_what_follow_keeps_is_bounded_and_told(spark, tmp_path) -> None:
     counts = {
         row.name: row.amount for row in hw.run(text, given, zones=3, most_history="2 DAYS").counts.collect()
     }
-    assert counts["most_stored:near"] == 50
+    assert counts["most_stored:weather"] == 50
     assert hw.run(text, given, most_history=timedelta(days=2)).queries == ("near",)
 
 

@@ -20,7 +20,7 @@ def needs(*queries: str, selected: str = "*") -> list[Need]:
     text = STREAMS.format(selected) + "".join(
         f"CREATE QUERY q{number} AS SELECT * FROM {query};\n" for number, query in enumerate(queries)
     )
-    (group,) = compile_text(text).groups(0)
+    _, group = compile_text(text).groups(0)  # the first keeps events
     (asked,) = group.kernel.queries  # type: ignore[attr-defined]
     return list(asked.needs)
 
