@@ -1,21 +1,47 @@
-"""A real `headwater run --follow` with its JVM and its workers: started, killed with SIGKILL, started again; and what it told.
+"""A real `headwater run --follow` with its JVM and its workers: started, killed with SIGKILL, started again; and its answers.
 
-A test has a folder with `queries.hw` and its inputs, named by their paths below the folder.
+A test has a folder with `queries.hw` and its inputs, named by their paths below the folder. `make test` kills a few times with a fixed
+seed; `make soak` sets HEADWATER_SOAK_KILLS and HEADWATER_SOAK_SEED for many kills at other moments.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 Inputs = Mapping[str, str]
+
+
+def kills(usual: int) -> int:
+    """How often a test kills: `usual`, unless a soak asks for more."""
+    return int(os.environ.get("HEADWATER_SOAK_KILLS", usual))
+
+
+def files_for(many: int) -> int:
+    """Files for so many kills: enough that the run is seldom over before the last one, as a batch reads one file."""
+    return 3 * many
+
+
+def run_and_kill_often(folder: Path, inputs: Inputs, *, many: int, seed: int) -> Iterator[int]:
+    """Kill so many times, at moments drawn from the seed; gives the number of finished batches after each kill of a running process."""
+    choose = random.Random(int(os.environ.get("HEADWATER_SOAK_SEED", seed)))
+    running = 0
+    for _ in range(many):
+        was_running = run_and_kill(
+            folder, "killed", inputs, more=choose.randint(1, 2), pause_s=choose.random() * 0.6
+        )
+        running += was_running
+        if was_running:
+            yield finished(folder, "killed")
+    assert running > many // 2, f"only {running} of {many} kills\n" + (folder / "killed.log").read_text()
 
 
 def command(folder: Path, inputs: Inputs) -> list[str]:

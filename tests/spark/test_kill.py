@@ -6,15 +6,18 @@ batch, and compared with a run that nobody disturbed.
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
-from tests.spark.kills import run_and_kill, run_to_the_end
+import pytest
+
+from tests.spark.kills import files_for, kills, run_and_kill_often, run_to_the_end
 from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, read_answers, write_files
 
-KILLS = 3
-FILES = 24
+KILLS = kills(5)
+FILES = files_for(KILLS)
 SEED = 20260115
+pytestmark = pytest.mark.soak
+
 INPUTS = {"weather": "in"}
 
 
@@ -23,14 +26,8 @@ def test_no_answer_is_lost_or_doubled_by_kills_at_random_moments(tmp_path: Path)
     write_files(tmp_path / "in", files=FILES, each=60, seed=17)
     run_to_the_end(tmp_path, "undisturbed", INPUTS)
 
-    choose = random.Random(SEED)
-    killed_while_running = 0
-    for _ in range(KILLS):
-        more = choose.randint(1, FILES // (KILLS + 1))
-        killed_while_running += run_and_kill(
-            tmp_path, "killed", INPUTS, more=more, pause_s=choose.random() * 0.8
-        )
-    assert killed_while_running >= KILLS - 1
+    for _ in run_and_kill_often(tmp_path, INPUTS, many=KILLS, seed=SEED):
+        pass
 
     run_to_the_end(tmp_path, "killed", INPUTS)
     expected = read_answers(tmp_path / "undisturbed" / "out")

@@ -6,16 +6,19 @@ tells.
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
-from tests.spark.kills import answers_in, finished, local_answers, run_and_kill, run_to_the_end
+import pytest
+
+from tests.spark.kills import answers_in, files_for, kills, local_answers, run_and_kill_often, run_to_the_end
 from tests.spark.movers import STREAMS, arriving, drive, quiet_time, write_parts
 
-KILLS = 2
-FILES = 6
+KILLS = kills(4)
+FILES = files_for(KILLS)
 SEED = 20260118
+pytestmark = pytest.mark.soak
+
 INPUTS = {"cars": "in/cars", "buses": "in/buses"}
 
 NEAR = "buses RADIUS 300 METERS LAST 30 SECONDS UPDATE MOVED 60 METERS FORGET 20 SECONDS"
@@ -59,14 +62,12 @@ def test_no_answer_of_follow_is_lost_or_doubled_by_kills(tmp_path: Path) -> None
         "fits",
     }
 
-    choose = random.Random(SEED)
-    for _ in range(KILLS):
-        more = choose.randint(1, FILES // (KILLS + 1))
-        was_running = run_and_kill(tmp_path, "killed", INPUTS, more=more, pause_s=choose.random() * 0.6)
-        assert was_running and finished(tmp_path, "killed") <= FILES, (tmp_path / "killed.log").read_text()
+    amid = 0
+    for _ in run_and_kill_often(tmp_path, INPUTS, many=KILLS, seed=SEED):
         told = answers_in(tmp_path / "killed" / "out")
-        assert alive(told, expected) >= {"once", "each", "close", "pairs"}
-        assert delivered_before_and_after(told, expected)
+        lives = alive(told, expected) >= {"once", "each", "close", "pairs"}
+        amid += lives and delivered_before_and_after(told, expected)
+    assert amid > KILLS // 2, f"only {amid} kills amid interests"
 
     run_to_the_end(tmp_path, "killed", INPUTS)
     assert answers_in(tmp_path / "killed" / "out") == expected

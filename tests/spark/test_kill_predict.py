@@ -7,17 +7,21 @@ end is what a bounded run without Spark tells.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from headwater.model import SECOND, parse_instant
-from tests.spark.kills import answers_in, finished, local_answers, run_and_kill, run_to_the_end
+from tests.spark.kills import answers_in, files_for, kills, local_answers, run_and_kill_often, run_to_the_end
 from tests.spark.movers import LATE_S, LINES, NEAR, STREAMS, arriving, drive, quiet_time, write_parts
 
-FILES = 5
+KILLS = kills(4)
+FILES = files_for(KILLS)
 SEED = 20260117
+pytestmark = pytest.mark.soak
+
 INPUTS = {"cars": "in/cars", "buses": "in/buses"}
 
 QUERIES = f"""
@@ -40,15 +44,12 @@ def test_no_answer_of_predict_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> No
     expected = local_answers(tmp_path, INPUTS)
     assert {answer["query"] for answer in expected} == {"sent", "east", *PAIRS}
 
-    pause_s = random.Random(SEED).random() * 0.6
-    assert run_and_kill(tmp_path, "killed", INPUTS, more=2, pause_s=pause_s), (
-        tmp_path / "killed.log"
-    ).read_text()
-    done = finished(tmp_path, "killed")
-    assert 2 <= done <= FILES
-    told = answers_in(tmp_path / "killed" / "out")
-    pending = across(expected, told, [row for part in parts["cars"][:done] for row in part])
-    assert pending >= set(PAIRS), f"of {pending} alone something was pending"
+    pending_at_kills = []
+    for batches in run_and_kill_often(tmp_path, INPUTS, many=KILLS, seed=SEED):
+        told = answers_in(tmp_path / "killed" / "out")
+        seen = [row for part in parts["cars"][:batches] for row in part]
+        pending_at_kills.append(across(expected, told, seen))
+    assert sum(pending >= set(PAIRS) for pending in pending_at_kills) > KILLS // 2, pending_at_kills
 
     run_to_the_end(tmp_path, "killed", INPUTS, timeout_s=600)
     assert answers_in(tmp_path / "killed" / "out") == expected
