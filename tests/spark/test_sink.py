@@ -14,7 +14,8 @@ from headwater.model import HostError
 from headwater.query.plan import compile_text
 
 QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
-NOTES = {"format": FORMAT, "run": "r", "zones": 2, "streams": {"weather": "at"}, "queries": {"q": "f"}}
+NOTES = {"format": FORMAT, "run": "r", "zones": 2, "tasks": 1, "streams": {"weather": "at"}}
+NOTES |= {"queries": {"q": "f"}}
 
 
 def table(*bodies: str) -> pa.Table:
@@ -77,7 +78,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     "wrong",
     [
         {"format": "1"}, {"format": True}, {"run": 5}, {"zones": "2"}, {"zones": 0}, {"zones": True},
-        {"streams": []}, {"streams": {"weather": 1}}, {"queries": None},
+        {"tasks": None}, {"tasks": 0}, {"tasks": 3}, {"streams": []}, {"streams": {"weather": 1}}, {"queries": None},
     ],
 )  # fmt: skip
 def test_damaged_notes_of_a_checkpoint_are_unreadable_state(tmp_path, wrong):

@@ -58,7 +58,8 @@ def run(
     """Answer standing queries over DataFrames, static or streaming: one for every stream that is read.
 
     `queries` is a text, or what the builders made. With streaming inputs the answers are streaming too; nothing runs
-    before they are written. `zones` is over how many places the queries are spread (default: two a core). `most_history` is for
+    before they are written. `zones` is over how many places the queries are spread (default: what the checkpoint has; for a
+    new one two a core). `most_history` is for
     how long a FOLLOW may keep events, as '7 DAYS' or a timedelta (default: a day).
 
     The points that a NEAREST asks about, and the fences of a FENCE, are an input too: a static DataFrame of Spark's or one of
@@ -90,13 +91,18 @@ def run(
         refuse_unbounded(plan)
         refuse_bad_points(given)
 
-        def started(parts: Mapping[str, int]) -> tuple[DataFrame, Plan]:
-            kept = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
+        def started(folder: Path) -> tuple[DataFrame, Plan]:
+            placed = zones or checkpoints.zones_of(folder, wanted)
+            again = compile_queries(queries, zones=placed, most_history_us=most_history_us(most_history))
+            again = again.with_points(given.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
+            tasks = checkpoints.tasks_of(folder, tasks_for(again, session))
             with our_python(session):
-                return follow.followed_frames(frames, kept), kept
+                return follow.followed_frames(frames, again, tasks=tasks), again
 
-        with our_python(session):
-            return Answers(follow.followed_frames(frames, plan), plan, started)
+        with our_python(
+            session
+        ):  # who writes a view by hand has a checkpoint that we never see: no word of cores
+            return Answers(follow.followed_frames(frames, plan, tasks=plan.zones), plan, started)
     with our_python(session):
         return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
@@ -115,9 +121,9 @@ class Answers:
         self,
         table: DataFrame,
         plan: Plan,
-        started: Callable[[Mapping[str, int]], tuple[DataFrame, Plan]] | None = None,
+        started: Callable[[Path], tuple[DataFrame, Plan]] | None = None,
     ) -> None:
-        """`started` makes the table and the plan anew for points that lie where a checkpoint has them."""
+        """`started` makes the table and the plan anew, with zones, tasks and points where a checkpoint folder has them."""
         dropped = [stream.name for stream in plan.streams if stream.drop_late]
         self.table = (
             table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
@@ -206,22 +212,21 @@ class Answers:
                 "streaming answers need a checkpoint folder",
                 advice=["answers.write(..., checkpoint='...')"],
             )
-        parts = checkpoints.parts_of(Path(checkpoint))
-        if self._started and parts.items() - checkpoints.parts_in(self.plan).items():
-            again = Answers(*self._started(parts))
+        if self._started:
+            again = Answers(*self._started(Path(checkpoint)))
             return again.write(to, checkpoint=checkpoint, late=late, bad=bad, trigger=trigger)
-        held = checkpoints.hold(Path(checkpoint), self.plan)
+        cores = self.table.sparkSession.sparkContext.defaultParallelism
+        held = checkpoints.hold(Path(checkpoint), self.plan, cores=cores)
         sinks = _sinks(to, late, bad, held.run_id)
 
         def each(batch: DataFrame, number: int) -> None:
             self._write_batch(batch, number, to, sinks)
 
-        partitions = tasks_for(self.plan, self.table.sparkSession)
         query = follow.start(
             self.table,
             each,
             checkpoint=held.spark,
-            partitions=partitions,
+            partitions=held.tasks,
             trigger=trigger or {"processingTime": "0 seconds"},
         )
         threading.Thread(target=_release_after, args=(query, held), daemon=True).start()

@@ -1,7 +1,7 @@
 """What a checkpoint folder knows about us, beside what Spark keeps in it: for whom it was made, and that one run uses it.
 
 ```
-DIR/headwater/run.json   format, zones, the streams, the queries of the last start and over how many zones their points lie
+DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start and over how many zones their points lie
 DIR/headwater/lock       held while a run uses the folder
 DIR/headwater/files/     which files came in which order (see `file_log`)
 DIR/spark/               Spark's own checkpoint
@@ -20,10 +20,11 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Self
 
+from headwater.hosts.cores import usable_cores
 from headwater.model import HostError, StreamSchema
 from headwater.query.plan import Plan
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class Checkpoint:
 
     folder: Path
     zones: int
+    tasks: int
     run_id: str
     lock: TextIOWrapper
 
@@ -62,6 +64,12 @@ def zones_of(folder: Path, otherwise: int) -> int:
     return otherwise if notes is None else int(notes["zones"])
 
 
+def tasks_of(folder: Path, otherwise: int) -> int:
+    """Over how many tasks the zones of a checkpoint are spread, whatever cores there are now: zones find their state by it."""
+    notes = _notes(folder)
+    return otherwise if notes is None else int(notes["tasks"])
+
+
 def parts_of(folder: Path) -> dict[str, int]:
     """Over how many zones the points of each query lay at the last start; nothing for a query that has none."""
     notes = _notes(folder)
@@ -73,8 +81,11 @@ def parts_in(plan: Plan) -> dict[str, int]:
     return {query.name: query.parts for query in plan.queries if query.scatter == query.name}
 
 
-def hold(folder: Path, plan: Plan) -> Checkpoint:
-    """Take a checkpoint folder for a run of `plan`, or say why not."""
+def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
+    """Take a checkpoint folder for a run of `plan`, or say why not.
+
+    A new checkpoint spreads its zones over one task for each of `cores` (default: those of this process), for good.
+    """
     ours = folder / "headwater"
     _refuse_foreign(folder)
     try:
@@ -102,14 +113,16 @@ def hold(folder: Path, plan: Plan) -> Checkpoint:
     earlier = notes["streams"] if notes else {}
     streams = {**earlier, **{stream.name: _definition(stream) for stream in plan.streams}}
     queries = {query.name: query.fingerprint for query in plan.queries}
-    told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "streams": streams, "queries": queries}
+    tasks = notes["tasks"] if notes else min(plan.zones, cores or usable_cores())
+    told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "tasks": tasks, "streams": streams}
+    told |= {"queries": queries}
     told |= {"parts": parts} if (parts := parts_in(plan)) else {}
     try:
         replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
     except OSError as cause:
         lock.close()
         raise _unwritable(folder, cause) from cause
-    return Checkpoint(folder, plan.zones, run_id, lock)
+    return Checkpoint(folder, plan.zones, tasks, run_id, lock)
 
 
 def _unwritable(folder: Path, cause: OSError) -> HostError:
@@ -146,11 +159,13 @@ def _notes(folder: Path) -> Mapping[str, Any] | None:
 
 def _whole(notes: Mapping[str, Any]) -> bool:
     """Whether notes of our format hold all that is used of them."""
-    zones, streams, parts = notes.get("zones"), notes.get("streams"), notes.get("parts", {})
+    zones, tasks, streams = notes.get("zones"), notes.get("tasks"), notes.get("streams")
+    parts = notes.get("parts", {})
     return (
         isinstance(notes.get("run"), str)
         and type(zones) is int
-        and zones >= 1
+        and type(tasks) is int
+        and 1 <= tasks <= zones
         and isinstance(streams, dict)
         and all(isinstance(definition, str) for definition in streams.values())
         and isinstance(notes.get("queries"), dict)

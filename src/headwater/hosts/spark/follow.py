@@ -15,7 +15,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.spark.bounded import tasks_for
 from headwater.hosts.spark.frames import packed_frame
 from headwater.hosts.spark.operate import Operate
 from headwater.hosts.spark.seats import seats
@@ -35,6 +34,7 @@ def followed_files(
     plan: Plan,
     paths: Mapping[str, Sequence[str]],
     *,
+    tasks: int,
     log: Path,
     files_per_batch: int = 64,
     ends: bool = False,
@@ -42,7 +42,7 @@ def followed_files(
 ) -> DataFrame:
     """What followed files and folders give, packed (see `told`).
 
-    `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
+    `tasks`: over how many the zones are spread; a checkpoint never changes it. `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
     """
     spark.dataSource.register(HeadwaterFiles)
     inputs = name_inputs(paths)
@@ -52,7 +52,7 @@ def followed_files(
         plan,
         inputs,
         cores=spark.sparkContext.defaultParallelism,
-        seats=seats(plan.zones, tasks_for(plan, spark)),
+        seats=seats(plan.zones, tasks),
         log=log,
         files_per_batch=files_per_batch,
         ends=ends,
@@ -62,10 +62,9 @@ def followed_files(
     return operated(packed, plan, inputs_by_stream(inputs), tick_us=tick_us)
 
 
-def followed_frames(frames: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
-    """The streaming table of streaming DataFrames."""
-    spark = next(iter(frames.values())).sparkSession
-    placed = seats(plan.zones, tasks_for(plan, spark))
+def followed_frames(frames: Mapping[str, DataFrame], plan: Plan, *, tasks: int) -> DataFrame:
+    """The streaming table of streaming DataFrames, its zones spread over so many tasks."""
+    placed = seats(plan.zones, tasks)
     packed = [packed_frame(frame, plan, name, placed) for name, frame in frames.items()]
     told = operated(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
     return timed(told.mapInArrow(as_table, TABLE))

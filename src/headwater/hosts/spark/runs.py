@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.spark import follow
-from headwater.hosts.spark.bounded import bounded_files, tasks_for
+from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
 from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.told import unpacked
@@ -58,6 +58,7 @@ def run_follow(
         spark,
         plan,
         paths,
+        tasks=checkpoint.tasks,
         log=checkpoint.files,
         files_per_batch=files_per_batch,
         ends=ends,
@@ -68,9 +69,7 @@ def run_follow(
     def take(batch: DataFrame, number: int) -> None:
         each([unpacked(cell.as_py()) for cell in batch.toArrow()["told"]], number)
 
-    return follow.start(
-        told, take, checkpoint=checkpoint.spark, partitions=tasks_for(plan, spark), trigger=trigger
-    )
+    return follow.start(told, take, checkpoint=checkpoint.spark, partitions=checkpoint.tasks, trigger=trigger)
 
 
 def _of_bad(field: str) -> Column:
