@@ -563,3 +563,44 @@ def test_any_words_give_a_catalogue_or_errors() -> None:
             assert refusal.errors
             assert str(refusal).startswith("error[")
     assert 0 < accepted < 200
+
+
+BROKEN = (
+    "id STRING KEY, at TIMESTAMP TIME, x DOUBLE, PLACE (x, nothing)",
+    "id STRING KEY, at TIMESTAMP TIME, x STRING, y STRING, PLACE (x, y)",
+    "id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, x DOUBLE, PLACE (x, y)",
+    "id STRING KEY, other STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y)",
+    "id STRING, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, nothing)",
+    "id STRING KEY, at TIMESTAMP, x DOUBLE, y DOUBLE, PLACE (x, y)",
+)
+READERS = (
+    "SELECT * FROM broken CORRELATE (x > 1 WITHIN 1 SECOND, 5 METERS)",
+    "SELECT * FROM broken MATCH_RECOGNIZE (PARTITION BY id ORDER BY at PATTERN (a b) DEFINE a AS a.x > 1)",
+    "SELECT * FROM broken NEAREST (3 TO (0, 0) BY PLACE OVER 1 HOUR)",
+    "SELECT * FROM broken NEAREST (3 TO EACH OF spots BY PLACE OVER 1 HOUR)",
+    "SELECT * FROM broken SUPPRESS (PLACE TOLERANCE 5 HEARTBEAT 1 MINUTE)",
+    "SELECT * FROM broken SUPPRESS (x, y TOLERANCE 5 HEARTBEAT 1 MINUTE) PREDICT (x > 1 MUST)",
+    "SELECT * FROM broken FOLLOW (vans RADIUS 5 LAST 1 MINUTE)",
+    "SELECT * FROM vans FOLLOW (broken RADIUS 5 LAST 1 MINUTE)",
+    "SELECT * FROM vans FOLLOW (broken RADIUS 5 LAST 1 MINUTE EMIT INTERESTS)",
+    "SELECT * FROM broken FOLLOW (broken RADIUS 5 LAST 1 MINUTE) FENCE (zones)",
+    "SELECT * FROM broken FENCE (zones)",
+    "SELECT * FROM broken FENCE (vans RADIUS 5)",
+    "SELECT * FROM vans FENCE (broken RADIUS 5)",
+    "SELECT * FROM vans FENCE (broken SHAPE x)",
+)
+
+
+@pytest.mark.parametrize("columns", BROKEN)
+@pytest.mark.parametrize("reader", READERS)
+def test_whoever_reads_a_broken_stream_is_refused_not_asserted(columns: str, reader: str):
+    with pytest.raises(QueriesRefused) as refused:
+        check(
+            f"""CREATE STREAM broken ({columns});
+            CREATE STREAM vans (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
+            CREATE POINTS spots (id STRING KEY, x DOUBLE, y DOUBLE);
+            CREATE FENCES zones (name STRING KEY);
+            CREATE QUERY first AS {reader};
+            CREATE QUERY second AS SELECT * FROM first;"""
+        )
+    assert refused.value.errors[0].span.line == 1

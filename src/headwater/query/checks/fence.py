@@ -60,6 +60,9 @@ def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> Fencing
     checker.check_names()
     if given.positions is None or given.fences is None or len(complaints.errors) > before:
         return None
+    # A place that was refused where it is declared is no second error, but no FENCE can go by it either.
+    if given.positions.place is None or (isinstance(given.fences, StreamSchema) and not given.fences.place):
+        return None
     wanted = tree.detect or UNLESS_SAID
     return Fencing(
         fences=tree.fences,
