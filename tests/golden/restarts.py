@@ -58,6 +58,17 @@ def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
     return together.shared_out([*lines, *lines_in(table_of([ZoneTold(output, None, 0)]))])
 
 
+def saved_in_the_middle(cases: Sequence[Case], folder: Path) -> tuple[Program, SavedZone]:
+    """The state of all cases in the plain loop when they have read the files of their first start, and its program."""
+    together = Together(cases, folder)
+    program = Program(together.plan(zones=1), inputs=together.stream_paths)
+    state = program.start()
+    for number, (stream, source, path) in enumerate(_unread(together, [])):
+        units, _ = _arrival(program.plan, stream, source, number, path)
+        state, _ = program.step(state, Arrivals({stream: units}))
+    return program, save_zone(program, state)
+
+
 def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
     """Cases as a streaming query that is started again and again on one checkpoint, as `headwater run --follow` would be."""
     lines: list[Line] = []

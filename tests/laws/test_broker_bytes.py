@@ -33,6 +33,7 @@ from headwater.model import (
 )
 from headwater.protocols.broker import Asked, Broker, advertise, retract, subscribe, unsubscribe
 from tests.laws.broker_worlds import played
+from tests.unit.model.making import sealed
 from tests.unit.protocols.broker.bus import reading, saved
 
 KINDS = ("advertise", "retract", "subscribe", "unsubscribe", "events")
@@ -115,7 +116,7 @@ def spoilt(seed: int) -> Message:
             parent.insert(place, parent[place])
         else:
             parent[place] = luck.choice(JUNK)
-    body = encode(tree).replace(LONE.encode(), b"\\ud800")
+    body = sealed(encode(tree).replace(LONE.encode(), b"\\ud800"))
     return Message(luck.choice(KINDS) if luck.random() < 0.1 else message.kind, body)
 
 
@@ -133,7 +134,8 @@ def damaged(seed: int) -> Message:
     body = bytearray(message.body)
     for _ in range(luck.randint(1, 4)):
         body[luck.randrange(len(body))] = luck.randrange(256)
-    return Message(message.kind, bytes(body[: luck.choice([len(body), luck.randrange(len(body))])]))
+    cut = bytes(body[: luck.choice([len(body), luck.randrange(len(body))])])
+    return Message(message.kind, sealed(cut) if len(cut) >= 12 and luck.random() < 0.9 else cut)
 
 
 @cache

@@ -3,7 +3,7 @@
 Everything else is built from these. Nothing here knows a query, a file, a clock or Spark.
 """
 
-from headwater.model.codec import decode, encode, rows_tree, tree_rows
+from headwater.model.codec import decode, encode, readable, rows_tree, tree_rows
 from headwater.model.contracts import (
     HIGHEST,
     Answers,
@@ -68,5 +68,5 @@ __all__ = [
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",
     "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "add_counts", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
-    "parse_instant", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
+    "parse_instant", "readable", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
 ]  # fmt: skip

@@ -4,9 +4,11 @@ Rule 1  A tree is a dictionary of numpy arrays, numbers, strings, None, lists an
         bytes from anywhere can give wrong values but never run code.
 Rule 2  The first bytes say which version wrote them. A version this code cannot read is a HostError with advice, and so
         are bytes that are no tree at all: whatever the bytes, nothing else is raised.
+Rule 3  A checksum (CRC-32) covers all other bytes, so damaged ones are refused and never reach a kernel: compiled code
+        trusts the indices in its state. It is no seal: who means harm can compute it.
 
-Layout  `HW` + version + length of the header, the header (JSON: the tree with arrays replaced by references), then the
-        arrays' bytes, each at a multiple of 8.
+Layout  `HW` + version + length of the header + checksum, the header (JSON: the tree with arrays replaced by
+        references), then the arrays' bytes, each at a multiple of 8.
 """
 
 from __future__ import annotations
@@ -14,18 +16,22 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from headwater.model.errors import HostError
+from headwater.model.errors import HeadwaterError, HostError
 from headwater.model.rows import Column, ColumnType, Rows
 
-CODEC_VERSION = 1
+CODEC_VERSION = 2
 _PREFIX = struct.Struct("<2sHI")
+_CHECKSUM = struct.Struct("<I")
+_START = _PREFIX.size + _CHECKSUM.size
 _ARRAY = "\x00array"
 _SAVED_KINDS = "biufS"
-_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, MemoryError)
 
 Tree = dict[str, Any]
 
@@ -37,28 +43,39 @@ def encode(tree: Tree) -> bytes:
     header = json.dumps(
         [_outline(tree, buffers, layout), layout], ensure_ascii=False, separators=(",", ":")
     ).encode()
-    start = _PREFIX.size + len(header)
-    parts = [_PREFIX.pack(b"HW", CODEC_VERSION, len(header)), header, b"\0" * (-start % 8)]
-    return b"".join(parts + buffers)
+    prefix = _PREFIX.pack(b"HW", CODEC_VERSION, len(header))
+    parts = [header, b"\0" * (-(_START + len(header)) % 8), *buffers]
+    return b"".join([prefix, _CHECKSUM.pack(_checksum([prefix, *parts])), *parts])
 
 
 def decode(data: bytes | memoryview) -> Tree:
     """The tree of some bytes; arrays share memory with them and are read-only."""
-    if len(data) < _PREFIX.size:
+    if len(data) < _START:
         raise _unreadable("it is too short")
     magic, version, length = _PREFIX.unpack_from(data)
     if magic != b"HW" or version != CODEC_VERSION:
         raise _unreadable(
             f"it has format {version if magic == b'HW' else 'unknown'}, this version reads {CODEC_VERSION}"
         )
-    try:
-        outline, layout = json.loads(bytes(data[_PREFIX.size : _PREFIX.size + length]))
-        tree = _fill(outline, _arrays(data, _PREFIX.size + length, layout))
-    except _DAMAGE as error:
-        raise _unreadable("it is damaged") from error
-    if not isinstance(tree, dict):
+    whole = memoryview(data)
+    if _CHECKSUM.unpack_from(data, _PREFIX.size)[0] != _checksum([whole[: _PREFIX.size], whole[_START:]]):
         raise _unreadable("it is damaged")
+    with readable("it is damaged"):
+        outline, layout = json.loads(bytes(whole[_START : _START + length]))
+        tree = _fill(outline, _arrays(data, _START + length, layout))
+        _require(isinstance(tree, dict))
     return tree
+
+
+@contextmanager
+def readable(otherwise: str) -> Iterator[None]:
+    """Whatever goes wrong while saved bytes are taken apart is a HostError, with what goes wrong as its cause."""
+    try:
+        yield
+    except HeadwaterError:
+        raise
+    except Exception as error:
+        raise _unreadable(otherwise) from error
 
 
 def rows_tree(rows: Rows) -> Tree:
@@ -76,11 +93,9 @@ def rows_tree(rows: Rows) -> Tree:
 
 def tree_rows(tree: Tree) -> Rows:
     """Rows from their tree. A tree that is none of rows is a HostError too."""
-    try:
+    with readable("it holds no rows"):
         count = tree["count"]
         columns = {name: _column(saved, count) for name, saved in tree["columns"].items()}
-    except _DAMAGE as error:
-        raise _unreadable("it holds no rows") from error
     return Rows(columns, count)
 
 
@@ -137,6 +152,13 @@ def _fill(node: Any, arrays: list[Any]) -> Any:
             return node
         return [_fill(value, arrays) for value in node]
     return node
+
+
+def _checksum(parts: Iterable[bytes | memoryview]) -> int:
+    value = 0
+    for part in parts:
+        value = crc32(part, value)
+    return value
 
 
 def _require(condition: bool) -> None:

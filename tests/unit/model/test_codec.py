@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headwater.model import Column, ColumnType, HostError, Rows, decode, encode, rows_tree, tree_rows
 from headwater.model.codec import CODEC_VERSION
-from tests.unit.model.making import TEXT, any_rows, often
+from tests.unit.model.making import TEXT, any_rows, often, sealed
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
 KEYS = TEXT.filter(lambda key: key != "\x00array")
@@ -86,18 +86,31 @@ def test_any_bytes_are_a_tree_or_refused(data: bytes):
 @often
 @given(st.binary(max_size=200), st.integers(0, 2**32 - 1))
 def test_any_bytes_behind_our_prefix_are_a_tree_or_refused(data: bytes, length: int):
-    _decode_or_refuse(struct.pack("<2sHI", b"HW", CODEC_VERSION, min(length, len(data) + 8)) + data)
+    _decode_or_refuse(_behind_our_prefix(data, min(length, len(data) + 8)))
 
 
 @often
 @given(any_rows(), st.data())
-def test_a_damaged_blob_is_read_or_refused(rows: Rows, data: st.DataObject):
+def test_a_damaged_blob_whose_checksum_fits_is_read_or_refused(rows: Rows, data: st.DataObject):
     blob = bytearray(encode(rows_tree(rows)))
     for _ in range(data.draw(st.integers(1, 4))):
         blob[data.draw(st.integers(0, len(blob) - 1))] = data.draw(st.integers(0, 255))
-    cut = data.draw(st.integers(0, len(blob)))
-    _decode_or_refuse(bytes(blob[:cut]), then_rows=True)
-    _decode_or_refuse(bytes(blob), then_rows=True)
+    cut = data.draw(st.integers(12, len(blob)))
+    _decode_or_refuse(sealed(bytes(blob[:cut])), then_rows=True)
+    _decode_or_refuse(sealed(bytes(blob)), then_rows=True)
+
+
+@often
+@given(any_rows(), st.data())
+def test_a_blob_with_a_changed_byte_or_without_its_end_is_refused(rows: Rows, data: st.DataObject):
+    blob = encode(rows_tree(rows))
+    at = data.draw(st.integers(0, len(blob) - 1))
+    changed = bytearray(blob)
+    changed[at] ^= data.draw(st.integers(1, 255))
+    for damaged in (bytes(changed), blob[:at], blob + b"\0"):
+        with pytest.raises(HostError) as refused:
+            decode(damaged)
+        assert refused.value.code == "state-unreadable"
 
 
 JUNK_HEADERS = [
@@ -123,14 +136,14 @@ JUNK_HEADERS = [
 def test_headers_that_lie_are_refused(header: object):
     text = json.dumps(header).encode()
     with pytest.raises(HostError) as refused:
-        decode(struct.pack("<2sHI", b"HW", CODEC_VERSION, len(text)) + text + b"\0" * 16)
+        decode(_behind_our_prefix(text + b"\0" * 16, len(text)))
     assert refused.value.code == "state-unreadable"
 
 
 def test_deep_nesting_is_refused_and_not_a_crash():
     text = b"[" * 100_000
     with pytest.raises(HostError):
-        decode(struct.pack("<2sHI", b"HW", CODEC_VERSION, len(text)) + text)
+        decode(_behind_our_prefix(text, len(text)))
 
 
 def test_another_version_is_refused_with_advice():
@@ -139,7 +152,7 @@ def test_another_version_is_refused_with_advice():
     with pytest.raises(HostError) as refused:
         decode(bytes(blob))
     assert refused.value.code == "state-unreadable"
-    assert refused.value.message == "saved state cannot be read: it has format 99, this version reads 1"
+    assert refused.value.message == "saved state cannot be read: it has format 99, this version reads 2"
     assert refused.value.advice == (
         "start with a new --checkpoint folder, or run the version of Headwater that wrote this one",
     )
@@ -164,6 +177,10 @@ def test_trees_that_are_no_rows_are_refused(column: object):
     with pytest.raises(HostError) as refused:
         tree_rows(decode(encode({"count": 2, "columns": {"c": column}})))
     assert refused.value.code == "state-unreadable"
+
+
+def _behind_our_prefix(data: bytes, length: int) -> bytes:
+    return sealed(struct.pack("<2sHII", b"HW", CODEC_VERSION, length, 0) + data)
 
 
 def _decode_or_refuse(data: bytes, *, then_rows: bool = False) -> None:

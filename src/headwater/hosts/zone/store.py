@@ -16,7 +16,7 @@ import numpy as np
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.program import Program, ZoneState, waiting_for
 from headwater.hosts.zone.queue import QueueState
-from headwater.model import Chunk, Log, Rows, Saved, decode, encode, log_from, tree_rows
+from headwater.model import Chunk, Log, Rows, Saved, decode, encode, log_from, readable, tree_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
     return SavedZone(encode(head), chunks)
 
 
+@readable("its parts do not fit together")
 def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> ZoneState:
     """The state that was saved, for this program's queries; `chunk` gives the rows of a key."""
     tree = decode(head)
