@@ -52,6 +52,7 @@ from headwater.query.checks.behind import (
     check_stamp_names,
     stamps_in,
 )
+from headwater.query.checks.chain_length import check_chain_length
 from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.correlations import check_correlation
@@ -181,7 +182,9 @@ class _Checker:
             self.complaints.refuse(
                 "empty-script", "there is no query to answer", None, "add CREATE QUERY name AS SELECT …"
             )
+        places: dict[str, int] = {}
         for tree in self._in_reading_order(created):
+            places[tree.name] = check_chain_length(tree, places, self.complaints)
             if query := self._query(tree):
                 self.queries[query.name] = query
         self._check_repeated()

@@ -161,10 +161,18 @@ class Plan:
 
     def root_streams(self, name: str) -> tuple[str, ...]:
         """The declared streams that a stream, a query or a merge goes back to, each once."""
-        if name in self._declared():
-            return (name,)
-        above = self.sources(name) if self.merge(name) else (self.query(name).reads,)
-        return tuple(dict.fromkeys(root for source in above for root in self.root_streams(source)))
+        roots: dict[str, None] = {}
+        seen: set[str] = set()
+        ahead = [name]
+        while ahead:
+            reached = ahead.pop()
+            if reached in self._declared():
+                roots[reached] = None
+            elif reached not in seen:
+                seen.add(reached)
+                above = self.sources(reached) if self.merge(reached) else (self.query(reached).reads,)
+                ahead += reversed(above)
+        return tuple(roots)
 
     def meaning(self, source: str) -> str:
         """What changes when the rows of a source come to mean something else."""

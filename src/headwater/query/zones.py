@@ -104,12 +104,16 @@ def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> 
 
 def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:
     """Whether a query reads one of some queries, at once or by way of others."""
-    sources = (query.reads, *query.further_reads)
-    return any(
-        source in wanted or _reads_any(catalogue.queries[source], wanted, catalogue)
-        for source in sources
-        if source in catalogue.queries
-    )
+    seen: set[str] = set()
+    ahead = [query]
+    while ahead:
+        reading = ahead.pop()
+        sources = {reading.reads, *reading.further_reads} & catalogue.queries.keys() - seen
+        if not sources.isdisjoint(wanted):
+            return True
+        seen |= sources
+        ahead += (catalogue.queries[source] for source in sources)
+    return False
 
 
 def _is_by_sensor(query: CheckedQuery) -> bool:
@@ -155,15 +159,16 @@ def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
         for source in (query.reads, *query.further_reads):
             readers.setdefault(source, []).append(query)
 
-    def plain(name: str) -> bool:
-        suppressed = catalogue.queries[name].suppression is not None
-        return all(
+    found: set[str] = set()
+    for name, query in reversed(catalogue.queries.items()):  # each before those it reads
+        suppressed = query.suppression is not None
+        if all(
             (_is_plain(reader) or (suppressed and reader.prediction is not None and _is_by_sensor(reader)))
-            and plain(reader.name)
+            and reader.name in found
             for reader in readers.get(name, ())
-        )
-
-    return {name for name in catalogue.queries if plain(name)}
+        ):
+            found.add(name)
+    return found
 
 
 def zone_of(zone_key: str, zones: int) -> int:

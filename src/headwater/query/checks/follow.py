@@ -113,7 +113,7 @@ def check_following(
         checker.check_interests()
     if focals is None or any(event.schema is None for event in events) or len(complaints.errors) > before:
         return None
-    if focals.place is None:  # refused where it is declared: no second error, but nobody can be followed by it
+    if focals.place is None:  # refused where it is declared, which is no second error
         return None
     update = tree.update or Update.ALWAYS
     return Following(
