@@ -20,8 +20,7 @@ from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.hosts.files import read_pieces
 from headwater.hosts.spark.packing import blobs_by_zone, unit_of
 from headwater.hosts.spark.told import ZoneTold
-from headwater.hosts.zone import Output, Program, ZoneState, clusters_of, save_zone
-from headwater.model import chunk_tree, encode
+from headwater.hosts.zone import Output, Program, ZoneState, cells_of, clusters_of, save_zone
 from headwater.query.plan import Plan, compile_text
 
 ROWS, FILES, PER_BATCH, ZONES, SEED = 800_000, 8, 2, 4, 7
@@ -103,7 +102,8 @@ def step(program: Program, state: ZoneState, units: list, stages: Stages) -> Zon
 def save(program: Program, state: ZoneState, before: set[str], stages: Stages) -> set[str]:
     with stages.of("save"):
         saved = save_zone(program, state)
-        written = [encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items() if key not in before]
+        new = (cells_of(key, chunk) for key, chunk in saved.chunks.items() if key not in before)
+        written = [data for cells in new for _, data in cells]
     stages.counts["state bytes"] += len(saved.head) + sum(map(len, written))
     return set(saved.chunks)
 

@@ -22,12 +22,12 @@ from headwater.hosts.zone import (
     SavedZone,
     Unit,
     ZoneState,
-    chunk_rows,
     clusters_of,
+    fetch_from,
     load_zone,
     save_zone,
 )
-from headwater.model import Rows, chunk_tree, encode, join_rows
+from headwater.model import Rows, join_rows
 from headwater.query.plan import Plan
 from tests.golden.case import Case
 from tests.golden.hosts import Together, Told, lines_in
@@ -120,5 +120,4 @@ def _arrival(plan: Plan, stream: str, source: str, number: int, path: str) -> tu
 
 
 def _restored(program: Program, saved: SavedZone) -> ZoneState:
-    chunks = {key: encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items()}
-    return load_zone(program, saved.head, lambda key: chunk_rows(chunks[key]))
+    return load_zone(program, saved.head, fetch_from(saved.cells()))

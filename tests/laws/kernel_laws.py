@@ -26,8 +26,10 @@ from headwater.model import (
     chunk_tree,
     decode,
     encode,
+    keyed_store_from,
     log_from,
     order_of,
+    run_from,
 )
 
 Row = dict[str, Any]
@@ -135,7 +137,12 @@ def restored(
     for name, log in saved.logs.items():
         outline = decode(encode(log.outline()))
         logs[name] = log_from(outline, {c.number: decode(encode(chunk_tree(c))) for c in log.chunks})
-    return (into or kernel).load(Saved(values, logs), since)
+    stores = {}
+    for name, store in saved.stores.items():
+        outline = decode(encode(store.outline()))
+        runs = [run_from(run.number, [decode(encode(tree)) for tree in run.trees()]) for run in store.runs]
+        stores[name] = keyed_store_from(outline, {run.number: run for run in runs})
+    return (into or kernel).load(Saved(values, logs, stores), since)
 
 
 def equals_the_oracle(world: World) -> None:

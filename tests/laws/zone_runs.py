@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from headwater.hosts.local.bounded import row_filter
-from headwater.hosts.zone import Program, ZoneState, chunk_rows, load_zone, save_zone
-from headwater.model import BEGINNING, END, Instant, Rows, add_counts, chunk_tree, encode
+from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save_zone
+from headwater.model import BEGINNING, END, Instant, Rows, add_counts
 from headwater.query.groups import Group
 from headwater.query.plan import Plan
 
@@ -111,8 +111,7 @@ def useful(plan: Plan, stream: str, rows: Rows) -> Rows:
 def restored(program: Program, state: ZoneState, into: Program | None = None) -> ZoneState:
     """The state after a trip through bytes."""
     saved = save_zone(program, state)
-    chunks = {key: encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items()}
-    return load_zone(into or program, saved.head, lambda key: chunk_rows(chunks[key]))
+    return load_zone(into or program, saved.head, fetch_from(saved.cells()))
 
 
 def collected(blocks: Sequence[Rows]) -> Told:

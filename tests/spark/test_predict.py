@@ -24,7 +24,7 @@ from headwater.apps.cli import main
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import follow_local, run_local
 from headwater.hosts.spark import session
-from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, load_zone, save_zone
+from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
 from headwater.hosts.zone.store import SavedZone
 from headwater.model import SECOND, Instant, Rows, format_instant, parse_instant
 from headwater.query.plan import Plan, compile_text
@@ -401,8 +401,7 @@ def step_zones(
     cut = rows.count // 2
     for zone in range(plan.zones):
         program, state = Program(plan, zone), saved[zone]
-        chunks = {key: chunk.rows for key, chunk in state.chunks.items()} if state else {}
-        now = load_zone(program, state.head, chunks.__getitem__) if state else program.start()
+        now = load_zone(program, state.head, fetch_from(state.cells())) if state else program.start()
         for number, part in enumerate((rows.take(slice(cut)), rows.take(slice(cut, None)))):
             wanted = part.take(plan.routing("cars")(part)[zone])
             unit = Unit("cars", number, 0, clusters_of(part["at"].values), wanted)

@@ -32,10 +32,22 @@ from headwater.model.errors import (
     Span,
 )
 from headwater.model.identity import content_ids, text_hash
+from headwater.model.keyed import KeyedStore, Run, empty_store, keyed_store_from, run_from
 from headwater.model.log import Chunk, Log, chunk_tree, log_from
 from headwater.model.network import Link, Network
 from headwater.model.operators import Filter, Matcher, Matching, Operator, Readings, Source
 from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
+from headwater.model.records import (
+    Ids,
+    Ragged,
+    Records,
+    Text,
+    join_records,
+    key_ids,
+    no_records,
+    shaped,
+    text_of,
+)
 from headwater.model.rows import (
     Column,
     ColumnType,
@@ -64,9 +76,9 @@ from headwater.model.time import (
 __all__ = [
     "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "HIGHEST", "SECOND", "UNITS",
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
-    "HostError", "Instant", "Kernel", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
-    "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Readings", "Region",
-    "Report", "RowCondition", "Rows", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "add_counts", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "encode",
-    "format_duration", "format_instant", "format_instants", "join_columns", "join_rows", "log_from", "order_of",
-    "parse_instant", "readable", "rows_tree", "same_as_previous", "strings", "text_hash", "tree_rows",
+    "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
+    "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "Region",
+    "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
+    "format_duration", "format_instant", "format_instants", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
+    "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_of", "tree_rows",
 ]  # fmt: skip

@@ -80,26 +80,30 @@ def readable(otherwise: str) -> Iterator[None]:
 
 def rows_tree(rows: Rows) -> Tree:
     """Rows as a tree."""
-    columns = {}
-    for name, column in rows.columns.items():
-        columns[name] = {
-            "type": column.type.value,
-            "values": column.values,
-            "valid": column.valid,
-            "names": None if column.names is None else column.names.tolist(),
-        }
+    columns = {name: column_tree(column) for name, column in rows.columns.items()}
     return {"count": rows.count, "columns": columns}
+
+
+def column_tree(column: Column) -> Tree:
+    """A column as a tree."""
+    return {
+        "type": column.type.value,
+        "values": column.values,
+        "valid": column.valid,
+        "names": None if column.names is None else column.names.tolist(),
+    }
 
 
 def tree_rows(tree: Tree) -> Rows:
     """Rows from their tree. A tree that is none of rows is a HostError too."""
     with readable("it holds no rows"):
         count = tree["count"]
-        columns = {name: _column(saved, count) for name, saved in tree["columns"].items()}
+        columns = {name: column_from_tree(saved, count) for name, saved in tree["columns"].items()}
     return Rows(columns, count)
 
 
-def _column(saved: Tree, count: int) -> Column:
+def column_from_tree(saved: Tree, count: int) -> Column:
+    """A column of so many rows from its tree; ValueError and its like if it is none."""
     kind, values, valid = ColumnType(saved["type"]), saved["values"], saved["valid"]
     _require(values.dtype == kind.dtype and values.shape == (count,))
     _require(valid is None or (valid.dtype == np.bool_ and valid.shape == (count,)))

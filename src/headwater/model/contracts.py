@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from headwater.model.errors import HeadwaterError, PeerError
+from headwater.model.keyed import KeyedStore
 from headwater.model.log import Log
 from headwater.model.rows import Mask, Rows
 from headwater.model.time import Instant
@@ -40,13 +41,15 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A state ready to be written: plain values and arrays, and logs whose chunks are written once.
+    """A state ready to be written: plain values and arrays, and logs and stores, whose chunks and runs are written once.
 
-    `values` must fit the codec (dictionaries of arrays, numbers, strings, lists).
+    `values` must fit the codec (dictionaries of arrays, numbers, strings, lists). They are written at every step, so what
+    grows with the number of keys or rows belongs into a log or a store.
     """
 
     values: dict[str, Any]
     logs: Mapping[str, Log] = field(default_factory=dict)
+    stores: Mapping[str, KeyedStore] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,15 @@ class Chunk:
     newest: Instant
     rows: Rows
 
+    @property
+    def cells(self) -> int:
+        """Over how many cells it is saved."""
+        return 1
+
+    def trees(self) -> list[Tree]:
+        """What is saved in each of them."""
+        return [rows_tree(self.rows)]
+
 
 @dataclass(frozen=True, slots=True)
 class Log:

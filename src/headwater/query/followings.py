@@ -36,10 +36,13 @@ from headwater.model import (
     Column,
     ColumnType,
     Instant,
+    KeyedStore,
     Log,
     Rows,
     Saved,
     StreamSchema,
+    keyed_store_from,
+    run_from,
 )
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.log import log_from
@@ -395,7 +398,8 @@ class Behind:
         for group in self.groups:
             saved = group.kernel.save(state[group.name])
             logs = {name: _log_tree(log) for name, log in saved.logs.items()}
-            yield group.name, {"values": saved.values, "logs": logs}
+            stores = {name: _store_tree(store) for name, store in saved.stores.items()}
+            yield group.name, {"values": saved.values, "logs": logs, "stores": stores}
         for name in self._waits():
             yield _waiting(name), _log_tree(state[_waiting(name)])
 
@@ -406,7 +410,8 @@ class Behind:
                 yield group.name, group.kernel.start(since)
                 continue
             logs = {name: _tree_log(tree) for name, tree in part["logs"].items()}
-            yield group.name, group.kernel.load(Saved(part["values"], logs), since)
+            stores = {name: _tree_store(tree) for name, tree in part["stores"].items()}
+            yield group.name, group.kernel.load(Saved(part["values"], logs, stores), since)
         for name in self._waits():
             yield _waiting(name), _tree_log(kept[_waiting(name)]) if _waiting(name) in kept else Log()
 
@@ -465,3 +470,12 @@ def _log_tree(log: Log) -> dict[str, Any]:
 def _tree_log(tree: dict[str, Any]) -> Log:
     chunks = {int(number): tree_rows(rows) for number, rows in tree["chunks"].items()}
     return log_from(tree["outline"], chunks)
+
+
+def _store_tree(store: KeyedStore) -> dict[str, Any]:
+    return {"outline": store.outline(), "runs": {str(run.number): run.trees() for run in store.runs}}
+
+
+def _tree_store(tree: dict[str, Any]) -> KeyedStore:
+    runs = {int(number): run_from(int(number), trees) for number, trees in tree["runs"].items()}
+    return keyed_store_from(tree["outline"], runs)

@@ -183,7 +183,7 @@ def _plan(queries: str, rows: Rows) -> Plan:
 
 def _save_and_restore(plan: Plan, rows: Rows) -> None:
     """As a followed run does it between two batches, on rows that came as bytes."""
-    from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, load_zone, save_zone
+    from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
     from headwater.model import decode, encode, rows_tree, tree_rows
 
     plan.routing("weather")(rows)
@@ -194,6 +194,4 @@ def _save_and_restore(plan: Plan, rows: Rows) -> None:
         unit = Unit("weather", number, 0, clusters_of(came["at"].values), came)
         state, _ = program.step(state, Arrivals({"weather": [unit]}, end=number == 1))
         saved = save_zone(program, state)
-        state = load_zone(
-            program, saved.head, {key: chunk.rows for key, chunk in saved.chunks.items()}.__getitem__
-        )
+        state = load_zone(program, saved.head, fetch_from(saved.cells()))

@@ -18,8 +18,20 @@ from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
 from headwater.hosts.spark.told import ZoneTold
-from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, chunk_rows, load_zone, save_zone
-from headwater.model import Rows, chunk_tree, encode, join_rows
+from headwater.hosts.zone import (
+    Arrivals,
+    Content,
+    Program,
+    Unit,
+    ZoneState,
+    cell_names,
+    cells_of,
+    content_of,
+    count_cells,
+    load_zone,
+    save_zone,
+)
+from headwater.model import Rows, join_rows
 from headwater.query.plan import Plan
 
 
@@ -29,10 +41,10 @@ class _Kept:
 
     version: int
     state: ZoneState
-    chunks: dict[str, Rows]
+    chunks: dict[str, Content]
 
 
-# The cells of a zone's state: two, and one a chunk.
+# The cells of a zone's state: two, and those of its chunks.
 _VERSION, _HEAD, _CHUNK = "version", "head", "chunk "
 
 _KEPT: dict[tuple[str, int], _Kept] = {}
@@ -68,7 +80,7 @@ class Operate(StatefulProcessor):
     def close(self) -> None:
         """Nothing to release."""
 
-    def _load(self, program: Program) -> tuple[int, ZoneState, dict[str, Rows]]:
+    def _load(self, program: Program) -> tuple[int, ZoneState, dict[str, Content]]:
         written = self.cells.getValue((_VERSION,))
         if written is None:
             return 0, program.start(), {}
@@ -77,29 +89,35 @@ class Operate(StatefulProcessor):
         if kept is not None and kept.version == version:
             return version, kept.state, kept.chunks
         known = kept.chunks if kept is not None else {}
-        chunks: dict[str, Rows] = {}
+        chunks: dict[str, Content] = {}
+        used = {_VERSION, _HEAD}
 
-        def chunk(key: str) -> Rows:
-            chunks[key] = known[key] if key in known else chunk_rows(self._read(_CHUNK + key))
+        def chunk(key: str, cells: int) -> Content:
+            names = [_CHUNK + name for name in cell_names(key, cells)]
+            used.update(names)
+            chunks[key] = (
+                known[key] if key in known else content_of(key, [self._read(name) for name in names])
+            )
             return chunks[key]
 
         state = load_zone(program, self._read(_HEAD), chunk)
         stored = {name for (name,) in self.cells.keys()}  # noqa: SIM118 - not a dictionary
-        for name in stored - {_VERSION, _HEAD, *(_CHUNK + key for key in chunks)}:
+        for name in stored - used:
             self.cells.removeKey((name,))  # left by queries that are gone
         return version, state, chunks
 
-    def _save(self, program: Program, version: int, state: ZoneState, before: Mapping[str, Rows]) -> None:
+    def _save(self, program: Program, version: int, state: ZoneState, before: Mapping[str, Content]) -> None:
         saved = save_zone(program, state)
         for key, chunk in saved.chunks.items():
             if key not in before:
-                self._write(_CHUNK + key, encode(chunk_tree(chunk)))
+                for name, data in cells_of(key, chunk):
+                    self._write(_CHUNK + name, data)
         for key in before.keys() - saved.chunks.keys():
-            self.cells.removeKey((_CHUNK + key,))
+            for name in cell_names(key, count_cells(before[key])):
+                self.cells.removeKey((_CHUNK + name,))
         self._write(_HEAD, saved.head)
         self._write(_VERSION, (version + 1).to_bytes(8))
-        rows = {key: chunk.rows for key, chunk in saved.chunks.items()}
-        _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, rows)
+        _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, saved.contents())
 
     def _read(self, name: str) -> bytes:
         return bytes(self.cells.getValue((name,))[0])

@@ -6,9 +6,19 @@ Pure, like the kernels it hosts: no clock, no files, no Spark.
 from headwater.hosts.zone.clock import LEAP, Clusters, clusters_of
 from headwater.hosts.zone.program import Arrivals, Output, Program, ZoneState
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.hosts.zone.store import SavedZone, chunk_rows, load_zone, save_zone
+from headwater.hosts.zone.store import (
+    Content,
+    SavedZone,
+    cell_names,
+    cells_of,
+    content_of,
+    count_cells,
+    fetch_from,
+    load_zone,
+    save_zone,
+)
 
 __all__ = [
-    "LEAP", "Arrivals", "Clusters", "Output", "Program", "Queue", "QueueState", "SavedZone", "Unit", "ZoneState",
-    "chunk_rows", "clusters_of", "load_zone", "save_zone",
+    "LEAP", "Arrivals", "Clusters", "Content", "Output", "Program", "Queue", "QueueState", "SavedZone", "Unit", "ZoneState",
+    "cell_names", "cells_of", "clusters_of", "content_of", "count_cells", "fetch_from", "load_zone", "save_zone",
 ]  # fmt: skip

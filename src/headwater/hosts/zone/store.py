@@ -7,7 +7,7 @@ Rule 2  Every queue and every group has its own part of the head, under its name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,26 @@ import numpy as np
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.program import Program, ZoneState, waiting_for
 from headwater.hosts.zone.queue import QueueState
-from headwater.model import Chunk, Log, Rows, Saved, decode, encode, log_from, readable, tree_rows
+from headwater.model import (
+    Chunk,
+    KeyedStore,
+    Log,
+    Rows,
+    Run,
+    Saved,
+    decode,
+    encode,
+    keyed_store_from,
+    log_from,
+    readable,
+    run_from,
+    tree_rows,
+)
+
+Content = Rows | Run
+"""What a chunk's bytes hold: rows of a log, or a run of a store."""
+Fetch = Callable[[str, int], Content]
+"""Gives the content of a chunk by its key and its number of cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +43,46 @@ class SavedZone:
     """The head as bytes, and every chunk by its key; chunk keys are never used for two contents."""
 
     head: bytes
-    chunks: Mapping[str, Chunk]
+    chunks: Mapping[str, Chunk | Run]
+
+    def contents(self) -> dict[str, Content]:
+        """The content of every chunk, by its key."""
+        return {key: chunk if isinstance(chunk, Run) else chunk.rows for key, chunk in self.chunks.items()}
+
+    def cells(self) -> dict[str, bytes]:
+        """The bytes of every cell of every chunk."""
+        return {name: data for key, chunk in self.chunks.items() for name, data in cells_of(key, chunk)}
+
+
+def cells_of(key: str, chunk: Chunk | Run) -> Iterator[tuple[str, bytes]]:
+    """The cells of a chunk, each with its name."""
+    yield from zip(cell_names(key, chunk.cells), map(encode, chunk.trees()), strict=True)
+
+
+def cell_names(key: str, cells: int) -> list[str]:
+    """The names of the cells over which a chunk is saved."""
+    return [key, *(f"{key}#{number}" for number in range(1, cells))]
+
+
+def count_cells(content: Content) -> int:
+    """Over how many cells it is saved."""
+    return content.cells if isinstance(content, Run) else 1
+
+
+def content_of(key: str, cells: Sequence[bytes]) -> Content:
+    """A chunk's content from the bytes of its cells."""
+    trees = [decode(cell) for cell in cells]
+    return run_from(int(key.rpartition("/")[2]), trees) if "alive" in trees[0] else tree_rows(trees[0])
+
+
+def fetch_from(cells: Mapping[str, bytes]) -> Fetch:
+    """Contents from cells that are all at hand."""
+    return lambda key, count: content_of(key, [cells[name] for name in cell_names(key, count)])
 
 
 def save_zone(program: Program, state: ZoneState) -> SavedZone:
     """The state of a zone, ready to be written."""
-    chunks: dict[str, Chunk] = {}
+    chunks: dict[str, Chunk | Run] = {}
     queues = {}
     for name, queue in state.queues.items():
         queues[name] = {
@@ -44,7 +97,11 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
     for group in program.groups:
         saved = group.kernel.save(state.groups[group.name])
         logs = {name: _outline(f"group/{group.name}/{name}", log, chunks) for name, log in saved.logs.items()}
-        groups[group.name] = {"values": saved.values, "logs": logs}
+        stores = {}
+        for name, store in saved.stores.items():
+            chunks.update({f"store/{group.name}/{name}/{run.number}": run for run in store.runs})
+            stores[name] = store.outline()
+        groups[group.name] = {"values": saved.values, "logs": logs, "stores": stores}
     waits = {}
     for name, fingerprint in program.waits.items():
         outline = _outline(f"waiting/{name}", state.groups[waiting_for(name)], chunks)
@@ -54,8 +111,8 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
 
 
 @readable("its parts do not fit together")
-def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> ZoneState:
-    """The state that was saved, for this program's queries; `chunk` gives the rows of a key."""
+def load_zone(program: Program, head: bytes, chunk: Fetch) -> ZoneState:
+    """The state that was saved, for this program's queries; `chunk` gives the content of a key."""
     tree = decode(head)
     queues = {}
     for name, queue in program.queues.items():
@@ -80,7 +137,11 @@ def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> Zo
         logs = {
             name: _log(f"group/{group.name}/{name}", outline, chunk) for name, outline in part["logs"].items()
         }
-        groups[group.name] = group.kernel.load(Saved(part["values"], logs), since)
+        stores = {
+            name: _store(f"store/{group.name}/{name}", outline, chunk)
+            for name, outline in part["stores"].items()
+        }
+        groups[group.name] = group.kernel.load(Saved(part["values"], logs, stores), since)
     waits = tree.get("waiting", {})
     for name, fingerprint in program.waits.items():
         known = waits.get(name, {})
@@ -89,16 +150,20 @@ def load_zone(program: Program, head: bytes, chunk: Callable[[str], Rows]) -> Zo
     return ZoneState(queues, groups)
 
 
-def chunk_rows(data: bytes) -> Rows:
-    """The rows of a chunk's bytes."""
-    return tree_rows(decode(data))
-
-
-def _outline(prefix: str, log: Log, chunks: dict[str, Chunk]) -> Any:
+def _outline(prefix: str, log: Log, chunks: dict[str, Chunk | Run]) -> Any:
     chunks.update({f"{prefix}/{chunk.number}": chunk for chunk in log.chunks})
     return log.outline()
 
 
-def _log(prefix: str, outline: Any, chunk: Callable[[str], Rows]) -> Log:
+def _log(prefix: str, outline: Any, chunk: Fetch) -> Log:
     numbers = [int(number) for number in outline["chunks"][:, 0]]
-    return log_from(outline, {number: chunk(f"{prefix}/{number}") for number in numbers})
+    return log_from(outline, {number: chunk(f"{prefix}/{number}", 1) for number in numbers})
+
+
+def _store(prefix: str, outline: Any, chunk: Fetch) -> KeyedStore:
+    runs: dict[int, Run] = {}
+    for number, cells in outline["runs"].tolist():
+        run = chunk(f"{prefix}/{number}", cells)
+        assert isinstance(run, Run)
+        runs[number] = run
+    return keyed_store_from(outline, runs)

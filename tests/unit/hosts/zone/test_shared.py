@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, load_zone, save_zone
+from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
 from headwater.model import SECOND, Column, ColumnType, Rows, parse_instant, strings
 from headwater.query.plan import Plan, compile_text
 
@@ -78,8 +78,7 @@ def run(
             counts.update(output.counts)
             if restored:
                 saved = save_zone(program, state)
-                chunks = {key: chunk.rows for key, chunk in saved.chunks.items()}
-                state = load_zone(program, saved.head, chunks.__getitem__)
+                state = load_zone(program, saved.head, fetch_from(saved.cells()))
     return told, +counts
 
 

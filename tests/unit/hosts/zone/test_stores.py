@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from headwater.hosts.zone import Program, ZoneState, chunk_rows, load_zone, save_zone
+from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save_zone
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.queue import QueueState
-from headwater.model import BEGINNING, END, SECOND, Column, Instant, Rows, chunk_tree, encode, log
+from headwater.model import BEGINNING, END, SECOND, Column, Instant, Rows, log
 from headwater.query.groups import store_of
 from headwater.query.plan import compile_text
 
@@ -55,9 +55,8 @@ class Run:
             name: QueueState({name: InputClock(reached)}, reached) for name, reached in self.reached.items()
         }
         saved = save_zone(self.program, ZoneState(queues, self.groups))
-        chunks = {key: encode(chunk_tree(chunk)) for key, chunk in saved.chunks.items()}
         self.program = Program(compile_text(STREAMS + text))
-        self.groups = load_zone(self.program, saved.head, lambda key: chunk_rows(chunks[key])).groups
+        self.groups = load_zone(self.program, saved.head, fetch_from(saved.cells())).groups
 
     def stored(self, source: str) -> list[str]:
         """The events in the store of a source."""

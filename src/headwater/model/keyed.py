@@ -1,0 +1,305 @@
+"""State by key: a step reads, changes and saves the keys that it touches, and a key that is gone leaves nothing.
+
+A store is a few *runs*, the newest last. A run is records in the order of their keys and never changes. What a step puts
+is a new run; the newest record of a key counts, and a key that is gone has a mark in a newer run.
+
+Rule 1  A run at least `_RATIO` times as large as the next newer one stays as it is; smaller ones are merged with it. So there are
+        few runs, and each key is written again a few times in its life.
+Rule 2  Marks of keys that are gone vanish where they meet the oldest run. A store whose every key has gone is empty.
+Rule 3  A run's number is used once, so whoever has run 17 of a store has it for good. It is saved in cells of some
+        CELL_BYTES.
+Rule 4  A store has one shape (`like`): records that were written in another are read in this one.
+
+Memory  At most three times the records that count: newer runs together have at most half as many as the oldest.
+Cost    finding n keys: n binary searches in every run. Putting n: the same, and a merge that is paid for by earlier puts.
+Source  the log-structured merge tree (O'Neil et al., 1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwater.model.codec import Tree
+from headwater.model.records import (
+    Ids,
+    Records,
+    Whole,
+    join_records,
+    no_records,
+    records_from_tree,
+    records_tree,
+    shaped,
+    stored,
+)
+from headwater.model.time import END, Instant
+
+CELL_BYTES = 256 << 10
+_RATIO = 3
+_GLANCE = 64
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Records in the order of their keys, saved over `cells` cells; where `alive` is false the key is gone and the record is blank."""
+
+    number: int
+    records: Records
+    alive: NDArray[np.bool_]
+    cells: int
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @cached_property
+    def by_due(self) -> tuple[Places, Whole]:
+        """Places in the order of `due`, and the times in that order."""
+        return _sorted(self.records.due)
+
+    @cached_property
+    def by_hold(self) -> tuple[Places, Whole]:
+        """Places in the order of `hold`, and the times in that order."""
+        return _sorted(self.records.hold)
+
+    def trees(self) -> list[Tree]:
+        """What is saved in each of them."""
+        bounds = np.linspace(0, len(self), self.cells + 1).astype(np.int64)
+        cut = [np.arange(low, high) for low, high in pairwise(bounds)]
+        return [{"alive": self.alive[at], **records_tree(self.records.take(at))} for at in cut]
+
+
+def run_from(number: int, trees: Sequence[Tree]) -> Run:
+    """A run from what was saved of it."""
+    records = join_records([records_from_tree(tree) for tree in trees])
+    return Run(number, records, np.concatenate([tree["alive"] for tree in trees]), len(trees))
+
+
+def _run(number: int, records: Records, alive: NDArray[np.bool_]) -> Run:
+    """A new run."""
+    cells = max(1, min(len(records), -(-records.size // CELL_BYTES)))
+    return Run(number, records, alive, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedStore:
+    """Records by key. `glanced`: for every run, how many places of `by_hold` are known not to count."""
+
+    like: Records
+    runs: tuple[Run, ...] = ()
+    count: int = 0
+    glanced: tuple[int, ...] = ()
+    next_number: int = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def size(self) -> int:
+        """Bytes, those of records that no longer count included."""
+        return sum(run.records.size for run in self.runs)
+
+    @property
+    def held(self) -> Instant:
+        """The least `hold` of all records; END if there is none."""
+        fronts = (
+            int(run.by_hold[1][at]) for run, at in zip(self.runs, self.glanced, strict=True) if at < len(run)
+        )
+        return min(fronts, default=END)
+
+    def find(self, ids: Ids) -> tuple[Records, Places]:
+        """The records of those keys that are there, and for every key its place among them, or -1. `ids` may repeat."""
+        places = np.full(len(ids), -1, np.int64)
+        parts: list[Records] = []
+        open_ = np.arange(len(ids))
+        found_so_far = 0
+        for run in reversed(self.runs):
+            if not len(open_):
+                break
+            at = _search(run.records.ids, ids[open_])
+            here = at >= 0
+            counts = here & run.alive[at]
+            if counts.any():
+                different, number = np.unique(at[counts], return_inverse=True)
+                parts.append(shaped(run.records.take(different), self.like))
+                places[open_[counts]] = number + found_so_far
+                found_so_far += len(different)
+            open_ = open_[~here]
+        return (join_records(parts) if parts else shaped(no_records(), self.like)), places
+
+    def due(self, since: Instant, until: Instant) -> Ids:
+        """The keys that are due at `since` or later and before `until`."""
+        found = []
+        for place, run in enumerate(self.runs):
+            order, times = run.by_due
+            at = order[np.searchsorted(times, since) : np.searchsorted(times, until)]
+            if len(at):
+                found.append(run.records.ids[at[self._counts(place, at)]])
+        return np.concatenate(found) if found else no_records().ids
+
+    def put(self, records: Records, gone: Ids) -> KeyedStore:
+        """With these records instead of those that the keys had, and without the keys in `gone`; no key twice."""
+        ids = np.concatenate([records.ids, gone])
+        if not len(ids):
+            return self
+        before = int(self.has(ids).sum())
+        blank = Records(gone, np.full(len(gone), END), np.full(len(gone), END))
+        order = _order(ids)
+        added = _run(
+            self.next_number,
+            join_records([stored(shaped(records, self.like)), shaped(blank, self.like)]).take(order),
+            np.arange(len(ids))[order] < len(records),
+        )
+        runs, number = _merged([*self.runs, added], self.next_number + 1, self.like)
+        after = replace(
+            self,
+            runs=tuple(runs),
+            count=self.count + len(records) - before,
+            next_number=number,
+            glanced=(0,) * len(runs),
+        )
+        return replace(after, glanced=after._glances(dict(zip(self.runs, self.glanced, strict=True))))
+
+    def has(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each key has a record."""
+        known = np.zeros(len(ids), np.bool_)
+        open_ = np.arange(len(ids))
+        for run in reversed(self.runs):
+            at = _search(run.records.ids, ids[open_])
+            here = at >= 0
+            known[open_[here]] = run.alive[at[here]]
+            open_ = open_[~here]
+        return known
+
+    def everything(self) -> Records:
+        """All records, in the order of their keys: for tests, and for those who must look at everything."""
+        merged = _together(list(self.runs), self.next_number, self.like) if self.runs else None
+        return shaped(no_records(), self.like) if merged is None else merged.records
+
+    def shaped_like(self, like: Records) -> KeyedStore:
+        """The same records, in another shape."""
+        return replace(self, like=stored(like))
+
+    def outline(self) -> Tree:
+        """What is needed beside the runs to put the store together again."""
+        runs = np.array([[run.number, run.cells] for run in self.runs], np.int64).reshape(-1, 2)
+        return {"next": self.next_number, "count": self.count, "glanced": list(self.glanced), "runs": runs}
+
+    def _counts(self, place: int, at: Places) -> NDArray[np.bool_]:
+        """Whether records of a run count: their keys are not gone, and no newer run has them."""
+        run = self.runs[place]
+        counts = run.alive[at].copy()
+        ids = run.records.ids[at]
+        for newer in self.runs[place + 1 :]:
+            counts &= _search(newer.records.ids, ids) < 0
+        return counts
+
+    def _glances(self, known: Mapping[Run, int]) -> tuple[int, ...]:
+        """For every run the first place of `by_hold` that counts; END counts for nothing, so nobody looks behind it."""
+        found = []
+        for place, run in enumerate(self.runs):
+            order, times = run.by_hold
+            last = int(np.searchsorted(times, END))
+            at = known.get(run, 0)
+            while at < last:
+                counts = self._counts(place, order[at : min(at + _GLANCE, last)])
+                if counts.any():
+                    at += int(counts.argmax())
+                    break
+                at += len(counts)
+            found.append(at if at < last else len(run))
+        return tuple(found)
+
+
+def empty_store(like: Records) -> KeyedStore:
+    """No records yet; `like` has the columns and lists of those that will come, and no line."""
+    return KeyedStore(stored(like))
+
+
+def keyed_store_from(outline: Tree, runs: Mapping[int, Run]) -> KeyedStore:
+    """The store of an outline, in the shape in which it was saved; `runs` gives the run of each number."""
+    listed = tuple(runs[number] for number in outline["runs"][:, 0].tolist())
+    like = _shape_of(listed)
+    return KeyedStore(like, listed, outline["count"], tuple(outline["glanced"]), outline["next"])
+
+
+def _shape_of(runs: Sequence[Run]) -> Records:
+    """Every column and list that some run has, without a line."""
+    nothing = np.zeros(0, np.int64)
+    like = no_records()
+    for run in runs:
+        one = run.records.take(nothing)
+        like = Records(
+            like.ids, like.due, like.hold, {**like.table, **one.table}, {**like.lists, **one.lists}
+        )
+    return like
+
+
+def _merged(runs: list[Run], number: int, like: Records) -> tuple[list[Run], int]:
+    """Runs by rule 1, and the next number."""
+    first = len(runs) - 1
+    weight = len(runs[first])
+    while first and len(runs[first - 1]) < _RATIO * weight:
+        first -= 1
+        weight += len(runs[first])
+    if first == len(runs) - 1 and first:
+        return runs, number
+    merged = _together(runs[first:], number, like, oldest=first == 0)
+    return [*runs[:first], *([merged] if len(merged) else [])], number + 1
+
+
+def _together(runs: list[Run], number: int, like: Records, *, oldest: bool = True) -> Run:
+    """One run of several; without marks if the oldest is among them."""
+    parts, alive = [], []
+    for place, run in enumerate(runs):
+        keep = run.alive.copy() if oldest else np.ones(len(run), np.bool_)
+        for newer in runs[place + 1 :]:
+            keep &= _search(newer.records.ids, run.records.ids) < 0
+        at = np.flatnonzero(keep)
+        parts.append(shaped(run.records if len(at) == len(run) else run.records.take(at), like))
+        alive.append(run.alive[at])
+    if len(parts) == 1:
+        return _run(number, parts[0], alive[0])
+    joined = shaped(join_records(parts), like)
+    order = _order(joined.ids)
+    return _run(number, joined.take(order), np.concatenate(alive)[order])
+
+
+def _order(ids: Ids) -> Places:
+    """The order of keys. Runs that are in order already are merged in one pass."""
+    order = np.argsort(ids[:, 0], kind="stable")
+    ordered = ids[order, 0]
+    if len(ids) > 1 and (ordered[1:] == ordered[:-1]).any():
+        return np.lexsort((ids[:, 1], ids[:, 0]))
+    return order
+
+
+def _sorted(times: Whole) -> tuple[Places, Whole]:
+    order = np.argsort(times, kind="stable")
+    return order, times[order]
+
+
+@njit(cache=True, nogil=True)
+def _search(ids: Any, wanted: Any) -> Any:
+    """int64[len(wanted)]: where each key stands in `ids`, which are in order; -1: nowhere."""
+    found = np.full(len(wanted), -1, np.int64)
+    for n in range(len(wanted)):
+        high_bits, low_bits = wanted[n, 0], wanted[n, 1]
+        low, high = 0, len(ids)
+        while low < high:
+            middle = (low + high) >> 1
+            if ids[middle, 0] < high_bits or (ids[middle, 0] == high_bits and ids[middle, 1] < low_bits):
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(ids) and ids[low, 0] == high_bits and ids[low, 1] == low_bits:
+            found[n] = low
+    return found
