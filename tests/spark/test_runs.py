@@ -9,7 +9,8 @@ from threading import Event
 
 import pytest
 
-from headwater.hosts.spark.checkpoint import FORMAT, hold
+from headwater.hosts.spark.checkpoint import hold
+from headwater.hosts.spark.notes import FORMAT
 from headwater.hosts.spark.runs import run_batch, run_follow
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import HostError

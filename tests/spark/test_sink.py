@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pyarrow as pa
 import pytest
 
 from headwater.apps.cli import main
-from headwater.hosts.spark.checkpoint import FORMAT, hold, zones_of
+from headwater.hosts.spark.checkpoint import hold, zones_of
+from headwater.hosts.spark.notes import Notes, QueryNote, notes_text, read_notes
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HostError
 from headwater.query.plan import compile_text
 
 QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
-NOTES = {"format": FORMAT, "run": "r", "zones": 2, "tasks": 1, "streams": {"weather": "at"}}
-NOTES |= {"queries": {"q": "f"}}
+NOTES = Notes("r", "0.1.0", 2, 1, {"weather": "at"}, {"q": QueryNote("select", "f")}, {"q": 2})
 
 
 def table(*bodies: str) -> pa.Table:
@@ -74,23 +75,46 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     )
 
 
+@pytest.fixture
+def notes(tmp_path):
+    (tmp_path / "headwater").mkdir()
+    path = tmp_path / "headwater" / "run.json"
+    path.write_bytes(notes_text(NOTES))
+    return path
+
+
+def test_notes_come_back(tmp_path, notes):
+    assert read_notes(tmp_path) == NOTES
+    notes.write_text(json.dumps(json.loads(notes.read_text())))  # laid out by another program
+    assert read_notes(tmp_path) == NOTES
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"format": "1"}, {"format": True}, {"run": 5}, {"zones": "2"}, {"zones": 0}, {"zones": True},
-        {"tasks": None}, {"tasks": 0}, {"tasks": 3}, {"streams": []}, {"streams": {"weather": 1}}, {"queries": None},
+        {"format": "1"}, {"format": True}, {"run": "s"}, {"zones": 3}, {"tasks": 2}, {"streams": {}},
+        {"queries": {}}, {"parts": {}}, {"more": 1}, {"checksum": None},
     ],
 )  # fmt: skip
-def test_damaged_notes_of_a_checkpoint_are_unreadable_state(tmp_path, wrong):
-    (tmp_path / "headwater").mkdir()
-    notes = tmp_path / "headwater" / "run.json"
-    notes.write_text(json.dumps(NOTES))
-    assert zones_of(tmp_path, 5) == 2
-    notes.write_text(json.dumps({**NOTES, **wrong}))
+def test_changed_notes_of_a_checkpoint_are_unreadable_state(tmp_path, notes, wrong):
+    notes.write_text(json.dumps({**json.loads(notes.read_text()), **wrong}))
     with pytest.raises(HostError) as caught:
         zones_of(tmp_path, 5)
-    assert caught.value.code == "state-unreadable"
-    assert caught.value.message == f"the checkpoint '{tmp_path}' cannot be used: its notes are damaged"
+    assert str(caught.value).splitlines() == [
+        f"error[state-unreadable]: the checkpoint '{tmp_path}' cannot be used: its notes are damaged",
+        "  restore it from a copy, or start with a new --checkpoint folder",
+    ]
+
+
+def test_notes_with_any_byte_changed_are_damaged_or_say_the_same(tmp_path, notes):
+    whole = notes.read_bytes()
+    choose = random.Random(7)
+    for at in range(len(whole)):
+        notes.write_bytes(whole[:at] + bytes([whole[at] ^ choose.randint(1, 255)]) + whole[at + 1 :])
+        try:
+            assert read_notes(tmp_path) == NOTES
+        except HostError as refused:
+            assert refused.code == "state-unreadable"
 
 
 def test_another_number_of_zones_than_the_checkpoint_has_is_refused(tmp_path, monkeypatch, capfd):

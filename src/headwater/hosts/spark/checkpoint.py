@@ -1,7 +1,7 @@
 """What a checkpoint folder knows about us, beside what Spark keeps in it: for whom it was made, and that one run uses it.
 
 ```
-DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start and over how many zones their points lie
+DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start (see `notes`)
 DIR/headwater/lock       held while a run uses the folder
 DIR/headwater/files/     which files came in which order (see `file_log`)
 DIR/spark/               Spark's own checkpoint
@@ -11,20 +11,19 @@ DIR/spark/               Spark's own checkpoint
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from headwater import __version__
 from headwater.hosts.cores import usable_cores
+from headwater.hosts.spark.notes import Notes, QueryNote, read_notes, write_notes
+from headwater.hosts.spark.relocation import settle
 from headwater.model import HostError, StreamSchema
 from headwater.query.plan import Plan
-
-FORMAT = 4
 
 
 @dataclass(slots=True)
@@ -39,8 +38,8 @@ class Checkpoint:
 
     @property
     def spark(self) -> Path:
-        """Spark's part."""
-        return self.folder / "spark"
+        """Spark's part, by its whole path: Spark writes it down (see `relocation`)."""
+        return Path(os.path.abspath(self.folder / "spark"))  # noqa: PTH100 - links stay
 
     @property
     def files(self) -> Path:
@@ -60,20 +59,20 @@ class Checkpoint:
 
 def zones_of(folder: Path, otherwise: int) -> int:
     """The number of zones a checkpoint was made with; it never changes."""
-    notes = _notes(folder)
-    return otherwise if notes is None else int(notes["zones"])
+    notes = read_notes(folder)
+    return otherwise if notes is None else notes.zones
 
 
 def tasks_of(folder: Path, otherwise: int) -> int:
     """Over how many tasks the zones of a checkpoint are spread, whatever cores there are now: zones find their state by it."""
-    notes = _notes(folder)
-    return otherwise if notes is None else int(notes["tasks"])
+    notes = read_notes(folder)
+    return otherwise if notes is None else notes.tasks
 
 
 def parts_of(folder: Path) -> dict[str, int]:
     """Over how many zones the points of each query lay at the last start; nothing for a query that has none."""
-    notes = _notes(folder)
-    return {} if notes is None else dict(notes.get("parts", {}))
+    notes = read_notes(folder)
+    return {} if notes is None else dict(notes.parts)
 
 
 def parts_in(plan: Plan) -> dict[str, int]:
@@ -86,6 +85,25 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
 
     A new checkpoint spreads its zones over one task for each of `cores` (default: those of this process), for good.
     """
+    lock = lock_folder(folder)
+    try:
+        earlier = read_notes(folder)
+        if earlier is not None:
+            _refuse_others(folder, earlier, plan)
+        notes = _noted(plan, earlier, cores or usable_cores())
+        try:
+            settle(folder / "spark")
+            write_notes(folder, notes)
+        except OSError as cause:
+            raise _unwritable(folder, cause) from cause
+    except HostError:
+        lock.close()
+        raise
+    return Checkpoint(folder, notes.zones, notes.tasks, notes.run, lock)
+
+
+def lock_folder(folder: Path) -> TextIOWrapper:
+    """Make a checkpoint folder ours until the lock is closed, or say why not."""
     ours = folder / "headwater"
     _refuse_foreign(folder)
     try:
@@ -102,84 +120,25 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
             f"another run is using the checkpoint '{folder}'",
             advice=["stop it first, or give this run a --checkpoint of its own"],
         ) from cause
-    notes = _notes(folder)
-    try:
-        if notes is not None:
-            _refuse_others(folder, notes, plan)
-    except HostError:
-        lock.close()
-        raise
-    run_id = notes["run"] if notes else uuid.uuid4().hex
-    earlier = notes["streams"] if notes else {}
-    streams = {**earlier, **{stream.name: _definition(stream) for stream in plan.streams}}
-    queries = {query.name: query.fingerprint for query in plan.queries}
-    tasks = notes["tasks"] if notes else min(plan.zones, cores or usable_cores())
-    told = {"format": FORMAT, "run": run_id, "zones": plan.zones, "tasks": tasks, "streams": streams}
-    told |= {"queries": queries}
-    told |= {"parts": parts} if (parts := parts_in(plan)) else {}
-    try:
-        replace_file(ours / "run.json", json.dumps(told, indent=1).encode())
-    except OSError as cause:
-        lock.close()
-        raise _unwritable(folder, cause) from cause
-    return Checkpoint(folder, plan.zones, tasks, run_id, lock)
+    return lock
+
+
+def _noted(plan: Plan, earlier: Notes | None, cores: int) -> Notes:
+    """What is noted at the start of a run."""
+    streams = {stream.name: _definition(stream) for stream in plan.streams}
+    return Notes(
+        run=earlier.run if earlier else uuid.uuid4().hex,
+        version=__version__,
+        zones=plan.zones,
+        tasks=earlier.tasks if earlier else min(plan.zones, cores),
+        streams={**earlier.streams, **streams} if earlier else streams,
+        queries={query.name: QueryNote(query.kind, query.fingerprint) for query in plan.queries},
+        parts=parts_in(plan),
+    )
 
 
 def _unwritable(folder: Path, cause: OSError) -> HostError:
     return HostError("checkpoint-unwritable", f"cannot write to '{folder}': {cause.strerror or cause}")
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the whole new one, also after a crash."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
-def _notes(folder: Path) -> Mapping[str, Any] | None:
-    path = folder / "headwater" / "run.json"
-    if not path.exists():
-        return None
-    try:
-        notes = json.loads(path.read_text())
-        known = notes["format"]
-    except (ValueError, LookupError, TypeError, RecursionError, OSError) as cause:
-        raise _unreadable(folder, "its notes are damaged") from cause
-    if type(known) is not int:
-        raise _unreadable(folder, "its notes are damaged")
-    if known != FORMAT:
-        raise _unreadable(folder, f"it has format {known}, this version reads {FORMAT}")
-    if not _whole(notes):
-        raise _unreadable(folder, "its notes are damaged")
-    return notes
-
-
-def _whole(notes: Mapping[str, Any]) -> bool:
-    """Whether notes of our format hold all that is used of them."""
-    zones, tasks, streams = notes.get("zones"), notes.get("tasks"), notes.get("streams")
-    parts = notes.get("parts", {})
-    return (
-        isinstance(notes.get("run"), str)
-        and type(zones) is int
-        and type(tasks) is int
-        and 1 <= tasks <= zones
-        and isinstance(streams, dict)
-        and all(isinstance(definition, str) for definition in streams.values())
-        and isinstance(notes.get("queries"), dict)
-        and isinstance(parts, dict)
-        and all(type(count) is int and count in (1, zones) for count in parts.values())
-    )
-
-
-def _unreadable(folder: Path, why: str) -> HostError:
-    return HostError(
-        "state-unreadable",
-        f"the checkpoint '{folder}' cannot be used: {why}",
-        advice=["start with a new --checkpoint folder, or run the version of Headwater that wrote this one"],
-    )
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -193,9 +152,9 @@ def _refuse_foreign(folder: Path) -> None:
         )
 
 
-def _refuse_others(folder: Path, notes: Mapping[str, Any], plan: Plan) -> None:
+def _refuse_others(folder: Path, notes: Notes, plan: Plan) -> None:
     for stream in plan.streams:
-        earlier = notes["streams"].get(stream.name)
+        earlier = notes.streams.get(stream.name)
         if earlier is not None and earlier != _definition(stream):
             raise HostError(
                 "checkpoint-other-streams",
@@ -206,16 +165,16 @@ def _refuse_others(folder: Path, notes: Mapping[str, Any], plan: Plan) -> None:
                     "start with a new --checkpoint folder, or put the stream back",
                 ],
             )
-    if not {stream.name for stream in plan.streams} & set(notes["streams"]):
+    if not {stream.name for stream in plan.streams} & set(notes.streams):
         raise HostError(
             "checkpoint-other-streams",
-            f"the checkpoint '{folder}' was made for other streams: {', '.join(notes['streams'])}",
+            f"the checkpoint '{folder}' was made for other streams: {', '.join(notes.streams)}",
             advice=["start with a new --checkpoint folder"],
         )
-    if plan.zones != notes["zones"]:
+    if plan.zones != notes.zones:
         raise HostError(
             "checkpoint-other-zones",
-            f"the checkpoint '{folder}' has {notes['zones']} zones, this run wants {plan.zones}",
+            f"the checkpoint '{folder}' has {notes.zones} zones, this run wants {plan.zones}",
             advice=["the number of zones is fixed when a checkpoint is made"],
         )
 

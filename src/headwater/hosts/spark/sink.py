@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.hosts.spark.checkpoint import replace_file
+from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
 _OWNER = ".headwater.json"

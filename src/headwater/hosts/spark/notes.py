@@ -1,0 +1,91 @@
+"""Our notes in a checkpoint, `headwater/run.json`: for whom it was made, and what ran at the last start.
+
+A checksum covers what they say, so damaged notes are refused. Zones, tasks and the definitions of streams never change; the
+queries are those of the last start.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+from headwater.hosts.spark.replacing import replace_file
+from headwater.model import HostError
+
+FORMAT = 5
+
+OTHER_VERSION: Final = (
+    "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
+)
+DAMAGED: Final = "restore it from a copy, or start with a new --checkpoint folder"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNote:
+    """What was known of a query at the last start: its operator, and what changes with its meaning."""
+
+    kind: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What is noted. `parts`: over how many zones the points of queries lie; `version`: the Headwater of the last start."""
+
+    run: str
+    version: str
+    zones: int
+    tasks: int
+    streams: Mapping[str, str]
+    queries: Mapping[str, QueryNote]
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_notes(folder: Path) -> Notes | None:
+    """The notes of a checkpoint folder; None if it has none yet."""
+    path = folder / "headwater" / "run.json"
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as cause:
+        raise unusable(folder, "its notes are damaged") from cause
+    try:
+        told = json.loads(text)
+        known = told["format"]
+    except (ValueError, LookupError, TypeError, RecursionError) as cause:
+        raise unusable(folder, "its notes are damaged") from cause
+    if type(known) is not int:
+        raise unusable(folder, "its notes are damaged")
+    if known != FORMAT:
+        raise unusable(folder, f"it has format {known}, this version reads {FORMAT}", advice=[OTHER_VERSION])
+    if told.pop("checksum", None) != _checksum(told):
+        raise unusable(folder, "its notes are damaged")
+    del told["format"]
+    queries = {name: QueryNote(**note) for name, note in told.pop("queries").items()}
+    return Notes(queries=queries, **told)
+
+
+def write_notes(folder: Path, notes: Notes) -> None:
+    """Replace the notes of a checkpoint folder."""
+    replace_file(folder / "headwater" / "run.json", notes_text(notes))
+
+
+def notes_text(notes: Notes) -> bytes:
+    """Notes as they are written."""
+    told: dict[str, Any] = {"format": FORMAT, **asdict(notes)}
+    return json.dumps({**told, "checksum": _checksum(told)}, indent=1).encode()
+
+
+def unusable(folder: Path, why: str, *, advice: Sequence[str] = (DAMAGED,)) -> HostError:
+    """The refusal of a checkpoint as a whole."""
+    return HostError("state-unreadable", f"the checkpoint '{folder}' cannot be used: {why}", advice=advice)
+
+
+def _checksum(told: Mapping[str, Any]) -> str:
+    """Of what is said, however it is laid out."""
+    return f"{crc32(json.dumps(told, sort_keys=True).encode()):08x}"
