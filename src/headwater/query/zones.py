@@ -160,7 +160,7 @@ def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
             readers.setdefault(source, []).append(query)
 
     found: set[str] = set()
-    for name, query in reversed(catalogue.queries.items()):  # each before those it reads
+    for name, query in reversed(list(catalogue.queries.items())):  # each before those it reads
         suppressed = query.suppression is not None
         if all(
             (_is_plain(reader) or (suppressed and reader.prediction is not None and _is_by_sensor(reader)))

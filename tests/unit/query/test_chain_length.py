@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from headwater.model import QueriesRefused
@@ -14,8 +16,7 @@ def chain_of(length: int, stream: str = "r", operator: str = "") -> str:
     declared = "CREATE STREAM r (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));"
     names = [stream, *(f"q{place}" for place in range(1, length + 1))]
     queries = (
-        f"CREATE QUERY {name} AS SELECT * FROM {source} {operator};"
-        for source, name in zip(names, names[1:], strict=False)
+        f"CREATE QUERY {name} AS SELECT * FROM {source} {operator};" for source, name in pairwise(names)
     )
     return "\n".join([declared, *queries])
 
