@@ -1,7 +1,7 @@
 """Small worlds for MATCH_RECOGNIZE: random patterns, conditions, measures and clauses over a stream of few values.
 
 Simple things are common, rare ones are all there. What the definition leaves open is left out:
-  - under MATCH EVERY, loops over what may be empty, and `!` on groups; without it, loops over what prefers to be empty;
+  - `!` on groups;
   - NOT anywhere but in the outermost sequence, behind something that always binds a row; a loop before it is over one variable and
     something that always binds a row comes behind it;
   - `$` or NEXT in DEFINE together with TIMEOUTS or LIMIT;
@@ -145,9 +145,7 @@ def _part(shape: _Shape) -> tree.Pattern:
     if rare < 12:
         return shape.variable()
     if rare < 14:
-        group = _group(shape, least=2)
-        empty_first = _may_be_empty(group) and _some(group, tree.Loop, reluctant=True)
-        return group if empty_first else _loop(shape, group)
+        return _loop(shape, _group(shape, least=1 if shape.chance(30) else 2))
     if rare < 16:
         return tree.Choice((_group(shape, least=1), _group(shape, least=1)))
     if rare < 17:
@@ -160,12 +158,13 @@ def _part(shape: _Shape) -> tree.Pattern:
 
 
 def _group(shape: _Shape, least: int) -> tree.Pattern:
-    """Variables one after the other, some of them repeated, the first never left out under MATCH EVERY."""
-    parts: list[tree.Pattern] = [shape.variable()]
-    while shape.room > 0 and (len(parts) < least or shape.chance(20)):
+    """Variables one after the other, some of them repeated or left out: all of them may be."""
+    parts: list[tree.Pattern] = []
+    empty = shape.chance(25)
+    while not parts or (shape.room > 0 and (len(parts) < least or shape.chance(20))):
         parts.append(_loop(shape, shape.variable()) if shape.chance(30) else shape.variable())
-    if not shape.every and shape.chance(10):
-        parts[0] = tree.Loop(parts[0], 0, 1)
+        if empty and not _may_be_empty(parts[-1]):
+            parts[-1] = tree.Loop(parts[-1], 0, 1, reluctant=shape.chance(40))
     links = [shape.choose(*shape.links) for _ in parts[1:]]
     return parts[0] if len(parts) == 1 else tree.Sequence(tuple(parts), tuple(links))
 

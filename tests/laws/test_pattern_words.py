@@ -35,17 +35,14 @@ LETTERS = st.sampled_from("abc").map(lambda letter: (letter.upper(), letter.uppe
 
 
 QUANTIFIERS = ("+", "{2}", "{1,2}", "{2,}", "{,2}", "+?", "*?", "??", "{1,2}?")
-# Loops of loops only over what takes a row: Python lets a round of `(a*?)*` be empty where we look for one that is not.
+# Where the inside may be empty, not {1,2}: Perl ends a loop with the empty round that reaches the minimum, and so do we;
+# Python tries another one.
 SPELLED = st.recursive(
     st.one_of(LETTERS, st.builds(_loop, LETTERS, st.sampled_from(QUANTIFIERS))),
     lambda inner: st.one_of(
         st.lists(inner, min_size=2, max_size=3).map(_sequence),
         st.lists(inner, min_size=2, max_size=2).map(_choice),
-        st.builds(
-            _loop,
-            inner.filter(lambda spelled: not re.fullmatch(spelled[2], "")),
-            st.sampled_from(("*", "+", "?", "*?", "{2}")),
-        ),
+        st.builds(_loop, inner, st.sampled_from(("*", "+", "?", "*?", "{2}", "{,2}", "+?", "??"))),
     ),
     max_leaves=5,
 )

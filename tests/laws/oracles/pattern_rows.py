@@ -227,12 +227,16 @@ class Search:
                 return
 
             def after(later: _State) -> Iterator[Outcome]:
-                # Rule 10, an empty round does not count. Reading: MATCH EVERY has no empty rounds at all; without it they
-                # may fill up the minimum, as in the standard.
-                if len(later.bound) == len(state.bound) and (self.operator.every or count >= loop.least):
-                    return
-                yield from rounds(later, count + 1)
+                # Rule 10: an empty round may fill the minimum; the one that reaches it, and every one beyond it, ends the
+                # loop. Reading: one beyond it leaves nothing behind, it is as though the loop had been left before it.
+                if len(later.bound) > len(before.bound) or count + 1 < loop.least:
+                    yield from rounds(later, count + 1)
+                elif count < loop.least:
+                    yield from leave(later, count + 1, 0)
+                else:
+                    yield from leave(replace(before, key=later.key), count, 0)
 
+            before = state
             begun = len(state.bound) > len(entry.bound)
             if begun:
                 # NOT behind a loop: a relaxed one between all repetitions, a strict one from the minimum on.

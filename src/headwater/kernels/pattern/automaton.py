@@ -7,6 +7,7 @@ Rule 3  A veto kills a partial match: PASSED when a row that is passed over sati
         row behind the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
         (the loop of a `!`, an UNTIL between repetitions), TAKEN when the taken one does (an UNTIL at the first repetition).
 Rule 4  An ABSENT state takes no row: it is a match once its time has run out. An AT_END state is a match if no row follows.
+Rule 5  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
 
 Nothing here looks at rows: an automaton is made once for a query and never changes.
 """
@@ -92,7 +93,10 @@ class _Way:
     vetoes: tuple[Veto, ...] = ()
     edge: bool = False
     at_end: bool = False
-    rounds: tuple[int, ...] = ()  # rounds of loops entered and not left, without a row so far
+    rounds: tuple[
+        tuple[int, _Way], ...
+    ] = ()  # entered and not left, without a row so far; the way before each
+    loops: frozenset[int] = frozenset()  # that the taken row is in and that were not left since
 
     def having(self, veto: Veto) -> _Way:
         return self if veto in self.vetoes else replace(self, vetoes=(*self.vetoes, veto))
@@ -119,17 +123,22 @@ class _Action:
     vetoes: tuple[Veto, ...] = ()
     edge: bool | None = None  # False: `^`, True: `$`
     follows: bool = False
-    enter: int | None = None
-    leave: int | None = None
-    may_be_empty: bool = True
+    between: int | None = (
+        None  # link, vetoes and `follows` are only for a way from one round of this loop to another
+    )
+    out_of: int | None = None  # the loop that ends here
+    enter: int | None = None  # a round
+    leave: int | None = None  # a round: if it took no row (`empty`), if it did (False), or both (None)
+    empty: bool | None = None
+    undo: bool = False  # go on as though the round had not begun
 
 
 _PLAIN = _Action()
 
 
-def create(shape: Shape, *, every: bool) -> Automaton:
-    """The automaton of a pattern; `every` for MATCH EVERY, where a round of a loop without a row does not count."""
-    builder = _Builder(every)
+def create(shape: Shape) -> Automaton:
+    """The automaton of a pattern."""
+    builder = _Builder()
     start, end = _Place(), _Place()
     builder.add(shape, start, end, frozenset(), hidden=False, after=())
     return _Explorer(builder.untils, end).run(start)
@@ -138,8 +147,7 @@ def create(shape: Shape, *, every: bool) -> Automaton:
 class _Builder:
     """Writes a shape out as points and steps between them; loops with a count become copies of their part."""
 
-    def __init__(self, every: bool) -> None:
-        self.every = every
+    def __init__(self) -> None:
         self.untils: dict[int, int] = {}
         self._loops = 0
         self._rounds = 0
@@ -220,17 +228,15 @@ class _Builder:
         if loop.until is not None:
             self.untils[number] = loop.until
         inside = loops | {number}
-        blocks = self._blocks(loop)
         out = _Place()
-        out.ways.append((end, _Action(vetoes=blocks)))
-        passed = tuple(veto for veto in after if veto.kind == PASSED)
+        out.ways.append((end, _Action(vetoes=self._blocks(loop), out_of=number)))
         here = begin
         copies = loop.least if loop.most is None else loop.most
         for repetition in range(copies):
-            again = _again(loop, repetition, after, passed)
+            again = _again(loop, number, repetition, after)
             here = self._round(loop, here, out, inside, hidden, repetition, again)
         if loop.most is None:
-            self._star(loop, here, out, inside, hidden, after)
+            self._star(loop, here, out, inside, hidden, number, after)
         else:
             here.ways.append((out, _PLAIN))
 
@@ -253,8 +259,11 @@ class _Builder:
         ways = [(entry, entering), (out, _PLAIN)] if optional else [(entry, entering)]
         here.ways.extend(reversed(ways) if loop.reluctant else ways)
         self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
-        may_be_empty = not self.every and not optional
-        leaving.ways.append((following, _Action(leave=number, may_be_empty=may_be_empty)))
+        if repetition + 1 < loop.least:
+            leaving.ways.append((following, _Action(leave=number)))
+        else:
+            leaving.ways.append((following, _Action(leave=number, empty=False)))
+            leaving.ways.append((out, _Action(leave=number, empty=True, undo=optional)))
         return following
 
     def _star(
@@ -264,22 +273,23 @@ class _Builder:
         out: _Place,
         inside: frozenset[int],
         hidden: bool,
+        number: int,
         after: tuple[Veto, ...],
     ) -> None:
         """Any number of further rounds: the way out of the round leads back to its beginning."""
-        passed = tuple(veto for veto in after if veto.kind == PASSED)
         entry, leaving, following = _Place(), _Place(), _Place()
         self._rounds += 1
-        number = self._rounds
+        round_ = self._rounds
 
         def leave_or_go_on(point: _Place, again: _Action) -> None:
-            ways = [(entry, replace(again, enter=number)), (out, _PLAIN)]
+            ways = [(entry, replace(again, enter=round_)), (out, _PLAIN)]
             point.ways.extend(reversed(ways) if loop.reluctant else ways)
 
-        leave_or_go_on(here, _again(loop, loop.least, after, passed))
+        leave_or_go_on(here, _again(loop, number, loop.least, after))
         self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
-        leaving.ways.append((following, _Action(leave=number, may_be_empty=False)))
-        leave_or_go_on(following, _again(loop, loop.least + 1, after, passed))
+        leaving.ways.append((following, _Action(leave=round_, empty=False)))
+        leaving.ways.append((out, _Action(leave=round_, empty=True, undo=True)))
+        leave_or_go_on(following, _again(loop, number, loop.least + 1, after))
 
     def _blocks(self, loop: Loop) -> tuple[Veto, ...]:
         if not loop.blocking or loop.least == loop.most:
@@ -287,16 +297,15 @@ class _Builder:
         return tuple(Veto(ANY_ROW, one.condition, one.variable) for one in _ones(loop.part))
 
 
-def _again(loop: Loop, repetition: int, after: tuple[Veto, ...], passed: tuple[Veto, ...]) -> _Action:
-    """The step before a round: the first one uses the link that leads to the loop, later ones the loop's own."""
-    if repetition == 0:
-        return _PLAIN
-    vetoes = after if repetition >= loop.least else passed
+def _again(loop: Loop, number: int, repetition: int, after: tuple[Veto, ...]) -> _Action:
+    """The step before a round: the first row uses the link that leads to the loop, rows of later rounds the loop's own."""
+    watched = after if repetition >= loop.least else [veto for veto in after if veto.kind == PASSED]
     # Between two rounds something follows: these negations are no absence.
     return _Action(
         link=_LINKS[loop.contiguity],
-        vetoes=tuple(veto._replace(followed=True) for veto in vetoes),
+        vetoes=tuple(veto._replace(followed=True) for veto in watched),
         follows=True,
+        between=number,
     )
 
 
@@ -350,7 +359,8 @@ class _Explorer:
         """What can come next, in order of preference; each once."""
         found: dict[tuple[int, bool], None] = {}
         seen: set[tuple[int, _Way]] = set()
-        waiting = [(place, action, _Way()) for place, action in reversed(origin.ways)]
+        begin = _Way(loops=taken.loops if taken else frozenset())
+        waiting = [(place, action, begin) for place, action in reversed(origin.ways)]
         while waiting:
             place, action, before = waiting.pop()
             way = _walk(before, action, started=taken is not None)
@@ -361,7 +371,7 @@ class _Explorer:
                 found.setdefault((self._ending(way), way.edge))
             elif place.element is not None:
                 if not way.at_end:
-                    found.setdefault((self._taking(place, way, taken), way.edge))
+                    found.setdefault((self._taking(place, way, started=taken is not None), way.edge))
             else:
                 waiting += [(step, does, way) for step, does in reversed(place.ways)]
         return list(found)
@@ -375,12 +385,11 @@ class _Explorer:
             return self._number((None, AT_END, STRICT, ()))
         return ACCEPT
 
-    def _taking(self, place: _Place, way: _Way, taken: _Place | None) -> int:
+    def _taking(self, place: _Place, way: _Way, *, started: bool) -> int:
         vetoes = [(veto.kind, veto.condition, veto.variable) for veto in way.vetoes]
-        before = taken.loops if taken else frozenset[int]()
         for loop in sorted(place.loops & self.untils.keys()):
-            vetoes.append((ANY_ROW if loop in before else TAKEN, self.untils[loop], -1))
-        if taken is None:
+            vetoes.append((ANY_ROW if loop in way.loops else TAKEN, self.untils[loop], -1))
+        if not started:
             # An attempt begins with this row: nothing was passed over, and nothing is waited for.
             begun = tuple(dict.fromkeys(veto for veto in vetoes if veto[0] in (ANY_ROW, TAKEN)))
             return self._number((place, TAKE, STRICT, begun))
@@ -421,12 +430,19 @@ def _walk(way: _Way, action: _Action, *, started: bool) -> _Way | None:
         way = replace(way, edge=True)
     elif action.edge:
         way = replace(way, at_end=True)
-    if action.leave is not None and action.leave in way.rounds:
-        if not action.may_be_empty:
+    if action.leave is not None:
+        begun = dict(way.rounds).get(action.leave)
+        if action.empty is not None and action.empty is not (begun is not None):
             return None
-        way = replace(way, rounds=tuple(number for number in way.rounds if number != action.leave))
+        if begun is not None and action.undo:
+            way = replace(begun, edge=way.edge, at_end=way.at_end)
+        way = replace(way, rounds=tuple(entry for entry in way.rounds if entry[0] != action.leave))
     if action.enter is not None:
-        way = replace(way, rounds=(*way.rounds, action.enter))
+        way = replace(way, rounds=(*way.rounds, (action.enter, way)))
+    if action.out_of is not None:
+        way = replace(way, loops=way.loops - {action.out_of})
+    if action.between is not None and action.between not in way.loops:
+        return way
     if action.follows:
         way = way.followed()
     if action.link is not None:

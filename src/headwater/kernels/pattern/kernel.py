@@ -372,7 +372,7 @@ class _Compiled:
 
     def __init__(self, query: PatternQuery, shortcuts: bool) -> None:
         self.query = query
-        self.auto: Automaton = create(query.shape, every=query.every)
+        self.auto: Automaton = create(query.shape)
         self.row_tests = [test for test in query.tests if isinstance(test, RowTest)]
         self.programs = _programs(query)
         self.rules = _rules(query, self.auto, merges=shortcuts)

@@ -52,7 +52,7 @@ class NodeQuery:
         self.ones = ones
         self.scan = NodeScan(pattern)
         links = (Contiguity.RELAXED,) * (len(ones) - 1)
-        self.auto: Automaton = create(Chain(ones, links), every=True)
+        self.auto: Automaton = create(Chain(ones, links))
 
     def none(self) -> Runs:
         """Empty windows."""

@@ -63,7 +63,7 @@ def draw(asked: Recognition, written: MatchRecognize, source: StreamSchema) -> D
     if asked.mode is not None:
         return _draw_mode(asked, dict(zip((name for name, _ in asked.define), texts, strict=False)))
     query = make_query("", "", 0, None, asked, source)
-    auto = create(query.shape, every=asked.every)
+    auto = create(query.shape)
     followed = set(auto.follow.tolist())
     states = tuple(_state(auto, query, texts, state, state in followed) for state in range(auto.states))
     begin = zip(auto.first.tolist(), auto.first_at_edge.tolist(), strict=True)
