@@ -2,12 +2,28 @@
 
 A message says what is wrong, where, and what to do. The code is stable: it has a heading in
 `docs/reference/errors.md` and a golden test. Our own mistakes are assertions, never these.
+
+What is shown has bounds, so that a text of a megabyte on one line is refused in a few words: `MOST_QUOTED` characters of a line around
+the place, `LONGEST_LINE` characters of a message, `MOST_SHOWN` errors of a text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+MOST_QUOTED: Final = 200
+"""Characters of a line of query text that are quoted around the place of an error."""
+
+LONGEST_LINE: Final = 1000
+"""Characters of one line of a message or of advice; of what is longer its beginning and its end are shown."""
+
+MOST_SHOWN: Final = 50
+"""Errors of one text that are shown in full; the others are counted."""
+
+_LEFT_OUT: Final = "…"
+_NO_CONTROL: Final = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "�")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +50,12 @@ class HeadwaterError(Exception):
 
     def __str__(self) -> str:
         place = self.where()
-        lines = [f"error[{self.code}]: {self.message}"]
-        lines += [f"  {place}"] if place else []
-        lines += [f"  {line}" for line in self.advice]
-        return "\n".join(lines)
+        return self._said([f"  {place}"] if place else [])
+
+    def _said(self, place: Sequence[str]) -> str:
+        """The message, the lines that say where, and the advice."""
+        lines = (f"error[{self.code}]: {self.message}", *place, *(f"  {line}" for line in self.advice))
+        return "\n".join(_shortened(line) for line in "\n".join(lines).split("\n"))
 
 
 class QueryError(HeadwaterError):
@@ -55,33 +73,37 @@ class QueryError(HeadwaterError):
         """The message with the line of `text` it is about and a mark under the words."""
         if self.span is None:
             return str(self)
-        line = text.split("\n")[self.span.line - 1] if self.span.line <= text.count("\n") + 1 else ""
+        lines = text.split("\n", self.span.line)
+        line = lines[self.span.line - 1] if self.span.line <= len(lines) else ""
+        quoted, mark = _quoted(line, self.span)
         gutter = " " * len(str(self.span.line))
-        mark = " " * (self.span.column - 1) + "^" * max(
-            1, min(self.span.length, len(line) - self.span.column + 1)
-        )
-        return "\n".join(
+        return self._said(
             [
-                f"error[{self.code}]: {self.message}",
                 f"  {file}:{self.span.line}:{self.span.column}",
-                f"    {self.span.line} | {line}",
+                f"    {self.span.line} | {quoted}",
                 f"    {gutter} | {mark}",
-                *(f"  {advice}" for advice in self.advice),
             ]
         )
 
 
 class QueriesRefused(HeadwaterError):  # noqa: N818 - said as a person would
-    """Every error found in one text, in the order of the text."""
+    """Every error found in one text, in the order of the text; `unfinished`: there were so many that reading stopped."""
 
-    def __init__(self, errors: Sequence[QueryError], text: str, file: str = "query") -> None:
+    def __init__(
+        self, errors: Sequence[QueryError], text: str, file: str = "query", *, unfinished: bool = False
+    ) -> None:
         super().__init__("queries-refused", f"{len(errors)} error{'s' * (len(errors) != 1)} in {file}")
         self.errors = tuple(errors)
         self.text = text
         self.file = file
+        self.unfinished = unfinished
 
     def __str__(self) -> str:
-        return "\n\n".join(error.show(self.text, self.file) for error in self.errors)
+        shown = [error.show(self.text, self.file) for error in self.errors[:MOST_SHOWN]]
+        if more := len(self.errors) - len(shown):
+            at_least = "at least " if self.unfinished else ""
+            shown.append(f"and {at_least}{more} more error{'s' * (more != 1)} in {self.file}")
+        return "\n\n".join(shown)
 
 
 class DataError(HeadwaterError):
@@ -121,3 +143,21 @@ class LimitReached(HeadwaterError):  # noqa: N818
         super().__init__("limit-reached", message, advice=advice)
         self.bound = bound
         self.value = value
+
+
+def _quoted(line: str, span: Span) -> tuple[str, str]:
+    """What is shown of a line around a place in it, and the mark that stands under the words."""
+    start = max(0, min(span.column - 1 - MOST_QUOTED // 2, len(line) - MOST_QUOTED))
+    piece = line[start : start + MOST_QUOTED]
+    column = span.column - 1 - start
+    mark = " " * column + "^" * max(1, min(span.length, len(piece) - column))
+    before = _LEFT_OUT if start else ""
+    after = _LEFT_OUT if start + MOST_QUOTED < len(line) else ""
+    return f"{before}{piece.translate(_NO_CONTROL)}{after}", " " * len(before) + mark
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    half = (LONGEST_LINE - len(_LEFT_OUT)) // 2
+    return f"{line[:half]}{_LEFT_OUT}{line[-half:]}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ from headwater.query.checks.behind import (
 )
 from headwater.query.checks.chain_length import check_chain_length
 from headwater.query.checks.chains import check_chain
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checks.complaints import Complaints, EnoughErrors
 from headwater.query.checks.correlations import check_correlation
 from headwater.query.checks.fence import Fenced, check_fencing, fence_columns, is_roaming
 from headwater.query.checks.follow import (
@@ -75,6 +76,7 @@ from headwater.query.checks.suppress import check_suppression
 from headwater.query.expand import expand
 from headwater.query.history import MOST_HISTORY_US, check_history
 from headwater.query.parse import parse
+from headwater.query.syntax.tokens import MOST_ERRORS
 from headwater.query.tree import (
     CreateFences,
     CreatePoints,
@@ -126,15 +128,17 @@ def check(
     if isinstance(script, str):
         text = script
         script, syntax = parse(text)
-    complaints = Complaints()
+    complaints = Complaints(most=MOST_ERRORS)
     complaints.errors += syntax
-    script, broken = _without_chains(script, complaints)
-    unread = _names_in(text) if syntax else None
-    catalogue = _Checker(script, complaints, unread, broken).run()
-    check_history(catalogue, most_history_us, complaints)
-    if complaints.errors:
-        raise QueriesRefused(complaints.in_order(), text, file)
-    return catalogue
+    with suppress(EnoughErrors):
+        script, broken = _without_chains(script, complaints)
+        unread = _names_in(text) if syntax else None
+        catalogue = _Checker(script, complaints, unread, broken).run()
+        check_history(catalogue, most_history_us, complaints)
+        if not complaints.errors:
+            return catalogue
+    unfinished = len(complaints.errors) >= MOST_ERRORS
+    raise QueriesRefused(complaints.in_order(), text, file, unfinished=unfinished)
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from lark.lexer import Lexer
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
 from headwater.query.syntax.statement_rules import Rules
-from headwater.query.syntax.tokens import PLAIN_NAME, cut, span_of
+from headwater.query.syntax.tokens import MOST_ERRORS, PLAIN_NAME, cut, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
 from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
 from headwater.query.tree.nearest import Using
@@ -32,9 +32,6 @@ from headwater.query.walk import depth_of
 
 MAX_DEPTH: Final = 100
 """Levels of expressions in one another."""
-
-MOST_ERRORS: Final = 1000
-"""Errors told about one text; behind so many, reading it stops."""
 
 _STARTS: Final = (
     "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using", "predictor_used",

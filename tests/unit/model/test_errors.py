@@ -29,6 +29,46 @@ def test_a_span_that_runs_over_the_line_is_marked_to_its_end():
     assert QueryError("syntax", "end", span=Span(9, 1)).show("one line").splitlines()[2] == "    9 | "
 
 
+def test_a_long_line_is_quoted_around_the_place():
+    error = QueryError("syntax", "no", span=Span(1, 501, 3))
+    line = "a" * 500 + "bad" + "c" * 500
+    assert error.show(line).splitlines()[2:] == [
+        f"    1 | …{'a' * 100}bad{'c' * 97}…",
+        f"      |  {' ' * 100}^^^",
+    ]
+    assert QueryError("syntax", "no", span=Span(1, 1, 1003)).show(line).splitlines()[2:] == [
+        f"    1 | {'a' * 200}…",
+        f"      | {'^' * 200}",
+    ]
+    assert QueryError("syntax", "no", span=Span(1, 1004)).show(line).splitlines()[2:] == [
+        f"    1 | …{'c' * 200}",
+        f"      |  {' ' * 200}^",
+    ]
+
+
+def test_signs_that_a_terminal_would_obey_are_not_quoted():
+    shown = QueryError("syntax", "no", span=Span(1, 2)).show("a\0\x1b[2Jb")
+    assert shown.splitlines()[2:] == ["    1 | a\ufffd\ufffd[2Jb", "      |  ^"]
+
+
+def test_a_message_is_not_longer_than_anybody_reads():
+    error = QueryError("unknown-stream", f"there is no stream named '{'r' * 100_000}'", span=None)
+    (line,) = str(error).splitlines()
+    assert len(line) == 999
+    assert line.startswith("error[unknown-stream]: there is no stream named 'rrr")
+    assert line.endswith("rrr'")
+
+
+def test_of_many_errors_fifty_are_shown_and_the_others_counted():
+    shown = str(QueriesRefused([unknown_stream()] * 53, TEXT, "alerts.hw"))
+    assert shown.count("error[unknown-stream]") == 50
+    assert shown.endswith("\n\nand 3 more errors in alerts.hw")
+    assert str(QueriesRefused([unknown_stream()] * 51, TEXT, unfinished=True)).endswith(
+        "\n\nand at least 1 more error in query"
+    )
+    assert "more" not in str(QueriesRefused([unknown_stream()] * 50, TEXT))
+
+
 def test_errors_say_where_as_far_as_they_know():
     assert unknown_stream().where() == "line 2, column 8"
     assert str(QueryError("syntax", "nothing here", span=None)) == "error[syntax]: nothing here"

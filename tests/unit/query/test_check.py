@@ -565,6 +565,23 @@ def test_any_words_give_a_catalogue_or_errors() -> None:
     assert 0 < accepted < 200
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE QUERY q AS SELECT " + ", ".join(f"nothing{i} AS n{i}" for i in range(2000)) + " FROM bare;",
+        "".join(f"CREATE QUERY q{i} AS SELECT * FROM nothing{i};" for i in range(2000)),
+        "CREATE QUERY q AS SELECT * FROM bare;" * 2000,
+    ],
+    ids=["columns", "streams", "names"],
+)
+def test_of_thousands_of_errors_the_first_are_told_in_less_words_than_the_text_has(text: str):
+    with pytest.raises(QueriesRefused) as refused:
+        check(BARE + text)
+    assert len(refused.value.errors) == 200
+    assert str(refused.value).endswith("and at least 150 more errors in query")
+    assert len(str(refused.value)) < len(text)
+
+
 BROKEN = (
     "id STRING KEY, at TIMESTAMP TIME, x DOUBLE, PLACE (x, nothing)",
     "id STRING KEY, at TIMESTAMP TIME, x STRING, y STRING, PLACE (x, y)",

@@ -1,10 +1,11 @@
+from time import process_time
+
 import pytest
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, QueryError, Span
 from headwater.query.parse import (
     MAX_DEPTH,
-    MOST_ERRORS,
     is_plain_name,
     parse,
     parse_area,
@@ -13,6 +14,7 @@ from headwater.query.parse import (
     parse_items,
     parse_quantity,
 )
+from headwater.query.syntax.tokens import MOST_ERRORS, MOST_NESTED
 from headwater.query.tree import (
     Between,
     Binary,
@@ -458,6 +460,35 @@ def test_what_is_too_deep_is_refused_and_not_a_crash(deep):
 def test_a_text_of_nothing_but_errors_is_given_up_some_time():
     assert len(parse("CREATE " * 5000)[1]) == MOST_ERRORS
     assert len(parse("#" * 5000)[1]) == MOST_ERRORS
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\0" * MEGABYTE, "(" * MEGABYTE, "CASE WHEN a THEN " * (MEGABYTE // 17), "CREATE " * (MEGABYTE // 7), "'\n" * (MEGABYTE // 2)],
+    ids=["nul", "brackets", "case", "create", "quotes"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "before", ["", "CREATE QUERY q AS SELECT a FROM s WHERE "], ids=["alone", "in-a-query"]
+)
+def test_a_megabyte_of_nonsense_is_refused_without_reading_all_of_it(before, text):
+    parse("")  # the parse table is made once in a process
+    began = process_time()
+    errors = parse(before + text)[1]
+    assert process_time() - began < 1
+    assert 1 <= len(errors) <= MOST_ERRORS
+
+
+def test_what_stands_behind_a_statement_that_is_too_deep_is_read():
+    deep = "(" * (MOST_NESTED + 1)
+    script, errors = parse(f"CREATE QUERY q AS SELECT {deep} a; CREATE QUERY good AS SELECT a FROM s;\nbad;")
+    assert [statement.name for statement in script.statements] == ["good"]
+    assert [(error.span.line, error.message) for error in errors] == [
+        (1, "more than 10000 brackets and CASEs stand in one another here"),
+        (2, "expected CREATE, but found 'bad'"),
+    ]
 
 
 def test_parentheses_alone_are_not_deep():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from heapq import nsmallest
 from typing import Final
 
 from headwater.model import QueryError, Span
@@ -11,12 +12,19 @@ from headwater.model import QueryError, Span
 MOST_NAMED: Final = 12
 """Known names listed in one advice; the others are counted."""
 
+MOST_COMPARED: Final = 1000
+"""Known names among which the one is sought that was perhaps meant."""
+
+
+class EnoughErrors(Exception):  # noqa: N818 - said as a person would
+    """So many errors that nobody reads more of them."""
+
 
 class Complaints:
-    """Collects errors, so that a person sees all of them at once."""
+    """Collects errors, so that a person sees all of them at once; at `most` so many, then EnoughErrors is raised."""
 
-    def __init__(self) -> None:
-        self.errors: list[QueryError] = []
+    def __init__(self, most: int | None = None) -> None:
+        self.errors: list[QueryError] = [] if most is None else _AtMost(most)
 
     def refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
         """Note an error and go on."""
@@ -30,14 +38,26 @@ class Complaints:
         return sorted(different, key=lambda error: _position(error.span))
 
 
+class _AtMost(list[QueryError]):
+    """A list for whoever appends to it, until it is full."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def append(self, error: QueryError) -> None:
+        super().append(error)
+        if len(self) >= self._most:
+            raise EnoughErrors
+
+
 def suggest(wrong: str, known: Iterable[str], what: str) -> list[str]:
     """Advice for a name that is not known: what there is, and what was perhaps meant."""
-    names = sorted(known)
+    names = list(known)
     if not names:
         return [f"there are no {what}"]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    advice = [f"known {what}: {', '.join(names[:MOST_NAMED])}{more}"]
-    if meant := nearest(wrong, names):
+    advice = [f"known {what}: {', '.join(nsmallest(MOST_NAMED, names))}{more}"]
+    if meant := nearest(wrong, sorted(names[:MOST_COMPARED])):
         advice.append(f"did you mean '{meant}'?")
     return advice
 

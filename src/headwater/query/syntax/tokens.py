@@ -5,6 +5,8 @@ Rule 2  A word that the grammar has as a keyword is that keyword, in any case of
 Rule 3  PAIRS is a keyword right behind `PREDICT (` only: it is too good a name to be taken from everybody.
 Rule 4  A string or a quoted name without its closing quote ends with its line, so that one slip does not swallow the rest
         of the text.
+Rule 5  Brackets and CASEs stand in one another at most `MOST_NESTED` times; behind `MOST_ERRORS` errors reading stops. So a text that
+        cannot be read is refused soon, however long it is.
 """
 
 from __future__ import annotations
@@ -12,11 +14,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from lark import Token
 
 from headwater.model import QueryError, Span
+
+MOST_ERRORS: Final = 200
+"""Errors told about one text; behind so many, reading it stops."""
+
+MOST_NESTED: Final = 10_000
+"""Brackets and CASEs in one another; behind so many, a statement is not read on."""
 
 PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*")
 
@@ -33,6 +42,10 @@ _TOKEN: Final = re.compile(
       | (?P<STRAY>.)""",
     re.VERBOSE | re.DOTALL,
 )
+
+_NEXT_STATEMENT: Final = re.compile(r";|\bCREATE\b", re.IGNORECASE)
+_NESTS: Final = {"LPAR": 1, "CASE": 1, "RPAR": -1, "END": -1}
+_BEGINS: Final = frozenset({"CREATE", "END_OF_STATEMENT"})
 
 _UNREADABLE: Final = {
     "OPEN_STRING": (
@@ -52,32 +65,74 @@ def cut(text: str, kinds: Mapping[str, str]) -> tuple[list[Token], list[QueryErr
 
     A semicolon has the kind "END_OF_STATEMENT", unreadable text the kind "UNREADABLE".
     """
-    lines = [0, *(match.end() for match in re.finditer("\n", text))]
-    tokens: list[Token] = []
-    errors: list[QueryError] = []
-    line, next_line = 0, lines[1] if len(lines) > 1 else len(text) + 1
-    for match in _TOKEN.finditer(text):
-        group = match.lastgroup
-        if group == "SPACE":
-            continue
-        start, end = match.span()
-        if start >= next_line:
-            line = bisect_right(lines, start) - 1
-            next_line = lines[line + 1] if line + 1 < len(lines) else len(text) + 1
-        value = match.group()
+    cutter = _Cutter(text, kinds, [0, *(match.end() for match in re.finditer("\n", text))])
+    place: int | None = 0
+    while place is not None:
+        place = cutter.cut_from(place)
+    return cutter.tokens, cutter.errors
+
+
+@dataclass(slots=True)
+class _Cutter:
+    """The tokens and errors so far; `lines` are the places at which lines begin."""
+
+    text: str
+    kinds: Mapping[str, str]
+    lines: list[int]
+    tokens: list[Token] = field(default_factory=list)
+    errors: list[QueryError] = field(default_factory=list)
+
+    def cut_from(self, place: int) -> int | None:
+        """Read on from a place, to the end or to what is too deep; where to go on then."""
+        text, lines, tokens = self.text, self.lines, self.tokens
+        nested = 0
+        line, next_line = -1, place
+        for match in _TOKEN.finditer(text, place):
+            group = match.lastgroup
+            if group == "SPACE":
+                continue
+            start, end = match.span()
+            if start >= next_line:
+                line = bisect_right(lines, start) - 1
+                next_line = lines[line + 1] if line + 1 < len(lines) else len(text) + 1
+            kind = self._kind(str(group), match.group())
+            column = start - lines[line] + 1
+            tokens.append(Token(kind, match.group(), start, line + 1, column, None, None, end))
+            if kind == "UNREADABLE":
+                self.errors.append(_unreadable(str(group), match.group(), span_of(tokens[-1])))
+                if len(self.errors) >= MOST_ERRORS:
+                    return None
+            elif kind in _NESTS:
+                nested = max(0, nested + _NESTS[kind])
+                if nested > MOST_NESTED:
+                    return self._skip_statement(tokens[-1], end)
+            elif kind in _BEGINS:
+                nested = 0
+        return None
+
+    def _kind(self, group: str, value: str) -> str:
         if group == "WORD":
-            kind = kinds.get(value.upper(), "NAME")
-            if kind == "PAIRS" and [token.type for token in tokens[-2:]] != ["PREDICT", "LPAR"]:
-                kind = "NAME"
-        elif group == "SIGN":
-            kind = kinds.get(value, "END_OF_STATEMENT")
-        elif group in ("NUMBER", "STRING", "QUOTED"):
-            kind = group
-        else:
-            kind = "UNREADABLE"
-            errors.append(_unreadable(str(group), value, Span(line + 1, start - lines[line] + 1, len(value))))
-        tokens.append(Token(kind, value, start, line + 1, start - lines[line] + 1, None, None, end))
-    return tokens, errors
+            kind = self.kinds.get(value.upper(), "NAME")
+            if kind == "PAIRS" and [token.type for token in self.tokens[-2:]] != ["PREDICT", "LPAR"]:
+                return "NAME"
+            return kind
+        if group == "SIGN":
+            return self.kinds.get(value, "END_OF_STATEMENT")
+        return group if group in ("NUMBER", "STRING", "QUOTED") else "UNREADABLE"
+
+    def _skip_statement(self, deep: Token, end: int) -> int | None:
+        """Refuse what is too deep, and go on at the next statement, without a look at what is between."""
+        deep.type = "UNREADABLE"
+        self.errors.append(
+            QueryError(
+                "syntax",
+                f"more than {MOST_NESTED} brackets and CASEs stand in one another here",
+                span=span_of(deep),
+                advice=["close them, or take out those that are not needed"],
+            )
+        )
+        following = _NEXT_STATEMENT.search(self.text, end)
+        return following.start() if following and len(self.errors) < MOST_ERRORS else None
 
 
 def span_of(token: Token) -> Span:
