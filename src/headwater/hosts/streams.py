@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from headwater.hosts.files import Piece, read_pieces
+from headwater.hosts.files import Extent, Piece, read_pieces
 from headwater.hosts.files.cells import Faults
 from headwater.hosts.files.pieces import Judge
 from headwater.model import Rows
@@ -17,9 +17,11 @@ from headwater.query.expressions import condition
 from headwater.query.plan import Plan
 
 
-def read_stream(plan: Plan, stream: str, path: str) -> Iterator[Piece]:
-    """The rows of one file of a declared stream, a piece at a time."""
-    return read_pieces(path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream))
+def read_stream(plan: Plan, stream: str, path: str, extent: Extent | None = None) -> Iterator[Piece]:
+    """The rows of one file of a declared stream, or of an extent of it, a piece at a time."""
+    return read_pieces(
+        path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream), extent=extent
+    )
 
 
 def judge_of(plan: Plan, stream: str) -> Judge | None:

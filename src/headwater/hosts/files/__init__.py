@@ -4,6 +4,7 @@ Nothing that stands in a file raises: what cannot be used comes out as a bad row
 """
 
 from headwater.hosts.files.arrow import rows_from_arrow, rows_to_arrow
+from headwater.hosts.files.extents import Extent
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.files.pieces import BAD_TYPES, Piece
 from headwater.hosts.files.reading import find_files, read_pieces
@@ -13,6 +14,7 @@ __all__ = [
     "BAD_TYPES",
     "LATE_TYPES",
     "OUTPUT_NAMES",
+    "Extent",
     "Output",
     "Piece",
     "check_output",

@@ -8,17 +8,16 @@ Rule 3  A file that breaks off (a torn gzip stream, a disk error) gives what cam
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.hosts.files.extents import Extent, open_bytes
 from headwater.hosts.files.records import LINE_LIMIT, OPEN_QUOTE, TOO_LONG, Scan, broken_utf8
 
 BLOCK_BYTES: Final = 4 << 20
@@ -31,6 +30,10 @@ READ_FAULTS: Final = (OSError, EOFError, zlib.error)
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 ANY_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 LINE_FEED: Final = re.compile(rb"\n")
+
+CONTINUED_LINE: Final = (
+    "continued-line: the beginning of this line was read before the line was complete; write whole lines"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +79,23 @@ def read_blocks(
     line_end: re.Pattern[bytes],
     block_bytes: int = BLOCK_BYTES,
     limit: int = LINE_LIMIT,
+    extent: Extent | None = None,
 ) -> Iterator[Block]:
-    """The records of a file. A byte order mark at its start is left out."""
-    line, rest, first, dropping, final = 1, b"", True, False, False
+    """The records of a file, or of an extent of it. A byte order mark at the file's start is left out."""
+    line, rest, dropping, final = extent.line if extent else 1, b"", False, False
+    first, mid_line = not extent or not extent.start, extent is not None and extent.mid_line
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path, extent) as file:
             while not final:
                 read = file.read(block_bytes)
                 final = not read
                 data = rest + read
                 if first and data:
                     data, first = data.removeprefix(BYTE_ORDER_MARK), False
+                if mid_line and data:
+                    mid_line, dropping = False, not line_end.match(data)
+                    if dropping:
+                        yield _unusable(_first_line(data, line_end), line, limit, CONTINUED_LINE)
                 if dropping:
                     data, dropping = _after_line(data, 0, line_end, final)
                     line += not dropping
@@ -97,7 +106,7 @@ def read_blocks(
                 line, rest = line + lines, data[used:]
                 yield block
                 if len(rest) > limit + (not final):  # a CR may still end it
-                    yield _too_long(rest, line, limit)
+                    yield _unusable(rest, line, limit, _LENGTH_FAULTS[TOO_LONG])
                     rest, dropping = _after_line(rest, limit, line_end, final)
                     line += not dropping
                     final = False
@@ -114,11 +123,9 @@ def _after_line(data: bytes, start: int, line_end: re.Pattern[bytes], final: boo
     return (b"\r" if found else b""), True  # a line feed may follow
 
 
-def open_bytes(path: str) -> BinaryIO | gzip.GzipFile:
-    """A file to read, unpacked if its name ends with .gz."""
-    if path.endswith(".gz"):
-        return gzip.open(path, "rb")
-    return Path(path).open("rb")
+def _first_line(data: bytes, line_end: re.Pattern[bytes]) -> bytes:
+    found = line_end.search(data)
+    return data[: found.start()] if found else data
 
 
 def _scanned(data: bytes, scan: Scanner, limit: int, final: bool, line: int) -> tuple[Block, int, int]:
@@ -135,14 +142,15 @@ _LENGTH_FAULTS = {
 }
 
 
-def _too_long(data: bytes, line: int, limit: int) -> Block:
+def _unusable(data: bytes, line: int, limit: int, fault: str) -> Block:
+    """A line of which nothing but its beginning is kept."""
     return Block(
         data[:limit],
         np.zeros(1, np.int64),
         np.full(1, min(limit, len(data))),
         np.full(1, line),
         np.full(1, TOO_LONG, np.int32),
-        {0: _LENGTH_FAULTS[TOO_LONG]},
+        {0: fault},
     )
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -22,12 +23,14 @@ from numpy.typing import NDArray
 
 from headwater.hosts.files.blocks import ANY_LINE_END, BLOCK_BYTES, BYTE_ORDER_MARK, Block, read_blocks
 from headwater.hosts.files.cells import Faults
+from headwater.hosts.files.extents import Extent
 from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, even_parts, typed_rows
 from headwater.hosts.files.records import LINE_LIMIT, Scan, scan_csv
 from headwater.hosts.files.text_cells import arrow_style
 from headwater.model import ColumnType, Rows
 
 DELIMITERS: Final = ",;\t"
+HEADER_BYTES: Final = 64 << 10
 
 Text = bytes | memoryview
 
@@ -44,12 +47,10 @@ _FAST: dict[ColumnType, pa.DataType] = {
 def read_csv(
     wanted: Wanted, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
 ) -> Iterator[Piece]:
-    """The pieces of a CSV file."""
+    """The pieces of a CSV file; an extent that goes on has the header of the file's beginning."""
     table: _Table | None = None
-    scanner = _Scanner(wanted)
-    for block in read_blocks(
-        wanted.path, scanner, line_end=ANY_LINE_END, block_bytes=block_bytes, limit=limit
-    ):
+    scanner = CsvScanner(wanted.schema.types)
+    for block in _blocks(wanted, scanner, block_bytes, limit):
         first = 0
         if table is None and len(block):
             header, trouble = _header(block, scanner.delimiter, wanted)
@@ -67,14 +68,49 @@ def read_csv(
         yield wanted.refused("empty-file: there is not even a header")
 
 
-class _Scanner:
-    """Finds records, and first of all the delimiter."""
+def _blocks(wanted: Wanted, scanner: CsvScanner, block_bytes: int, limit: int) -> Iterator[Block]:
+    """The blocks of a file; of an extent that goes on, a block with the header alone comes before them."""
+    if wanted.extent is not None and wanted.goes_on:
+        beginning = Extent(0, wanted.extent.start, place=wanted.place)
+        yield from _first_record(wanted.path, beginning, scanner, limit)
+    yield from read_blocks(
+        wanted.path,
+        scanner,
+        line_end=ANY_LINE_END,
+        block_bytes=block_bytes,
+        limit=limit,
+        extent=wanted.extent,
+    )
 
-    def __init__(self, wanted: Wanted) -> None:
-        self.names = set(wanted.schema.types)
+
+def _first_record(path: str, beginning: Extent, scanner: CsvScanner, limit: int) -> Iterator[Block]:
+    for block in read_blocks(
+        path, scanner, line_end=ANY_LINE_END, block_bytes=HEADER_BYTES, limit=limit, extent=beginning
+    ):
+        if len(block):
+            yield replace(
+                block,
+                starts=block.starts[:1],
+                ends=block.ends[:1],
+                lines=block.lines[:1],
+                kinds=block.kinds[:1],
+                faults={record: fault for record, fault in block.faults.items() if record == 0},
+            )
+            return
+        if block.broken:
+            yield block
+            return
+
+
+class CsvScanner:
+    """Finds records, and first of all the delimiter; `names` are the columns that a header may have."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = set(names)
         self.delimiter = ""
 
     def __call__(self, data: bytes, limit: int, final: bool) -> Scan:
+        """The records of a block; `final`: nothing follows."""
         found = scan_csv(data, delimiter=ord(self.delimiter or ","), limit=limit, final=final)
         if self.delimiter or not len(found[0]):
             return found

@@ -16,8 +16,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from headwater.hosts.files.blocks import BYTE_ORDER_MARK, READ_FAULTS, open_bytes
+from headwater.hosts.files.blocks import BYTE_ORDER_MARK, READ_FAULTS
 from headwater.hosts.files.cells import Faults, show_cell
+from headwater.hosts.files.extents import open_bytes
 from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, join_pieces, told_bad, without
 from headwater.hosts.files.reading import find_files, read_wanted
 from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, strings

@@ -44,8 +44,10 @@ def read_json_lines(
     """The pieces of a file of JSON lines."""
     reader = _Reader(wanted)
     nothing = True
-    for block in read_blocks(wanted.path, _scan, line_end=LINE_FEED, block_bytes=block_bytes, limit=limit):
-        if nothing and len(block) and _ARRAY_FILE.match(block.text(0)):
+    for block in read_blocks(
+        wanted.path, _scan, line_end=LINE_FEED, block_bytes=block_bytes, limit=limit, extent=wanted.extent
+    ):
+        if nothing and len(block) and not wanted.goes_on and _ARRAY_FILE.match(block.text(0)):
             reason = "bad-json: the file is one JSON array; one object a line is wanted"
             yield wanted.refused(reason, line=int(block.lines[0]), text=block.text(0))
             return
@@ -55,7 +57,7 @@ def read_json_lines(
         if block.broken:
             yield wanted.refused(block.broken)
             return
-    if nothing:
+    if nothing and not wanted.goes_on:
         yield wanted.refused("empty-file: there is nothing in it")
 
 

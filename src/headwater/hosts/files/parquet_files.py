@@ -37,11 +37,11 @@ def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
     """The pieces of a Parquet file."""
     done = 0
     try:
-        if not Path(wanted.path).stat().st_size:
+        if not Path(wanted.place).stat().st_size:
             yield wanted.refused("empty-file: there is nothing in it")
             return
         texts = [name for name, kind in wanted.types.items() if kind is ColumnType.STRING]
-        with arrow_parquet.ParquetFile(wanted.path, read_dictionary=texts, memory_map=False) as file:
+        with arrow_parquet.ParquetFile(wanted.place, read_dictionary=texts, memory_map=False) as file:
             trouble = misfit(file.schema_arrow, wanted)
             if trouble:
                 yield wanted.refused(trouble, line=1)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from headwater.hosts.files.cells import Faults, convert
+from headwater.hosts.files.extents import Extent
 from headwater.model import (
     Column,
     ColumnType,
@@ -52,12 +53,26 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read: a file as a stream, as points or as fences, and which columns of it; `judge` None is that of a stream."""
+    """What is read: a file as a stream, as points or as fences, and which columns of it; `judge` None is that of a stream.
+
+    `extent` None is the whole file.
+    """
 
     path: str
     schema: StreamSchema | PointsSchema | FencesSchema
     columns: tuple[str, ...]
     judge: Judge | None = None
+    extent: Extent | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the file is."""
+        return (self.extent and self.extent.place) or self.path
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether an earlier part of the file was read before."""
+        return self.extent is not None and self.extent.start > 0
 
     @property
     def noun(self) -> str:

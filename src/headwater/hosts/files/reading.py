@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from headwater.hosts.files.cells import Faults
+from headwater.hosts.files.extents import Extent
 from headwater.hosts.files.pieces import Judge, Piece, Wanted, judge_readings, shown_path
 from headwater.model import DataError, Rows, StreamSchema
 
@@ -56,15 +57,16 @@ def read_pieces(
     *,
     judge: Judge | None = None,
     piece_rows: int = 65_536,
+    extent: Extent | None = None,
 ) -> Iterator[Piece]:
-    """The rows of a file of readings, a piece at a time.
+    """The rows of a file of readings, or of an extent of it, a piece at a time.
 
     Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
     exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole. `judge` may find more
     that is wrong with readings.
     """
     assert schema.time in columns, "a row without its time is of no use"
-    wanted = Wanted(path, schema, tuple(columns), judge and _both(judge_readings(schema), judge))
+    wanted = Wanted(path, schema, tuple(columns), judge and _both(judge_readings(schema), judge), extent)
     return read_wanted(wanted, piece_rows=piece_rows)
 
 

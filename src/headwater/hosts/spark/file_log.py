@@ -1,49 +1,173 @@
-"""Which files of a folder came in which order: the order that offsets and lateness go by.
+"""Which bytes of which files came in which order: the order that offsets and lateness go by.
 
-Rule 1  A file gets its number when it is first seen and keeps it; files seen together are numbered by time of change, then
-        name. Numbers are on disk before any offset speaks of them.
-Rule 2  A file is read once, as it is when its turn comes. Write elsewhere and rename into the folder.
+Rule 1  An entry gets its number when it is found and keeps it. Entries are on disk before any offset speaks of them.
+Rule 2  Each line has a checksum. A line that is not what was written, or that is missing though an offset speaks of it, ends in a
+        refusal; only a last line that was cut off while it was written is left out, because no offset can know it.
+Rule 3  The last entry of a file is what is known of it. Earlier ones are forgotten once they were read and cannot be asked for
+        again; so are all of a file that is gone, after MOST_GONE others went. The log is then written anew.
+Memory  One entry for each file that is there, MOST_GONE others, and the entries not read yet.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any, Final
 
-from headwater.hosts.files import find_files
+from headwater.hosts.files.fingerprints import Fingerprint
+from headwater.hosts.spark.replacing import replace_file
+from headwater.model import HostError
+
+FORMAT: Final = 1
+MOST_GONE: Final = 10_000
+"""Files that are gone and still known, should they come back."""
+
+SPARE_LINES: Final = 10_000
+"""Lines that are of no use any more, before a log is written anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Some bytes of a file, numbered: those from `start` up to `stop`, which begin on `line`; and what is known of the file.
+
+    `unfinished`: its last line, or a Parquet file, is not complete. `mid_line`: it begins in a line of which the rest was read. `name`: the name
+    it had first, which says in which format it is. `rows`: whether its bytes are read; otherwise it only tells its `reason`.
+    """
+
+    number: int
+    path: str
+    name: str
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
+    start: int
+    stop: int
+    line: int
+    mid_line: bool
+    unfinished: bool
+    beginnings: tuple[str, ...]
+    ending: str
+    rows: bool = True
+    reason: str = ""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the file was up to `stop`."""
+        return Fingerprint(self.stop, self.beginnings, self.ending)
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode."""
+        return self.device, self.inode
+
+    def looks_like(self, stat: os.stat_result) -> bool:
+        """Whether nothing of the file seems to have changed."""
+        return (self.device, self.inode, self.size, self.changed_ns) == (
+            stat.st_dev,
+            stat.st_ino,
+            stat.st_size,
+            stat.st_mtime_ns,
+        )
 
 
 class FileLog:
-    """The numbered files of one input, kept in a file of `folder` named by a digest: a stream may be called anything."""
+    """The entries of one input, kept in a file of `folder` named by a digest: a stream may be called anything."""
 
-    def __init__(self, folder: Path, name: str, path: str) -> None:
-        self.path = path
-        self.file = folder / f"{blake2b(name.encode(), digest_size=12).hexdigest()}.jsonl"
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self.file = (
+            folder / f"{blake2b(name.encode(errors='surrogateescape'), digest_size=12).hexdigest()}.jsonl"
+        )
         folder.mkdir(parents=True, exist_ok=True)
-        self.entries = self._read()
-        self.known = set(self.entries)
+        self.entries: dict[int, Entry] = {}
+        self.count = 0
+        self.lines = 0
+        if self.file.exists():
+            self._read()
 
-    def refresh(self) -> int:
-        """Number what is new; how many files there are."""
-        found = [str(Path(path).resolve()) for path in find_files(self.path)]
-        new = [path for path in found if path not in self.known]
-        if new:
-            with self.file.open("ab") as log:
-                log.write("".join(json.dumps(path) + "\n" for path in new).encode())
-                log.flush()
-                os.fsync(log.fileno())
-            self.entries += new
-            self.known.update(new)
-        return len(self.entries)
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Some more entries, numbered from `count` on."""
+        new = list(entries)
+        if not new:
+            return
+        assert [entry.number for entry in new] == list(range(self.count, self.count + len(new)))
+        if not self.lines:
+            self._rewrite()
+        with self.file.open("ab") as log:
+            log.write(b"".join(_line(asdict(entry)) for entry in new))
+            log.flush()
+            os.fsync(log.fileno())
+        self.entries.update({entry.number: entry for entry in new})
+        self.count += len(new)
+        self.lines += len(new)
 
-    def _read(self) -> list[str]:
-        if not self.file.exists():
-            return []
+    def compact(self, kept: Iterable[Entry]) -> None:
+        """Forget all entries but these, if it pays."""
+        chosen = {entry.number: entry for entry in kept}
+        if self.lines - len(chosen) > SPARE_LINES:
+            self.entries = dict(sorted(chosen.items()))
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        lines = [_line({"format": FORMAT, "input": self.name, "next": self.count})]
+        lines += [_line(asdict(entry)) for entry in self.entries.values()]
+        replace_file(self.file, b"".join(lines))
+        self.lines = len(lines)
+
+    def _read(self) -> None:
         data = self.file.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
+        lines = whole.splitlines()
+        if not lines:
+            raise self.damaged("it is empty")
+        head, *rest = (self._checked(number, line) for number, line in enumerate(lines, 1))
+        if head.get("format") != FORMAT or head.get("input") != self.name:
+            raise self.damaged("it was written by another version, or for another input")
         if len(whole) < len(data):  # cut off while being written: no offset can know that line
             with self.file.open("r+b") as log:
                 log.truncate(len(whole))
-        return [json.loads(line) for line in whole.decode().splitlines()]
+        self.count = head["next"]
+        for entry in _entries(rest):
+            self.entries[entry.number] = entry
+            self.count = max(self.count, entry.number + 1)
+        self.lines = len(lines)
+
+    def _checked(self, number: int, line: bytes) -> dict[str, Any]:
+        checksum, _, text = line.partition(b" ")
+        if checksum != _checksum(text):
+            raise self.damaged(f"line {number} is not what was written")
+        found = json.loads(text)
+        assert isinstance(found, dict)
+        return found
+
+    def damaged(self, why: str) -> HostError:
+        """The refusal to go on with this log."""
+        return HostError(
+            "state-unreadable",
+            f"the checkpoint's notes on the files of '{self.name}' cannot be used: {why}",
+            advice=[
+                f"the notes: {self.file}",
+                "put the checkpoint back from a copy, or start with a new --checkpoint folder: "
+                "without the notes, rows would be lost or read twice",
+            ],
+        )
+
+
+def _entries(lines: Iterable[dict[str, Any]]) -> Iterator[Entry]:
+    for fields in lines:
+        yield Entry(**{**fields, "beginnings": tuple(fields["beginnings"])})
+
+
+def _line(fields: dict[str, Any]) -> bytes:
+    text = json.dumps(fields, separators=(",", ":")).encode()
+    return _checksum(text) + b" " + text + b"\n"
+
+
+def _checksum(text: bytes) -> bytes:
+    return f"{zlib.crc32(text):08x}".encode()

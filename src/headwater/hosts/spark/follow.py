@@ -16,9 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.spark.frames import packed_frame
+from headwater.hosts.spark.inputs import inputs_by_stream, name_inputs
 from headwater.hosts.spark.operate import Operate
 from headwater.hosts.spark.seats import seats
-from headwater.hosts.spark.source import HeadwaterFiles, inputs_by_stream, name_inputs, options_for
+from headwater.hosts.spark.source import HeadwaterFiles, options_for
 from headwater.hosts.spark.table import TABLE, timed
 from headwater.hosts.spark.told import TOLD, ZoneTold, as_table
 from headwater.query.plan import Plan

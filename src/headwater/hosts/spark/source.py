@@ -1,8 +1,12 @@
 """Files as a Spark source of our own: read, checked, routed and packed by Python, so that only packed rows enter the JVM.
 
-One source serves all inputs of a run. Its offset is how many files of each input were taken, the time by the driver's clock
-when they were, and whether the input has ended; all three are in Spark's offset log, so a batch that is run again is the
-same batch. Without new files the clock still ticks when a stream declares IDLE: a batch without rows tells every zone.
+One source serves all inputs of a run. Its offset is how many entries of each input were taken (see `file_log`), for how long the
+run had been running by then, and whether the input has ended; all three are in Spark's offset log, so a batch that is run again is
+the same batch. Without new files the clock still ticks when a stream declares IDLE: a batch without rows tells every zone.
+
+Rule 1  An input that is not given keeps its place in the offset: it goes on from there when it comes back.
+Rule 2  Time is what a clock that only goes on counts while a run is running, added up over all runs of a checkpoint. Nobody's
+        setting of the machine's clock, and no time in which nothing ran, makes an input idle.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
@@ -26,37 +30,15 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from headwater.hosts.files import Piece, find_files
-from headwater.hosts.spark.file_log import FileLog
+from headwater.hosts.spark.entry_reading import read_entry
+from headwater.hosts.spark.file_log import Entry, FileLog
+from headwater.hosts.spark.followed import FollowedFiles
+from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
 from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 
 MOST_BATCH_BYTES = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One `--input`: its name, the stream and the file or folder."""
-
-    name: str
-    stream: str
-    path: str
-
-
-def name_inputs(paths: Mapping[str, Sequence[str]]) -> tuple[Input, ...]:
-    """The inputs of a run, named by what they read: a restart finds them again, however they are spelled or ordered."""
-    return tuple(
-        Input(f"{stream}={path}", stream, path)
-        for stream, listed in paths.items()
-        for path in dict.fromkeys(str(Path(path).resolve()) for path in listed)
-    )
-
-
-def inputs_by_stream(inputs: Sequence[Input]) -> dict[str, tuple[str, ...]]:
-    """The names of every stream's inputs."""
-    return {
-        s: tuple(i.name for i in inputs if i.stream == s) for s in dict.fromkeys(i.stream for i in inputs)
-    }
 
 
 class HeadwaterFiles(DataSource):
@@ -108,28 +90,59 @@ def options_for(
     }
 
 
-@dataclass(slots=True)
+class _Sized(Protocol):
+    """Work of some size."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of it."""
+        ...
+
+
+Work = TypeVar("Work", bound=_Sized)
+
+
+@dataclass(frozen=True, slots=True)
 class _File:
-    """A file to be read: its input, stream and number, and the size to share the work by."""
+    """A file of a bounded run."""
+
+    stream: str
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """An entry to be read: its input and its stream."""
 
     input: str
     stream: str
-    number: int
-    path: str
-    size: int
+    entry: Entry
+
+    @property
+    def size(self) -> int:
+        """The bytes that are read."""
+        return self.entry.stop - self.entry.start if self.entry.rows else 0
 
 
 @dataclass
 class _Task(InputPartition):
     """The share of one task; a task without files still tells the time."""
 
-    files: tuple[_File, ...]
+    files: tuple[_Numbered, ...]
     now: int
     end: bool = False
 
 
+@dataclass
+class _BoundedTask(InputPartition):
+    """The share of one task of a bounded run."""
+
+    files: tuple[_File, ...]
+
+
 class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows folders; `files_per_batch` of every input a micro-batch."""
+    """Follows folders; `files_per_batch` entries of every input a micro-batch."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = dict(options)
@@ -137,50 +150,52 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.per_batch = int(options["files_per_batch"])
         self.ends = options["ends"] == "true"
         self.tick_us = int(options["tick_us"])
-        self.logs: dict[str, FileLog] = {}
+        self.followed: dict[str, FollowedFiles] = {}
+        self.running = RunningTime()
+        self.takes_all_now = False
         self.target: dict[str, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "logs": {}}
+        return {**self.__dict__, "followed": {}}
 
     def initialOffset(self) -> dict[str, Any]:
         """Nothing taken."""
         return {"files": {given.name: 0 for given in self.inputs}, "now": 0, "end": False}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """So many files of every input."""
+        """So many entries of every input."""
         return ReadMaxFiles(self.per_batch)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What is there now is all there is for this run."""
-        self.target = self._count()
+        """What is there at the first look is all there is for this run."""
+        self.takes_all_now = True
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """How far the next batch goes."""
-        present = self.target if self.target is not None else self._count()
+        present = self._present(start["files"])
         most = 2**31 if isinstance(limit, ReadAllAvailable) else self.per_batch
         taken = {name: start["files"].get(name, 0) for name in present}
         files = {
             name: self._advance(name, taken[name], min(taken[name] + most, present[name])) for name in present
         }
-        now = time.time_ns() // 1000
+        end = {"files": {**start["files"], **files}, "now": self.running.now(start["now"]), "end": False}
         if files != taken:
-            return {"files": files, "now": now, "end": False}
+            return end
         if self.ends and not start["end"]:
-            return {"files": files, "now": now, "end": True}
-        if self.tick_us and self.target is None and now - start["now"] >= self.tick_us:
-            return {"files": files, "now": now, "end": start["end"]}
+            return {**end, "end": True}
+        if self.tick_us and self.target is None and end["now"] - start["now"] >= self.tick_us:
+            return {**end, "end": start["end"]}
         return start
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The files between two offsets, shared out by size."""
+        """The entries between two offsets, shared out by size."""
         files = []
         for given in self.inputs:
-            entries = self._log(given).entries
+            log = self._follow(given).log
             for number in range(start["files"].get(given.name, 0), end["files"].get(given.name, 0)):
-                files.append(
-                    _File(given.name, given.stream, number, entries[number], size_of(entries[number]))
-                )
+                if number not in log.entries:
+                    raise log.damaged("lines are missing")
+                files.append(_Numbered(given.name, given.stream, log.entries[number]))
         return [
             _Task(tuple(share), end["now"], end["end"])
             for share in share_out(files, int(self.options["cores"]))
@@ -194,13 +209,13 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         told = False
         for file in partition.files:
             schema = plan.stream(file.stream)
-            for number, piece in enumerate(pieces_of(plan, file.stream, file.path)):
+            for number, piece in enumerate(_on_one_thread(read_entry(plan, file.stream, file.entry))):
                 told = True
                 yield pack(
                     seats=seats,
                     stream=file.stream,
                     source=file.input,
-                    unit=file.number,
+                    unit=file.entry.number,
                     piece=number,
                     now=partition.now,
                     rows=piece.rows,
@@ -219,23 +234,52 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to clean up: files stay where they are."""
 
-    def _count(self) -> dict[str, int]:
-        return {given.name: self._log(given).refresh() for given in self.inputs}
+    def _present(self, taken: Mapping[str, int]) -> dict[str, int]:
+        """How many entries every input has now."""
+        if self.target is not None:
+            return self.target
+        for given in self.inputs:
+            if given.name not in self.followed:
+                log = self._follow(given).log
+                if log.count < taken.get(given.name, 0):
+                    raise log.damaged("lines are missing")
+        for given in self.inputs:
+            now = time.monotonic_ns() // 1000
+            self.followed[given.name].take(find_files(given.path), now=now, final=self.takes_all_now)
+        counts = {name: followed.log.count for name, followed in self.followed.items()}
+        self.target = counts if self.takes_all_now else None
+        return counts
 
-    def _log(self, given: Input) -> FileLog:
-        if given.name not in self.logs:
-            self.logs[given.name] = FileLog(Path(self.options["log"]), given.name, given.path)
-        return self.logs[given.name]
+    def _follow(self, given: Input) -> FollowedFiles:
+        if given.name not in self.followed:
+            log = FileLog(Path(self.options["log"]), given.name)
+            columns = _plan(self.options).stream(given.stream).types
+            self.followed[given.name] = FollowedFiles(log, columns)
+        return self.followed[given.name]
 
     def _advance(self, name: str, start: int, stop: int) -> int:
-        """As many files as fit into one batch, at least one."""
-        entries = self.logs[name].entries
+        """As many entries as fit into one batch, at least one."""
+        entries = self.followed[name].log.entries
         total = 0
         for number in range(start, stop):
-            total += size_of(entries[number])
+            total += entries[number].stop - entries[number].start
             if total > MOST_BATCH_BYTES and number > start:
                 return number
         return stop
+
+
+class RunningTime:
+    """For how long the runs of a checkpoint have been running, in microseconds; `before` is what earlier offsets say."""
+
+    def __init__(self) -> None:
+        self.began: tuple[int, int] | None = None
+
+    def now(self, before: int) -> int:
+        """The time now; it never goes back behind `before`."""
+        clock = time.monotonic_ns() // 1000
+        if self.began is None:
+            self.began = before, clock
+        return max(before, self.began[0] + clock - self.began[1])
 
 
 class BoundedReader(DataSourceReader):
@@ -248,18 +292,18 @@ class BoundedReader(DataSourceReader):
         """All files, shared out by size over a few tasks a core."""
         files = []
         for given in (Input(*listed) for listed in json.loads(self.options["inputs"])):
-            for number, path in enumerate(find_files(given.path)):
-                files.append(_File(given.name, given.stream, number, path, size_of(path)))
-        return [_Task(tuple(share), 0) for share in share_out(files, 4 * int(self.options["cores"]))]
+            for path in find_files(given.path):
+                files.append(_File(given.stream, path, size_of(path)))
+        return [_BoundedTask(tuple(share)) for share in share_out(files, 4 * int(self.options["cores"]))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read, check, route and pack by time slice."""
-        assert isinstance(partition, _Task)
+        assert isinstance(partition, _BoundedTask)
         plan = _plan(self.options)
         seats = json.loads(self.options["seats"])
         for file in partition.files:
             schema = plan.stream(file.stream)
-            for piece in pieces_of(plan, file.stream, file.path):
+            for piece in _on_one_thread(read_stream(plan, file.stream, file.path)):
                 yield pack_slices(
                     seats=seats,
                     stream=file.stream,
@@ -279,16 +323,16 @@ def _plan(options: Mapping[str, str]) -> Plan:
     return plan
 
 
-def pieces_of(plan: Plan, stream: str, path: str) -> Iterator[Piece]:
-    """The checked pieces of a file, with pyarrow kept to one thread: Spark runs one task a core already."""
+def _on_one_thread(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Pieces of a file, with pyarrow kept to one thread: Spark runs one task a core already."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    yield from read_stream(plan, stream, path)
+    yield from pieces
 
 
-def share_out(files: Sequence[_File], shares: int) -> list[list[_File]]:
+def share_out(files: Sequence[Work], shares: int) -> list[list[Work]]:
     """Files in at most so many shares of about equal size; one empty share when there are no files."""
-    bins: list[list[_File]] = [[] for _ in range(max(1, min(shares, len(files))))]
+    bins: list[list[Work]] = [[] for _ in range(max(1, min(shares, len(files))))]
     weight = [0] * len(bins)
     for file in sorted(files, key=lambda f: -f.size):
         lightest = weight.index(min(weight))

@@ -6,7 +6,8 @@ Rule 2  A row is late iff its time is below (what the earlier units of its input
         already handed over. A unit is a file of a followed folder or a micro-batch of a DataFrame, so for files
         lateness does not depend on the batches.
 Rule 3  An input silent for longer than IDLE does not hold the others back.
-Rule 4  The end of the input is a watermark beyond every row.
+Rule 4  The end of the input is a watermark beyond every row. An input that is absent since the last start holds nobody back, and
+        goes on where it was when it comes back.
 Rule 5  If time is to tick, an input from which nothing came goes on at the pace of the clock, from the time it had reached; by
         at most MOST_TICKS ticks at once, so that a run that was stopped for long goes on where it was. Then none is idle.
         Rows that an input holds back may be believed when nothing came for so long (rule 5 of `clock`).
@@ -106,8 +107,8 @@ class Queue:
         return QueueState({name: InputClock() for name in self.inputs})
 
     def adopt(self, state: QueueState) -> QueueState:
-        """A state saved with other inputs: those that are gone no longer count, new ones begin."""
-        return replace(state, clocks={name: state.clocks.get(name, InputClock()) for name in self.inputs})
+        """A state saved with other inputs: new ones begin, those that are absent no longer count and may come back."""
+        return replace(state, clocks={**{name: InputClock() for name in self.inputs}, **state.clocks})
 
     def step(
         self, state: QueueState, units: Sequence[Unit], *, now: Instant | None = None, end: bool = False
@@ -188,7 +189,8 @@ class Queue:
                 n: replace(c, arrival_time=now) if c.arrival_time == BEGINNING else c
                 for n, c in clocks.items()
             }
-            clocks = {n: c if n in came else self._tick(c, now) for n, c in clocks.items()}
+            silent = set(self.inputs) - came
+            clocks = {n: self._tick(c, now) if n in silent else c for n, c in clocks.items()}
         return clocks, fresh, late
 
     def _border(self, clock: InputClock, handed: Instant) -> Instant:
@@ -199,8 +201,8 @@ class Queue:
         idle_us = self.schema.idle_us
         awake = [
             clock.reached + clock.ticked
-            for clock in clocks.values()
-            if idle_us is None or now is None or now - clock.arrival_time <= idle_us
+            for name, clock in clocks.items()
+            if name in self.inputs and (idle_us is None or now is None or now - clock.arrival_time <= idle_us)
         ]
         # When all of them are idle, none holds another back.
         reached = (

@@ -312,3 +312,17 @@ def test_silence_is_remembered_over_a_restart_and_a_step_run_again() -> None:
         state = load_zone(program, saved.head, fetch_from(saved.cells()))
     # Believed at 110, when the watermark is −9: it passes 0 at 120 and 1 at 122.
     assert told == [(120, "a"), (122, "b")]
+
+
+def test_an_input_that_leaves_and_comes_back_holds_nobody_back_and_goes_on_where_it_was() -> None:
+    both = Queue(SCHEMA, COLUMNS, ["north", "south"])
+    state, _ = both.step(
+        begun(both), [unit(0, ("n", 0, 1), source="north"), unit(0, ("s", 5, 1), source="south")]
+    )
+    alone = Queue(SCHEMA, COLUMNS, ["north"])
+    state, release = alone.step(alone.adopt(state), [unit(1, ("n", 60, 1), source="north")])
+    assert (release.watermark - START) / SECOND == 50
+    state, release = both.step(both.adopt(state), [unit(1, ("s", 55, 1), ("s", 45, 2), source="south")])
+    assert seconds(release.late) == [("s", 45)]
+    assert state.clocks["south"].reached == START + 55 * SECOND, "one row is enough: it is no new input"
+    assert (release.watermark - START) / SECOND == 50

@@ -1,0 +1,78 @@
+"""The rows of an entry: exactly the bytes it was numbered for, or a bad row that says why not.
+
+Rule 1  A file is checked before and after its bytes are read: it must still be what it was when the entry was numbered. One
+        that was renamed meanwhile within its folder is found by its identity.
+Rule 2  A file that cannot be read just now is tried again, and ends the run when that does not help (see `extents`): the next start
+        runs the same batch. One that is gone or has changed is told as a bad row, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from headwater.hosts.files import Extent, Piece
+from headwater.hosts.files.extents import persistently
+from headwater.hosts.files.pieces import Wanted
+from headwater.hosts.files.reading import PARQUET_NAMES
+from headwater.hosts.spark.file_log import Entry
+from headwater.hosts.spark.followed import opened
+from headwater.hosts.streams import read_stream
+from headwater.query.plan import Plan
+
+CHANGED: Final = (
+    "changed-file: bytes {:,} to {:,} were overwritten or removed before they were read; "
+    "keep files for as long as a run needs to read them"
+)
+CHANGED_AMID: Final = (
+    "changed-file: it was changed while bytes {:,} to {:,} were read, and rows may be missing or wrong; "
+    "write elsewhere and rename"
+)
+
+
+def read_entry(plan: Plan, stream: str, entry: Entry) -> Iterator[Piece]:
+    """The rows of an entry, a piece at a time, and what there is to tell about it."""
+    shown = Wanted(entry.path, plan.stream(stream), tuple(plan.kept(stream)))
+    if entry.reason:
+        yield shown.refused(entry.reason)
+    if not entry.rows:
+        return
+    place = _place(entry)
+    if place is None:
+        yield shown.refused(CHANGED.format(entry.start, entry.stop))
+        return
+    extent = Extent(entry.start, entry.stop, entry.line, entry.mid_line, place)
+    yield from read_stream(plan, stream, entry.name, extent)
+    if not _fits(entry, place):
+        yield shown.refused(CHANGED_AMID.format(entry.start, entry.stop))
+
+
+def _place(entry: Entry) -> str | None:
+    """Where the file of an entry is; None if it is gone, or not what it was."""
+    for path in (entry.path, *_same_inode(entry)):
+        if _fits(entry, path):
+            return path
+    return None
+
+
+def _fits(entry: Entry, path: str) -> bool:
+    """Whether the bytes of an entry, and what came before them, are those of a file."""
+
+    def look() -> bool:
+        with opened(path) as file:
+            whole = not entry.name.lower().endswith(PARQUET_NAMES) or os.fstat(file).st_size == entry.stop
+            return whole and entry.fingerprint.fits(file)
+
+    try:
+        return persistently(path, look)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _same_inode(entry: Entry) -> Iterator[str]:
+    try:
+        with os.scandir(os.path.dirname(entry.path)) as items:  # noqa: PTH120 - names that are no UTF-8
+            yield from [item.path for item in items if item.inode() == entry.inode]
+    except OSError:
+        return

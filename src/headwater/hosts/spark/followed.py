@@ -1,0 +1,272 @@
+"""What is new in the files of one input, as numbered entries of its log.
+
+Rule 1  A file is the one that was read, whatever it is called now, if its identity (device and inode) or its path is known and the
+        bytes that were read are still there (see `fingerprints`). So a file that was renamed, linked a second time, or restored
+        from a copy is not read again; and a name that is used again by another file is a new file.
+Rule 2  What was added to a text file is an entry of its own, up to its last complete record. A line without an end is taken when
+        nothing more will come, or when the file has been still for STILL_US.
+Rule 3  Parquet and gzip files are taken whole: Parquet once its last bytes are there, gzip once it has been still for GZIP_STILL_US.
+        Something added to one that was read is not read, and told.
+Rule 4  What cannot be decided is told, by a reason in the entry: a file that became shorter, or that was changed where it was read.
+Rule 5  A file that cannot be opened gets no number yet. It is told once and tried again at every look.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED
+from headwater.hosts.files.fingerprints import EMPTY, fingerprint
+from headwater.hosts.files.line_ends import complete_csv, complete_json, count_line_ends
+from headwater.hosts.files.reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES
+from headwater.hosts.spark.file_log import Entry, FileLog
+from headwater.model import SECOND
+
+STILL_US: Final = 30 * SECOND
+GZIP_STILL_US: Final = 2 * SECOND
+
+GROWN: Final = (
+    "grown-file: something was added after it was read, and was not read; "
+    "write such files elsewhere and rename them into the folder when they are complete"
+)
+SHRUNK: Final = (
+    "shrunk-file: it is shorter than when it was read; what is added from here on is read, "
+    "what may have been written in between is not"
+)
+BEGUN_AGAIN: Final = (
+    "shrunk-file: it is shorter than when it was read, and too short to tell whether it is a new one; "
+    "it was read from its beginning as a new file"
+)
+EDITED: Final = (
+    "edited-file: what was read of it has been changed; it was read again from its beginning as a new file, "
+    "and rows that were read before may count twice"
+)
+_CSV, _JSON, _GZIP, _PARQUET, _UNKNOWN = "csv", "json", "gzip", "parquet", "unknown"
+_KINDS: Final = {_CSV: CSV_NAMES, _JSON: JSON_NAMES, _PARQUET: PARQUET_NAMES}
+_PARQUET_END: Final = b"PAR1"
+
+
+class FollowedFiles:
+    """The files of one input: which are known, and what is new in them; `columns` are those that a header may have."""
+
+    def __init__(self, log: FileLog, columns: Iterable[str]) -> None:
+        self.log = log
+        self.columns = tuple(columns)
+        self.by_path: dict[str, Entry] = {}
+        self.by_identity: dict[tuple[int, int], Entry] = {}
+        self.waiting: dict[str, _Waiting] = {}
+        self.unreadable: set[str] = set()
+        for entry in log.entries.values():
+            self._know(entry)
+
+    def take(self, paths: Iterable[str], *, now: int, final: bool = False) -> None:
+        """Number what is new in these files; `now` only goes on; `final`: what is there is all there is for this run."""
+        new: list[Entry] = []
+        for path in paths:
+            number = self.log.count + len(new)
+            try:
+                entry = self._change(path, number, now, final)
+            except FileNotFoundError:
+                self.waiting.pop(path, None)
+                continue
+            except OSError as fault:
+                entry = self._unreadable(path, number, fault)
+            if entry is not None:
+                new.append(entry)
+                self._know(entry)
+        self.log.append(new)
+
+    def _change(self, path: str, number: int, now: int, final: bool) -> Entry | None:
+        """What is new in one file, if anything."""
+        known = self.by_path.get(path)
+        stat = os.stat(path)  # noqa: PTH116 - called for each file of a folder
+        if known is not None and known.stop == stat.st_size and known.looks_like(stat):
+            return None
+        with opened(path) as file:
+            self.unreadable.discard(path)
+            stat = os.fstat(file)
+            earlier, reason = self._earlier(path, file, stat)
+            if not stat.st_size and known is not None:
+                return None  # emptied, and nothing written yet
+            seen = _Seen(path, file, stat, number, reason, earlier, self.columns)
+            entry = seen.entry(final=final)
+            if entry is None and seen.waits and self._has_waited(path, seen, now):
+                entry = seen.entry(final=True)
+        if entry is not None or not seen.waits:
+            self.waiting.pop(path, None)
+        if entry is None and earlier is not None and earlier.stop == stat.st_size:
+            self._know(seen.known_as(earlier))  # touched, renamed or restored, no more
+        return entry
+
+    def _earlier(self, path: str, file: int, stat: os.stat_result) -> tuple[Entry | None, str]:
+        """What is known of an open file, None if it is a new one; and what there is to tell about that."""
+        same = self.by_identity.get((stat.st_dev, stat.st_ino))
+        for known in (same, self.by_path.get(path)):
+            if known is not None and stat.st_size >= known.stop and known.fingerprint.fits(file):
+                return known, ""
+        if same is None or not stat.st_size or not same.stop:
+            return None, ""
+        begins = same.fingerprint.begins(file, stat.st_size)
+        if stat.st_size >= same.stop:
+            return None, EDITED if begins else ""
+        if begins is None:
+            return None, BEGUN_AGAIN
+        return (same, SHRUNK) if begins else (None, "")
+
+    def _has_waited(self, path: str, seen: _Seen, now: int) -> bool:
+        """Whether a file that is not complete has been still for long enough."""
+        before = self.waiting.get(path)
+        if before is None or (before.size, before.changed_ns) != (seen.stat.st_size, seen.stat.st_mtime_ns):
+            before = self.waiting[path] = _Waiting(seen.stat.st_size, seen.stat.st_mtime_ns, now)
+        return now - before.since >= (GZIP_STILL_US if seen.kind == _GZIP else STILL_US)
+
+    def _unreadable(self, path: str, number: int, fault: OSError) -> Entry | None:
+        """Rule 5: the entry that tells of it, the first time."""
+        if path in self.unreadable:
+            return None
+        self.unreadable.add(path)
+        told = f"unreadable-file: {fault.strerror or fault}; it is tried again until it can be read"
+        known = self.by_path.get(path) or _nothing_known(path)
+        return replace(known, number=number, reason=told, rows=False)
+
+    def _know(self, entry: Entry) -> None:
+        self.by_path[entry.path] = entry
+        if entry.inode:
+            self.by_identity[entry.identity] = entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """How a file that is not complete looked when it last changed."""
+
+    size: int
+    changed_ns: int
+    since: int
+
+
+@dataclass(slots=True)
+class _Seen:
+    """An open file that may have something new; `earlier` is what is known of it."""
+
+    path: str
+    file: int
+    stat: os.stat_result
+    number: int
+    reason: str
+    earlier: Entry | None
+    columns: Sequence[str]
+    waits: bool = False
+
+    @property
+    def kind(self) -> str:
+        """How it is read, which goes by the name it had first."""
+        name = self.name.lower()
+        if name.endswith(".gz") and name.endswith((*CSV_NAMES, *JSON_NAMES)):
+            return _GZIP
+        return next((kind for kind, names in _KINDS.items() if name.endswith(names)), _UNKNOWN)
+
+    @property
+    def name(self) -> str:
+        return self.earlier.name if self.earlier else self.path
+
+    def entry(self, *, final: bool) -> Entry | None:
+        """What is to be read of it now, if anything; `final`: it is complete as it is."""
+        if self.reason == SHRUNK:
+            lines = count_line_ends(self.file, 0, self.stat.st_size, self._line_end)
+            size = self.stat.st_size
+            return self._made(size, size, line=1 + lines, rows=False, unfinished=not self._ends_line(size))
+        return self._text(final) if self.kind in (_CSV, _JSON) else self._whole(final)
+
+    def known_as(self, earlier: Entry) -> Entry:
+        """What is known of a file that says the same as before."""
+        stat = self.stat
+        return replace(
+            earlier,
+            path=self.path,
+            device=stat.st_dev,
+            inode=stat.st_ino,
+            size=stat.st_size,
+            changed_ns=stat.st_mtime_ns,
+        )
+
+    def _text(self, final: bool) -> Entry | None:
+        before, size = self.earlier, self.stat.st_size
+        start, mid_line = (before.stop, before.unfinished) if before else (0, False)
+        stop = size if final else self._complete(start, size, mid_line=mid_line)
+        self.waits = stop < size or (not size and before is None)
+        if stop == start and not (final and before is None):
+            return None
+        line = before.line + count_line_ends(self.file, before.start, start, self._line_end) if before else 1
+        return self._made(start, stop, line=line, mid_line=mid_line, unfinished=not self._ends_line(stop))
+
+    def _whole(self, final: bool) -> Entry | None:
+        before, size = self.earlier, self.stat.st_size
+        if before is not None and (size == before.stop or self.kind == _UNKNOWN):
+            return None
+        if before is not None and not before.unfinished:
+            self.reason = GROWN
+            return None if before.reason == GROWN else self._made(0, size, rows=False)
+        finished = self.kind != _PARQUET or os.pread(self.file, 4, max(0, size - 4)) == _PARQUET_END
+        self.waits = not final and (self.kind == _GZIP or not finished)
+        return None if self.waits else self._made(0, size, unfinished=not finished)
+
+    def _complete(self, start: int, stop: int, *, mid_line: bool) -> int:
+        if self.kind == _CSV:
+            return complete_csv(self.file, start, stop, self.columns, mid_line=mid_line)
+        return complete_json(self.file, start, stop)
+
+    @property
+    def _line_end(self) -> re.Pattern[bytes]:
+        return ANY_LINE_END if self.kind == _CSV else LINE_FEED
+
+    def _ends_line(self, stop: int) -> bool:
+        return not stop or os.pread(self.file, 1, stop - 1) in (b"\n", b"\r")
+
+    def _made(
+        self,
+        start: int,
+        stop: int,
+        *,
+        line: int = 1,
+        rows: bool = True,
+        mid_line: bool = False,
+        unfinished: bool = False,
+    ) -> Entry:
+        stat, digests = self.stat, fingerprint(self.file, stop)
+        return Entry(
+            number=self.number,
+            path=self.path,
+            name=self.name,
+            device=stat.st_dev,
+            inode=stat.st_ino,
+            size=stat.st_size,
+            changed_ns=stat.st_mtime_ns,
+            start=start,
+            stop=stop,
+            line=line,
+            mid_line=mid_line,
+            unfinished=unfinished,
+            beginnings=digests.beginnings,
+            ending=digests.ending,
+            rows=rows,
+            reason=self.reason,
+        )
+
+
+def _nothing_known(path: str) -> Entry:
+    return Entry(0, path, path, 0, 0, -1, 0, 0, 0, 1, False, False, (), EMPTY.ending, rows=False)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[int]:
+    """A file to look into; a pipe is not waited for."""
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        yield file
+    finally:
+        os.close(file)

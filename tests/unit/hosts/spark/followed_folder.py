@@ -1,0 +1,65 @@
+"""A folder that is followed without Spark: what was read of it, look by look, and what was told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headwater.hosts.files import find_files
+from headwater.hosts.spark.entry_reading import read_entry
+from headwater.hosts.spark.file_log import Entry, FileLog
+from headwater.hosts.spark.followed import FollowedFiles
+from headwater.query.plan import compile_text
+
+PLAN = compile_text(
+    "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, note STRING);"
+    "CREATE QUERY every AS SELECT * FROM weather;"
+)
+HEADER = "station,at,note\n"
+
+
+def row(number: int, note: str = "") -> str:
+    """The text of a row, with a line end, that is like no other."""
+    return f"s{number},2026-01-31T06:{number // 60:02d}:{number % 60:02d}Z,{note}\n"
+
+
+def json_row(number: int) -> str:
+    return f'{{"station": "s{number}", "at": "2026-01-31T06:{number // 60:02d}:{number % 60:02d}Z", "note": ""}}\n'
+
+
+class Followed:
+    """A folder `in` and the notes about it; `restart` forgets all that is not on disk."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "in"
+        self.folder.mkdir()
+        self.notes = tmp_path / "files"
+        self.taken = 0
+        self.now = 0
+        self.restart()
+
+    def restart(self) -> None:
+        self.files = FollowedFiles(FileLog(self.notes, "weather=in"), PLAN.stream("weather").types)
+
+    def look(self, *, seconds: float = 1, final: bool = False) -> list[Entry]:
+        """The entries that are new after so many seconds more."""
+        self.now += int(seconds * 1_000_000)
+        self.files.take(find_files(str(self.folder)), now=self.now, final=final)
+        new = [self.files.log.entries[number] for number in range(self.taken, self.files.log.count)]
+        self.taken = self.files.log.count
+        return new
+
+    def read(self, *, seconds: float = 1, final: bool = False) -> tuple[list[str], list[str]]:
+        """The stations of new rows, and what was told (the code, and the line where there is one)."""
+        return rows_of(self.look(seconds=seconds, final=final))
+
+
+def rows_of(entries: list[Entry]) -> tuple[list[str], list[str]]:
+    stations: list[str] = []
+    told: list[str] = []
+    for entry in entries:
+        for piece in read_entry(PLAN, "weather", entry):
+            stations += piece.rows["station"].tolist()
+            told += [
+                f"{bad['reason'].partition(':')[0]} {bad['line'] or ''}".strip() for bad in piece.bad.tolist()
+            ]
+    return stations, told
