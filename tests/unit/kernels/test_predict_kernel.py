@@ -464,6 +464,15 @@ def test_zones_share_the_answers_without_doubles(name):
     assert sum(map(bool, parts)) > 1 or name not in ("box", "far", "one")
 
 
+@pytest.mark.parametrize("many", [1, 128, 129, 130, 600])
+def test_each_of_many_tentative_rows_is_told_once(many):
+    """A line that is cut by the next one is told when it is made and when it is cut; the last one is not cut."""
+    updates = [update("s1", second, float(second % 2)) for second in range(many)]
+    told = told_of(replace(COLD, tentative=True), *updates)
+    assert len(told) == 2 * many - 1
+    assert len({str(row) for row in told}) == len(told)
+
+
 def test_a_full_buffer_gives_up_what_matters_least_and_says_so():
     query = replace(PAIRS, buffer=2, within_us=10 * SECOND)
     updates = (update("s1", 0, 0.0), update("s1", 2, 0.1), update("s1", 4, 0.0), update("s2", 6, 0.0))

@@ -14,6 +14,9 @@ from headwater.kernels.predict.plan import Plan
 PATIENCE: Final = 128
 """Lines that come, at least, until the grid is looked at again."""
 
+_ENTRIES: Final = 64 * index.MOST_CELLS
+"""Entries that there is room for when the first are missing."""
+
 _CHANGED: Final = 1.5
 """Boxes are so much wider, or narrower, than they were when the grid was drawn: it is drawn anew."""
 
@@ -59,7 +62,7 @@ def sized(grid: Grid, slots: int) -> Grid:
 
 def with_cells(grid: Grid) -> Grid:
     """With twice the room for entries."""
-    entries = np.empty((max(2 * len(grid.entries), 64 * index.MOST_CELLS), index.ENTRY), np.int64)
+    entries = np.empty((max(2 * len(grid.entries), _ENTRIES), index.ENTRY), np.int64)
     entries[: len(grid.entries)] = grid.entries
     return grid._replace(entries=entries)
 

@@ -4,8 +4,8 @@ Rule 1  A search begins with each alias that the line can take, finds lines for 
         the intervals of all joins so far have a moment in common.
 Rule 2  An answer found now is about the time from now on: what is before the update that made it has been answered for by
         others. It changes begins only for lines that cover for others, which reach back.
-Rule 3  Answers of one first partner come together or not at all: where room is missing, none of them is taken, and the search goes on
-        with that partner when there is room.
+Rule 3  Answers of one first partner, or of a line alone, come together or not at all: where room is missing, for them or for what they
+        tell, none of them is taken, and the search goes on with that partner when there is room.
 Rule 4  With zones only the answers of this one are taken (see `zones`).
 """
 
@@ -94,7 +94,10 @@ def search(scene: Scene, look: Search, line: int, when: int, order: int, again: 
     plan, at = scene.plan, look.at
     many = plan.rules[ALIASES]
     if many == 1:
-        return _alone(scene, look, line, when, order, again)
+        came = _alone(scene, look, line, when, order, again)
+        if came != DONE:
+            give_back(scene.table)
+        return came
     while at[ALIAS] < (1 if plan.rules[ONCE] == 1 else many):
         alias = at[ALIAS]
         if plan.source[alias] == line % plan.rules[SOURCES]:
@@ -163,7 +166,6 @@ def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: 
         if not found or ends < when:
             continue
         if not _take(scene, look, max(begins, when), ends, piece, when, line, again):
-            give_back(scene.table)
             return NO_ROOM
     return _settle(scene, when, order)
 
