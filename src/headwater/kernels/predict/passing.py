@@ -201,7 +201,9 @@ class PassingStanding:
                 columns[-1],  # if anybody asks
                 self.query.every_us,
             )
-        return Said(columns[settling.SINCE], (left, right) if self.left == 0 else (right, left), when)
+        # Of a pair that is told once the left line has the smaller key, on whichever side of the difference its alias is written.
+        in_order = self.left == 0 or self.plan.rules[ONCE] == 1
+        return Said(columns[settling.SINCE], (left, right) if in_order else (right, left), when)
 
 
 class _Desk:
