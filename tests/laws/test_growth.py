@@ -10,16 +10,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headwater.kernels.correlate import book, match, regions, window
+from headwater.kernels.fence import kernel as fence_kernel
+from headwater.kernels.follow import places
+from headwater.kernels.nearest import fields
+from headwater.kernels.pattern import kernel as pattern_kernel
+from headwater.kernels.pattern import node
 from headwater.kernels.predict import grids, passing, standing
 from headwater.model import END
+from tests.laws import correlate_worlds, fence_worlds, follow_worlds, nearest_worlds
 from tests.laws.kernel_laws import (
     any_split_gives_the_same_answers,
+    equals_the_oracle,
     inputs_are_not_modified,
     restoring_changes_nothing,
     run,
 )
+from tests.laws.pattern_worlds import event_patterns, node_patterns, preferred_patterns
 from tests.laws.predict_worlds import PredictWorld, agree
 from tests.laws.predict_worlds import worlds as predict_worlds
+from tests.laws.test_fence import without_names
+from tests.laws.test_pattern_laws import worlds as pattern_worlds
+from tests.laws.zone_runs import run_plan, steps_of
 
 LAWS = (any_split_gives_the_same_answers, restoring_changes_nothing, inputs_are_not_modified)
 
@@ -49,7 +61,7 @@ def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("telling", ["validated", "every", "tentative", "ahead"])
-@bounded(60)
+@bounded(40)
 @given(data=st.data())
 def test_predict_with_little_room_tells_what_the_oracle_tells(
     little_room_for_predictions, telling: str, data: st.DataObject
@@ -62,7 +74,109 @@ def test_predict_with_little_room_tells_what_the_oracle_tells(
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@bounded(60)
+@bounded(40)
 @given(world=predict_worlds())
 def test_predict_with_little_room_keeps_the_law(little_room_for_predictions, law, world: PredictWorld):
     law(world)
+
+
+# --- CORRELATE ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_room_for_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "ROOM", 1)
+    monkeypatch.setattr(window, "_ROOM", 1)
+    monkeypatch.setattr(match, "_first_room", one)
+    monkeypatch.setattr(regions, "_first_room", one)
+
+
+@pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
+@bounded(60)
+@given(world=correlate_worlds.worlds())
+def test_correlate_with_little_room_keeps_the_law(
+    little_room_for_events, law, world: correlate_worlds.CorrelateWorld
+):
+    law(world)
+
+
+# --- NEAREST --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_room_for_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields, "ROOM_FOR_CANDIDATES", 1)
+    monkeypatch.setattr(fields, "ROOM_FOR_ANSWERS", 1)
+
+
+@pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
+@bounded(60)
+@given(world=nearest_worlds.worlds())
+def test_nearest_with_little_room_keeps_the_law(
+    little_room_for_neighbours, law, world: nearest_worlds.NearestWorld
+):
+    law(world)
+
+
+# --- MATCH_RECOGNIZE ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_room_for_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_kernel, "ROOM", 1)
+    monkeypatch.setattr(pattern_kernel, "MANY_NODES", 1)
+    monkeypatch.setattr(pattern_kernel, "MANY_NODES_OF_EVERY", 1)
+    monkeypatch.setattr(node, "ROOM", 1)
+
+
+FAMILIES = {
+    "preferred": (preferred_patterns(), 9),
+    "every": (event_patterns(), 7),
+    "node": (node_patterns(), 9),
+}
+
+
+@pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
+@pytest.mark.parametrize("family", FAMILIES)
+@bounded(20)
+@given(data=st.data())
+def test_patterns_with_little_room_keep_the_law(
+    little_room_for_matches, family: str, law, data: st.DataObject
+):
+    law(data.draw(pattern_worlds(*FAMILIES[family])))
+
+
+# --- FENCE and FOLLOW -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_room_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fence_kernel, "first_room", one)
+
+
+@pytest.mark.parametrize("kind", fence_worlds.KINDS)
+@bounded(30)
+@given(data=st.data())
+def test_fence_with_little_room_tells_what_the_oracle_tells(
+    little_room_for_changes, kind: str, data: st.DataObject
+):
+    world = data.draw(fence_worlds.worlds(kind))
+    for steps in (None, steps_of(world)):
+        told, _ = run_plan(world, world.plan(), steps)
+        for asked in world.asked:
+            found = [without_names(row) for row in told.get(asked.name, [])]
+            assert sorted(map(repr, found)) == sorted(map(repr, world.oracle(asked)))
+
+
+@bounded(25)
+@given(world=follow_worlds.worlds())
+def test_follow_with_little_room_for_events_answers_as_ever(world: follow_worlds.FollowWorld):
+    whole = run_plan(world, world.plan())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(places, "_first_room", one)
+        assert run_plan(world, world.plan()) == whole
+
+
+def one(_: int) -> int:
+    """Room for one, however many there may be."""
+    return 1

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,10 @@ class Scope:
     keyed: bool
 
 
+ROOM: Final = 256
+"""Events of a step that there is room for at first, and candidates of one; there is more when they are more."""
+
+
 class Book(NamedTuple):
     """Subscriptions s, their clauses (`first_clause[s]` and on) and classes c, as the loops need them."""
 
@@ -74,6 +78,7 @@ class Book(NamedTuple):
     from_useful: NDArray[np.bool_]  # searched over useful lists, not over whole chains
     most: Numbers  # candidates of one clause that can matter to a search, for each that a sensor keeps
     geographic: bool
+    room: int  # events that there is room for at first, and candidates of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +239,7 @@ class _Writer:
             from_useful=np.array([_from_useful(s) for s in subscriptions], np.bool_),
             most=_integers([_most(s) for s in subscriptions]),
             geographic=self.schema.place is not None and self.schema.place.geographic,
+            room=ROOM,
         )
         return Contents(book, self.attributes, self.texts, tuple(self.scopes), tuple(self.regions), ranges)
 

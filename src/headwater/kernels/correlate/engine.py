@@ -110,10 +110,10 @@ def _advance(
     telling: bool | None,
 ) -> Found:
     found = Found(
-        np.empty(256, np.int64),
-        np.empty(256, np.int64),
-        np.empty(1024, np.int64),
-        np.empty(1024, np.int64),
+        np.empty(book.room, np.int64),
+        np.empty(book.room, np.int64),
+        np.empty(4 * book.room, np.int64),
+        np.empty(4 * book.room, np.int64),
         np.zeros(4, np.int64),
     )
     asked = np.full(len(since), -1, np.int64)

@@ -95,6 +95,7 @@ class Matcher:
             self._marks(rows, useful),
             self.lookup,
             self.forest,
+            _first_room(rows.count),
         )
         return Matches(row, of_class)
 
@@ -178,6 +179,11 @@ def _index(
     return lookup, forest
 
 
+def _first_room(rows: int) -> int:
+    """How many matches there is room for at first."""
+    return 1024 + rows
+
+
 def _grouped(pairs: Sequence[tuple[int, int]], groups: int) -> tuple[Numbers, Numbers]:
     """Members by group: `first, members`, group g has `members[first[g]:first[g + 1]]`."""
     table = np.array(sorted(pairs), np.int64).reshape(-1, 2)
@@ -195,9 +201,9 @@ def _find(
     marks: Mask,
     lookup: Lookup,
     forest: Forest,
+    capacity: int,
 ) -> tuple[Numbers, Numbers]:
-    """The loop over rows: collect a row's scopes, then climb a tree for every value."""
-    capacity = 1024 + len(place)
+    """The loop over rows: collect a row's scopes, then climb a tree for every value. There is room for `capacity` matches at first."""
     rows, classes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     scopes = np.empty(max(1, len(lookup.area)), np.int64)
     count = 0

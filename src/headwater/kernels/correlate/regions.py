@@ -61,7 +61,8 @@ class Regions:
 
     def holding(self, places: Places) -> tuple[Numbers, Numbers]:
         """For place p the regions `held[first[p]:first[p + 1]]` that contain it, as `first, held`."""
-        place, region, unsure = _propose(places.x, places.y, self.grid, self._kinds, self._numbers)
+        room = _first_room(len(places.x))
+        place, region, unsure = _propose(places.x, places.y, self.grid, self._kinds, self._numbers, room)
         if unsure.any():
             kept = ~unsure
             for number in np.unique(region[unsure]).tolist():
@@ -149,12 +150,19 @@ def different_places(x: Coordinates, y: Coordinates, known: Mask) -> Places:
     return Places(number, xs[:count].copy(), ys[:count].copy())
 
 
+def _first_room(places: int) -> int:
+    """How many pairs of a place and a region there is room for at first."""
+    return 2 * places + 16
+
+
 @numba.njit(cache=True)
 def _propose(
-    x: Coordinates, y: Coordinates, grid: Grid, kinds: Numbers, numbers: Coordinates
+    x: Coordinates, y: Coordinates, grid: Grid, kinds: Numbers, numbers: Coordinates, capacity: int
 ) -> tuple[Numbers, Numbers, Mask]:
-    """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be asked."""
-    capacity = 2 * len(x) + 16
+    """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be asked.
+
+    There is room for `capacity` of them at first.
+    """
     place, region, unsure = (
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),

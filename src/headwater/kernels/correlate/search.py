@@ -72,7 +72,7 @@ def candidates(
     start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
     useful = book.from_useful[subscription]
     first = np.zeros(stop - start + 1, np.int64)
-    found = np.empty(64, np.int64)
+    found = np.empty(book.room, np.int64)
     ways = np.empty(MOST_CELLS_AROUND, np.int64)
     count = 0
     here = newest - past.first

@@ -247,8 +247,9 @@ def _stand(
         stays = Stays(np.concatenate([[0], np.cumsum(many)]), stays.fence)
     moves, _ = updates.by_slot(keys)
     last, x, y = objects.time.copy(), objects.x.copy(), objects.y.copy()
+    room = first_room(max(len(moves.time), 2 * len(stays.fence)))
     told, many_told, stays = walk(
-        fences.shapes, grid, wanted, query.forget_us, watermark, moves, stays, last, x, y
+        fences.shapes, grid, wanted, query.forget_us, watermark, moves, stays, last, x, y, room
     )
     answers = told_rows(query, told, many_told, keys, fences.key)
     known = Known(keys, last, x, y, objects.shape)
@@ -257,6 +258,11 @@ def _stand(
         stays = Stays(stays.first[np.append(alive, len(last))], stays.fence)
         known = known.only(alive)
     return Asked(asked.since, known, stays, asked.fences), answers
+
+
+def first_room(many: int) -> int:
+    """How many changes or stays there is room for at first, if so many are likely; there is more when they are more."""
+    return max(16, many)
 
 
 # --- fences that move -----------------------------------------------------------------------------------------------------
@@ -287,10 +293,10 @@ def _move(
     around_x, around_y = _of_versions(versions, around.x, drawn.x), _of_versions(versions, around.y, drawn.y)
     shapes, which = _shapes(query, around_x, around_y, texts)
     grid = _grid_of_versions(shapes, which)
-    stays = in_pairs(
-        find_stays(shapes, grid, which, objects, x, y, versions, query.same, query.roaming), objects, versions
-    )
-    told, many = tell_stays(stays, objects, x, y, versions, wanted, before, room_for(len(stays.one)), 0)
+    room = first_room(2 * len(x))
+    found = find_stays(shapes, grid, which, objects, x, y, versions, query.same, query.roaming, room)
+    stays, room = in_pairs(found, objects, versions), first_room(len(found.one))
+    told, many = tell_stays(stays, objects, x, y, versions, wanted, before, room_for(room), 0)
     if wanted[OUTSIDE]:
         told, many = tell_outside(stays, objects, x, y, versions, query.roaming, told, many)
     if wanted[CROSS]:

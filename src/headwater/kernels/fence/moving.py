@@ -109,9 +109,9 @@ def find_stays(
     fences: Versions,
     same: bool,
     roaming: bool,
+    room: int,
 ) -> Stay:
     """All stays. `which` is the shape of each version of a fence; the boxes of the grid are those of versions."""
-    room = max(1024, 2 * len(x))
     one, other = np.empty(room, np.int64), np.empty(room, np.int64)
     since, until = np.empty(room, np.int64), np.empty(room, np.int64)
     many = 0

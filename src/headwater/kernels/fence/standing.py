@@ -72,8 +72,7 @@ def find_inside(shapes: Shapes, grid: Grid, x: float, y: float, found: Whole) ->
 
 @njit(**LOOP)
 def room_for(many: int) -> Told:
-    """Room for so many to begin with."""
-    many = max(many, 16)
+    """Room for so many."""
     return Told(
         np.empty(many, np.int8),
         np.empty(many, np.int64),
@@ -152,16 +151,20 @@ def walk(
     last: Whole,
     last_x: Real,
     last_y: Real,
+    room: int,
 ) -> tuple[Told, int, Stays]:
-    """Walk all objects; `last…` is when and where each was last, NEVER where it is not known, and is changed to what holds now."""
+    """Walk all objects; `last…` is when and where each was last, NEVER where it is not known, and is changed to what holds now.
+
+    There is `room` for so many changes, and so many stays, at first.
+    """
     fences = len(shapes.radius_m)
-    told, many = room_for(len(moves.time)), 0
+    told, many = room_for(room), 0
     now, was, crossed = np.empty(fences, np.int64), np.empty(fences, np.int64), np.empty(2 * fences, np.int64)
     # Not for nothing: behind FOLLOW there is a walk for each interest.
     marked = fences if wanted[CROSS] else 0
     which, seen, stamp = np.arange(marked), np.full(marked, -1, np.int64), 0
     first = np.zeros(len(last) + 1, np.int64)
-    stays, kept = np.empty(max(16, 2 * len(before.fence)), np.int64), 0
+    stays, kept = np.empty(room, np.int64), 0
     for slot in range(len(last)):
         in_before = before.first[slot + 1] - before.first[slot]
         was[:in_before] = before.fence[before.first[slot] : before.first[slot + 1]]

@@ -56,10 +56,15 @@ def lay_out(time: Whole, x: Real, y: Real) -> Places:
 
 def find(places: Places, look: Look) -> tuple[Whole, Whole]:
     """The rows found, and the box of each: in the order of boxes, and of rows in each box."""
-    counts, room = np.zeros(len(look.boxes), np.int64), np.empty(max(1024, 4 * len(look.boxes)), np.int64)
+    counts, room = np.zeros(len(look.boxes), np.int64), np.empty(_first_room(len(look.boxes)), np.int64)
     while (needed := _find(places, look, counts, room)) > len(room):
         room = np.empty(needed, np.int64)
     return room[: int(counts.sum())], np.repeat(np.arange(len(counts)), counts)
+
+
+def _first_room(boxes: int) -> int:
+    """How many rows there is room for at first; there is more when more are found."""
+    return max(1024, 4 * boxes)
 
 
 @njit(**_LOOP)

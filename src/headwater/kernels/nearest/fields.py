@@ -45,6 +45,12 @@ PUT_OFF_RISK: Final = 0.15
 
 MOST_PATIENCE: Final = 16
 
+ROOM_FOR_CANDIDATES: Final = 1024
+"""Candidates beside those that there are which a field has room for at first."""
+
+ROOM_FOR_ANSWERS: Final = 4096
+"""Answers of a field in one step that there is room for at first."""
+
 MOST_CANDIDATES: Final = 50_000_000
 """Candidates of one field, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
 
@@ -290,7 +296,7 @@ class Field:
                     "shorten OVER, ask about fewer points, or say USING PROBABLE 0.001, which keeps a fixed number",
                 ],
             )
-        more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), 1024)
+        more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), ROOM_FOR_CANDIDATES)
         return bands._replace(
             ids=np.concatenate([bands.ids, np.empty((3, more), np.int64)], axis=1),
             scores=np.concatenate([bands.scores, np.empty(more)]),
@@ -488,8 +494,8 @@ class Field:
             table[:, band.TICK] = BEGINNING
         room = np.zeros(band.ROOMS, np.int64)
         room[band.POOL_END] = table[:, band.ROOM].sum()
-        entries = 2 * int(room[band.POOL_END]) + 1024
-        answers = 4096 + 2 * int(state.lengths.max(initial=0))
+        entries = 2 * int(room[band.POOL_END]) + ROOM_FOR_CANDIDATES
+        answers = ROOM_FOR_ANSWERS + 2 * int(state.lengths.max(initial=0))
         bands = band.Bands(
             table,
             np.empty((3, entries), np.int64),

@@ -63,8 +63,6 @@ from headwater.kernels.pattern.runs import (
     wider,
 )
 
-MANY_NODES = 4096
-
 
 @njit(cache=True)
 def watch(
@@ -88,24 +86,24 @@ def watch(
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
     most_following = 1 + longest(auto.follow_from)
-    found, bound = np.zeros((64, FOUND_COLUMNS), np.int64), np.zeros((256, 2), np.int64)
+    found, bound = np.zeros((rules.room, FOUND_COLUMNS), np.int64), np.zeros((rules.room, 2), np.int64)
     found_count = bound_count = 0
     counted = np.zeros(COUNTED, np.int64)
 
     now = open_.copy()
-    kept_threads = np.zeros((16, MEMORY + wholes), np.int64)
-    kept_doubles = np.zeros((16, doubles), np.float64)
-    kept_nodes = np.zeros((16, NODE_COLUMNS), np.int64)
-    kept_waiting = np.zeros((16, WAITING_COLUMNS), np.int64)
+    kept_threads = np.zeros((rules.room, MEMORY + wholes), np.int64)
+    kept_doubles = np.zeros((rules.room, doubles), np.float64)
+    kept_nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
+    kept_waiting = np.zeros((rules.room, WAITING_COLUMNS), np.int64)
     kept_thread_count = kept_node_count = kept_waiting_count = 0
 
     # Partial matches before and after a row, in turn: `side` says which is which.
-    threads = np.zeros((2, 64, MEMORY + wholes), np.int64)
-    remembered = np.zeros((2, 64, doubles), np.float64)
+    threads = np.zeros((2, rules.room, MEMORY + wholes), np.int64)
+    remembered = np.zeros((2, rules.room, doubles), np.float64)
     side = 0
-    nodes = np.zeros((256, NODE_COLUMNS), np.int64)
-    waiting = np.zeros((64, WAITING_COLUMNS), np.int64)
-    expired = np.zeros((16, 1), np.int64)
+    nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
+    waiting = np.zeros((rules.room, WAITING_COLUMNS), np.int64)
+    expired = np.zeros((rules.room, 1), np.int64)
     whole, double = memory.whole.copy(), memory.double.copy()
     new_whole, new_double = memory.whole.copy(), memory.double.copy()
     trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
@@ -281,7 +279,7 @@ def watch(
                     auto, rules, segment, offset, found, found_count, bound, bound_count, threads[side],
                     remembered[side], count, waiting, waiting_count, nodes, number, counted,
                 )  # fmt: skip
-            if node_count > MANY_NODES and node_count > 16 * (count + waiting_count):
+            if node_count > rules.many_nodes and node_count > 16 * (count + waiting_count):
                 node_count = compact(nodes, node_count, threads[side], count, waiting, waiting_count, NONE)[0]
 
         if ended and (count > 0 or waiting_count > 0):

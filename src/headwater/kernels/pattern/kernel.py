@@ -31,6 +31,8 @@ from headwater.kernels.pattern.runs import (
     BEST,
     END_OF_LAST,
     GIVEN_UP,
+    MANY_NODES,
+    MANY_NODES_OF_EVERY,
     MEMORY,
     NEVER,
     NO_SUCH_ROW,
@@ -38,6 +40,7 @@ from headwater.kernels.pattern.runs import (
     NUMBER,
     OPEN_COLUMNS,
     OPEN_PARTITION,
+    ROOM,
     ROWS_GIVEN_UP,
     SEARCH,
     THREADS,
@@ -540,6 +543,8 @@ def _rules(query: PatternQuery, auto: Automaton, *, merges: bool) -> Rules:
         keeps_last=waits and by_last,
         distinct=_ambiguous(auto),
         next_rows=max(query.shifts[1], 0),
+        room=ROOM,
+        many_nodes=MANY_NODES_OF_EVERY if query.every else MANY_NODES,
     )
 
 

@@ -47,6 +47,7 @@ Mask = NDArray[np.bool_]
 
 MOST_ELEMENTS: Final = 63
 MOST_HELD: Final = 1 << 20
+ROOM: Final = 16  # matches of a step that there is room for at first
 MOST_WITHIN_US: Final = 1 << 61  # so that a time and this can be added
 MOST_AT_ONCE: Final = 1_000_000  # combinations that one event completes; what is beyond is cut and counted
 
@@ -141,7 +142,9 @@ class NodeScan:
         pattern, window = self.pattern, Window(*(part.copy() for part in state.window))
         assert holds.shape == (pattern.elements, len(time)), "one row of `holds` for each element"
         bits = _filtered(np.ascontiguousarray(holds))
-        room = Sent(np.empty(pattern.elements * 16, np.int64), np.empty(16, np.int64), np.zeros(1, np.int64))
+        room = Sent(
+            np.empty(pattern.elements * ROOM, np.int64), np.empty(ROOM, np.int64), np.zeros(1, np.int64)
+        )
         if pattern.mode is Mode.UNRESTRICTED:
             choosing, seed = pattern.seed is not None, np.uint64((pattern.seed or 0) & _ALL_BITS)
             sent = _scan_many(

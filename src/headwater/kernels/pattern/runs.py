@@ -83,6 +83,13 @@ NONE: Final = -1
 NEVER: Final = np.iinfo(np.int64).max
 
 
+ROOM: Final = 64
+"""Lines that each array of a step has room for at first; it has more when they are more."""
+MANY_NODES: Final = 65536
+"""Bound rows of an attempt from which on those are dropped that nothing leads to any more; with MATCH EVERY it is sooner."""
+MANY_NODES_OF_EVERY: Final = 4096
+
+
 class Rules(NamedTuple):
     """The choices of a query, as numbers the scans can read."""
 
@@ -97,6 +104,8 @@ class Rules(NamedTuple):
     keeps_last: bool  # partial matches that differ in their last row are different
     distinct: bool  # two partial matches may bind the same rows to the same variables
     next_rows: int  # rows that must be there behind the one looked at
+    room: int  # lines that each array of a step has room for at first
+    many_nodes: int  # bound rows from which on those are dropped that nothing leads to any more
 
 
 class Segments(NamedTuple):
@@ -125,7 +134,7 @@ def room(lines: NDArray[Any], count: int) -> NDArray[Any]:
     """The array, or a longer copy of it."""
     if count <= lines.shape[0]:
         return lines
-    longer = np.zeros((max(count, 2 * lines.shape[0], 16), lines.shape[1]), lines.dtype)
+    longer = np.zeros((max(count, 2 * lines.shape[0]), lines.shape[1]), lines.dtype)
     longer[: lines.shape[0]] = lines
     return longer
 

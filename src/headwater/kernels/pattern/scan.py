@@ -76,7 +76,6 @@ from headwater.kernels.pattern.runs import (
 EMPTY_MATCH: Final = -2
 MOST_WAYS: Final = 1000
 """Partial matches of one attempt that remember different things; above that the least preferred are given up, and counted."""
-MANY_NODES: Final = 65536
 MOST_FAILED: Final = 1 << 26
 """Rows times states of a step up to which failures are remembered (rule 4): a byte each."""
 
@@ -114,20 +113,20 @@ def scan(
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
     most_following = 1 + longest(auto.follow_from)
-    found, bound = np.zeros((64, FOUND_COLUMNS), np.int64), np.zeros((256, 2), np.int64)
+    found, bound = np.zeros((rules.room, FOUND_COLUMNS), np.int64), np.zeros((rules.room, 2), np.int64)
     found_count = bound_count = 0
     counted = np.zeros(COUNTED, np.int64)
 
     now = open_.copy()
-    kept_threads = np.zeros((16, MEMORY + wholes), np.int64)
-    kept_doubles = np.zeros((16, doubles), np.float64)
-    kept_nodes = np.zeros((16, NODE_COLUMNS), np.int64)
+    kept_threads = np.zeros((rules.room, MEMORY + wholes), np.int64)
+    kept_doubles = np.zeros((rules.room, doubles), np.float64)
+    kept_nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
     kept_thread_count = kept_node_count = 0
 
     # Partial matches before and after a row, in turn: `side` says which is which.
-    threads = np.zeros((2, 64, MEMORY + wholes), np.int64)
-    remembered = np.zeros((2, 64, doubles), np.float64)
-    nodes = np.zeros((256, NODE_COLUMNS), np.int64)
+    threads = np.zeros((2, rules.room, MEMORY + wholes), np.int64)
+    remembered = np.zeros((2, rules.room, doubles), np.float64)
+    nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
     side = 0
     stamp = np.zeros(len(auto.kind) + 1, np.int64)
     stamps = 0
@@ -137,7 +136,7 @@ def scan(
     learns = without_bounds and rules.merges and not rules.keeps_last and len(programs.code) == 0
     learns = learns and len(table.time) * states <= MOST_FAILED
     failed = np.zeros((len(table.time) + 1, states) if learns else (0, 0), np.bool_)
-    been = np.zeros((64, 2), np.int64)
+    been = np.zeros((rules.room, 2), np.int64)
     been_count = 0
     whole, double = memory.whole.copy(), memory.double.copy()
     new_whole, new_double = memory.whole.copy(), memory.double.copy()
@@ -331,7 +330,7 @@ def scan(
                     for thread in range(count):
                         been[been_count, 0], been[been_count, 1] = at, threads[side, thread, STATE]
                         been_count += 1
-                if node_count > MANY_NODES and node_count > 8 * (at - search):
+                if node_count > rules.many_nodes and node_count > 8 * (at - search):
                     node_count, best = _compacted(nodes, node_count, threads[side], count, best)
 
             if count > 0:  # all rows are seen: has time decided it?
