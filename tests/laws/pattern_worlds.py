@@ -2,8 +2,6 @@
 
 Simple things are common, rare ones are all there. What the definition leaves open is left out:
   - `!` on groups;
-  - NOT anywhere but in the outermost sequence, behind something that always binds a row; a loop before it is over one variable and
-    something that always binds a row comes behind it;
   - `$` or NEXT in DEFINE together with TIMEOUTS or LIMIT;
   - a window shorter than the pattern in FIRST and RECENT mode.
 """
@@ -20,9 +18,11 @@ from hypothesis import strategies as st
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, order_of
+from headwater.query.checks.pattern_shapes import ends_with_not
 from headwater.query.parse import parse_expression
 from headwater.query.tree import Expression, MatchRecognize, Quantity, Unit
 from headwater.query.tree import patterns as tree
+from headwater.query.walk import every_pattern
 
 SCHEMA = StreamSchema(
     "readings",
@@ -129,11 +129,11 @@ def _pattern(shape: _Shape) -> tree.Pattern:
     while shape.room > 0 and shape.chance(75):
         parts.append(_part(shape))
     links = [shape.choose(*shape.links) for _ in parts[1:]]
-    if shape.chance(25):
-        parts, links = _with_not(shape, parts, links)
+    if shape.chance(30):
+        parts, links = _with_nots(shape, parts, links)
     if shape.chance(5):
         parts, links = [tree.Edge(end=False), *parts], [STRICT, *links]
-    if shape.chance(5) and not isinstance(parts[-1], tree.Never):
+    if shape.chance(5):
         parts, links = [*parts, tree.Edge(end=True)], [*links, STRICT]
     return parts[0] if len(parts) == 1 else tree.Sequence(tuple(parts), tuple(links))
 
@@ -166,10 +166,18 @@ def _group(shape: _Shape, least: int) -> tree.Pattern:
         if empty and not _may_be_empty(parts[-1]):
             parts[-1] = tree.Loop(parts[-1], 0, 1, reluctant=shape.chance(40))
     links = [shape.choose(*shape.links) for _ in parts[1:]]
+    if shape.chance(10):
+        parts, links = _with_nots(shape, parts, links)
     return parts[0] if len(parts) == 1 else tree.Sequence(tuple(parts), tuple(links))
 
 
 def _loop(shape: _Shape, pattern: tree.Pattern) -> tree.Loop:
+    """A loop, sometimes an optional one."""
+    loop = _simple_loop(shape, pattern)
+    return tree.Loop(loop, 0, 1, reluctant=shape.chance(20)) if shape.chance(10) else loop
+
+
+def _simple_loop(shape: _Shape, pattern: tree.Pattern) -> tree.Loop:
     least, most = shape.choose(
         (0, None), (1, None), (1, None), (0, 1), (0, 2), (1, 2), (2, 2), (2, None), (1, 3)
     )
@@ -191,27 +199,19 @@ def _loop(shape: _Shape, pattern: tree.Pattern) -> tree.Loop:
     )
 
 
-def _with_not(
+def _with_nots(
     shape: _Shape, parts: list[tree.Pattern], links: list[Contiguity]
 ) -> tuple[list[tree.Pattern], list[Contiguity]]:
-    """A NOT behind one of the parts that can have one."""
-    places = [place for place in range(len(parts)) if _takes_not(parts, place)]
-    if not places:
-        return parts, links
-    place = shape.choose(*places)
-    name = shape.choose(NEVER, NEVER, *VARIABLES[:2])
-    parts = [*parts[: place + 1], tree.Never(name), *parts[place + 1 :]]
-    return parts, [*links[:place], shape.choose(STRICT, RELAXED, RELAXED), *links[place:]]
-
-
-def _takes_not(parts: Sequence[tree.Pattern], place: int) -> bool:
-    match parts[place]:
-        case tree.Variable():
-            return True
-        case tree.Loop(tree.Variable(), least):
-            rest = parts[place + 1 :]
-            return least > 0 and (not rest or not all(_may_be_empty(part) for part in rest))
-    return False
+    """One NOT or more, behind something that always binds a row."""
+    for _ in range(shape.choose(1, 1, 2, 2, 3)):
+        places = [p for p in range(len(parts)) if not all(map(_may_be_empty, parts[: p + 1]))]
+        if not places:
+            return parts, links
+        place = shape.choose(*places)
+        name = shape.choose(NEVER, NEVER, *VARIABLES[:2])
+        parts = [*parts[: place + 1], tree.Never(name), *parts[place + 1 :]]
+        links = [*links[:place], shape.choose(STRICT, RELAXED, RELAXED), *links[place:]]
+    return parts, links
 
 
 def _may_be_empty(node: tree.Pattern) -> bool:
@@ -242,8 +242,7 @@ def _names(node: tree.Pattern) -> list[str]:
 
 
 def _nots(node: tree.Pattern) -> list[str]:
-    parts = node.parts if isinstance(node, tree.Sequence) else (node,)
-    return [part.name for part in parts if isinstance(part, tree.Never)]
+    return [part.name for part in every_pattern(node) if isinstance(part, tree.Never)]
 
 
 def _some(node: tree.Pattern, kind: type, **having: Any) -> bool:
@@ -387,7 +386,7 @@ def _operator(
         subsets = (tree.Subset(SUBSET, (names[0], names[-1])),)
         others.append(SUBSET)
     ends = _some(pattern, tree.Edge, end=True)
-    absence = isinstance(pattern, tree.Sequence) and isinstance(pattern.parts[-1], tree.Never)
+    absence = ends_with_not(pattern) is not None
     within = _seconds(shape, 1, 8) if shape.chance(70 if absence else 30) else None
     between = _seconds(shape, 1, 5) if shape.chance(15) or (absence and within is None) else None
     timeouts = not ends and shape.chance(25)

@@ -82,6 +82,7 @@ class _State:
     key: Key = ()
     nots: tuple[_Not, ...] = ()
     blockers: tuple[str, ...] = ()  # variables of greedy loops (`!`) left since the last bound row
+    ended: bool = False  # `$` stood behind the last bound row
 
     @property
     def last(self) -> int:
@@ -89,6 +90,10 @@ class _State:
 
     def decided(self, decision: float) -> _State:
         return replace(self, key=(*self.key, decision))
+
+    def followed(self) -> _State:
+        """Something stands behind the NOTs so far, be it left out."""
+        return replace(self, nots=tuple(replace(n, left_out=True) for n in self.nots))
 
     def taking(self, binding: Binding) -> _State:
         return _State(self.start, (*self.bound, binding), (*self.key, binding.row))
@@ -163,20 +168,21 @@ class Search:
                 return then(state)
             case tree.Edge(end):
                 # Reading: the place right after the last bound row (before the first: where the attempt begins).
-                return then(state) if state.last == (len(self.rows) - 1 if end else -1) else iter(())
+                there = state.last == (len(self.rows) - 1 if end else -1)
+                return then(replace(state, ended=state.ended or end)) if there else iter(())
             case tree.Exclusion(pattern):
                 return self._walk(pattern, (*place, 0), state, link, replace(inside, shown=False), then)
             case tree.Sequence(parts, links):
-                return self._sequence(list(zip(itertools.count(), parts, (None, *links), strict=False)), place, state, link, inside, then)  # fmt: skip
+                return self._sequence(_flat(parts, (None, *links), place), state, link, inside, then)
             case tree.Choice(choices):
                 return itertools.chain.from_iterable(
                     self._walk(choice, (*place, n), state.decided(n), link, inside, then)
                     for n, choice in enumerate(choices)
                 )
             case tree.Permutation(parts):
-                orders = itertools.permutations(enumerate(parts))
+                orders = itertools.permutations(((*place, n), part) for n, part in enumerate(parts))
                 return itertools.chain.from_iterable(
-                    self._sequence([(n, part, STRICT) for n, part in order], place, state.decided(which), link, inside, then)
+                    self._sequence([one for at, part in order for one in _flat((part,), (STRICT,), at)], state.decided(which), link, inside, then)
                     for which, order in enumerate(orders)
                 )  # fmt: skip
             case tree.Loop():
@@ -185,8 +191,7 @@ class Search:
 
     def _sequence(
         self,
-        parts: Sequence[tuple[int, tree.Pattern, Contiguity | None]],
-        place: tuple[int, ...],
+        parts: Sequence[_Part],
         state: _State,
         link: Contiguity,
         inside: _Inside,
@@ -195,19 +200,19 @@ class Search:
         """The first part is reached by the link before the whole sequence, the others by their own."""
         if not parts:
             return then(state)
-        (number, part, _), *rest = parts
+        (place, part, _), *rest = parts
         nots = tuple(itertools.takewhile(lambda one: isinstance(one[1], tree.Never), rest))
         guards = tuple(_Not(never.name, by is STRICT) for _, never, by in nots)  # type: ignore[union-attr]
-        # Reading: a NOT behind a group looks between the repetitions of the loop that the group ends with.
-        its = replace(inside, guards=guards if rest else inside.guards)
+        # Right behind the part stand the NOTs here and, if nothing else does, those behind the whole sequence.
+        its = replace(inside, guards=guards + inside.guards if len(nots) == len(rest) else guards)
 
         def after(later: _State) -> Iterator[Outcome]:
-            if len(later.bound) == len(state.bound) and _has_variable(part):
-                later = replace(later, nots=tuple(replace(n, left_out=True) for n in later.nots))
             onward = rest[0][2] if rest else None
-            return self._sequence(rest, place, later, onward or link, inside, then)
+            return self._sequence(rest, later, onward or link, inside, then)
 
-        return self._walk(part, (*place, number), state, link, its, after)
+        if _stands_for_something(part):
+            state = state.followed()  # if the part binds a row, the NOTs are over
+        return self._walk(part, place, state, link, its, after)
 
     def _loop(
         self,
@@ -218,7 +223,8 @@ class Search:
         inside: _Inside,
         then: Then,
     ) -> Iterator[Outcome]:
-        within = inside.without_guards()
+        # Rule 7: behind a group a NOT looks between its rounds, not into them; an optional loop is watched like the loop.
+        within = inside if loop.most == 1 and _is_loop(loop.pattern) else inside.without_guards()
         if loop.until is not None:
             within = replace(within, untils=(*within.untils, (loop.until, len(entry.bound))))
 
@@ -241,7 +247,7 @@ class Search:
             if begun:
                 # NOT behind a loop: a relaxed one between all repetitions, a strict one from the minimum on.
                 guards = tuple(n for n in inside.guards if not n.strict or count >= loop.least)
-                state = replace(state, nots=(*state.nots, *guards))
+                state = replace(state, nots=(*state.nots, *guards)).followed()
             onward = loop.contiguity if begun else link
             yield from self._walk(loop.pattern, (*place, 0), state.decided(decision), onward, within, after)
 
@@ -306,17 +312,17 @@ class Search:
             yield Wait(state.bound, (*state.key, math.inf), died, deadline)
 
     def _complete(self, state: _State) -> Iterator[Outcome]:
-        if all(n.left_out for n in state.nots):
+        if state.ended or all(n.left_out for n in state.nots):
             yield Complete(state.bound, state.key, None)
         elif state.bound:
             yield from self._absence(state)
 
     def _absence(self, state: _State) -> Iterator[Outcome]:
-        """A NOT at the end: no such row came by the deadline."""
+        """A NOT at the end: no such row came by the deadline, nor one of a NOT before it (rule 7)."""
         bound = pairs(state.bound)
         deadline = self.deadline(state.bound)
         assert deadline is not None, "a NOT at the end needs a time"
-        forbidden = [n.name for n in state.nots if not n.strict and not n.left_out]
+        forbidden = [n.name for n in state.nots if not n.strict]
         died = None
         for row in range(state.last + 1, len(self.rows)):
             if self.times[row] > deadline:
@@ -344,14 +350,35 @@ def pairs(bound: Bindings) -> tuple[Pair, ...]:
     return tuple((binding.variable, binding.row) for binding in bound)
 
 
-def _has_variable(node: tree.Pattern) -> bool:
+_Part = tuple[tuple[int, ...], tree.Pattern, Contiguity | None]  # its place, and the link before it
+
+
+def _flat(
+    parts: Sequence[tree.Pattern], links: Sequence[Contiguity | None], place: tuple[int, ...]
+) -> list[_Part]:
+    """Parts one after the other: parentheses alone change nothing."""
+    found: list[_Part] = []
+    for number, (part, link) in enumerate(zip(parts, links, strict=True)):
+        if isinstance(part, tree.Sequence):
+            found += _flat(part.parts, (link, *part.links), (*place, number))
+        else:
+            found.append(((*place, number), part, link))
+    return found
+
+
+def _is_loop(node: tree.Pattern) -> bool:
+    return isinstance(node, tree.Loop) or (isinstance(node, tree.Exclusion) and _is_loop(node.pattern))
+
+
+def _stands_for_something(node: tree.Pattern) -> bool:
+    """Whether a NOT before it is not at the end."""
     match node:
-        case tree.Variable():
+        case tree.Variable() | tree.Edge():
             return True
         case tree.Sequence(parts) | tree.Choice(parts) | tree.Permutation(parts):
-            return any(_has_variable(part) for part in parts)
+            return any(_stands_for_something(part) for part in parts)
         case tree.Exclusion(pattern) | tree.Loop(pattern):
-            return _has_variable(pattern)
+            return _stands_for_something(pattern)
     return False
 
 

@@ -6,7 +6,8 @@ Rule 2  The states that follow a taken row are listed in the order of preference
 Rule 3  A veto kills a partial match: PASSED when a row that is passed over satisfies it (`~> NOT B ~>`), NEXT when the one
         row behind the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
         (the loop of a `!`, an UNTIL between repetitions), TAKEN when the taken one does (an UNTIL at the first repetition).
-Rule 4  An ABSENT state takes no row: it is a match once its time has run out. An AT_END state is a match if no row follows.
+Rule 4  An ABSENT state takes no row: it is a match once its time has run out, and every negation since the last taken row
+        holds until then. An AT_END state is a match if no row follows.
 Rule 5  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
 
 Nothing here looks at rows: an automaton is made once for a query and never changes.
@@ -76,7 +77,7 @@ class Automaton(NamedTuple):
 
 
 class Veto(NamedTuple):
-    """What must not come; `open` while nothing has followed it in the pattern: a match must wait for it."""
+    """What must not come; a match must wait for a negation while nothing has followed it in the pattern."""
 
     kind: int
     condition: int
@@ -121,6 +122,7 @@ class _Action:
 
     link: int | None = None
     vetoes: tuple[Veto, ...] = ()
+    negation: Never | None = None  # a veto whose kind is known by the link that leads to it
     edge: bool | None = None  # False: `^`, True: `$`
     follows: bool = False
     between: int | None = (
@@ -200,11 +202,10 @@ class _Builder:
             link = _LINKS[chain.links[number - 1]] if number else None
             following = _Place()
             if isinstance(part, Never):
-                assert link is not None
-                here.ways.append((following, _Action(vetoes=(_negation(part, link),))))
+                here.ways.append((following, _Action(link=link, negation=part)))
             else:
                 entry = _Place()
-                here.ways.append((entry, _Action(link=link, follows=True)))
+                here.ways.append((entry, _Action(link=link, follows=_stands_for_something(part))))
                 behind = tuple(_negations_behind(chain, number))
                 if number == len(chain.parts) - 1:
                     behind = after
@@ -228,13 +229,15 @@ class _Builder:
         if loop.until is not None:
             self.untils[number] = loop.until
         inside = loops | {number}
+        # A negation behind a group is not asked inside its rounds; an optional loop is watched like the loop.
+        watched = after if loop.most == 1 and _is_loop(loop.part) else ()
         out = _Place()
         out.ways.append((end, _Action(vetoes=self._blocks(loop), out_of=number)))
         here = begin
         copies = loop.least if loop.most is None else loop.most
         for repetition in range(copies):
             again = _again(loop, number, repetition, after)
-            here = self._round(loop, here, out, inside, hidden, repetition, again)
+            here = self._round(loop, here, out, inside, hidden, repetition, again, watched)
         if loop.most is None:
             self._star(loop, here, out, inside, hidden, number, after)
         else:
@@ -249,6 +252,7 @@ class _Builder:
         hidden: bool,
         repetition: int,
         again: _Action,
+        watched: tuple[Veto, ...],
     ) -> _Place:
         """One more copy of the part; from the minimum on the loop may also be left before it."""
         optional = repetition >= loop.least
@@ -258,7 +262,7 @@ class _Builder:
         entering = replace(again, enter=number)
         ways = [(entry, entering), (out, _PLAIN)] if optional else [(entry, entering)]
         here.ways.extend(reversed(ways) if loop.reluctant else ways)
-        self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
+        self.add(loop.part, entry, leaving, inside, hidden=hidden, after=watched)
         if repetition + 1 < loop.least:
             leaving.ways.append((following, _Action(leave=number)))
         else:
@@ -321,6 +325,23 @@ def _negations_behind(chain: Chain, number: int) -> Iterator[Veto]:
         yield _negation(part, _LINKS[chain.links[place - 1]])
 
 
+def _is_loop(shape: Shape) -> bool:
+    return isinstance(shape, Loop) or (isinstance(shape, Hidden) and _is_loop(shape.part))
+
+
+def _stands_for_something(shape: Shape) -> bool:
+    """Whether a negation before it is not at the end of the pattern."""
+    match shape:
+        case One() | Edge():
+            return True
+        case Chain() | Choice():
+            return any(map(_stands_for_something, shape.parts))
+        case Hidden() | Loop():
+            return _stands_for_something(shape.part)
+        case _:
+            return False
+
+
 def _ones(shape: Shape) -> Iterator[One]:
     match shape:
         case One():
@@ -377,13 +398,13 @@ class _Explorer:
         return list(found)
 
     def _ending(self, way: _Way) -> int:
-        absent = [veto for veto in way.vetoes if veto.negation and not veto.followed]
-        if absent:
-            vetoes = tuple((veto.kind, veto.condition, veto.variable) for veto in absent)
-            return self._number((None, ABSENT, ANY, vetoes))
         if way.at_end:
             return self._number((None, AT_END, STRICT, ()))
-        return ACCEPT
+        negations = [veto for veto in way.vetoes if veto.negation]
+        if all(veto.followed for veto in negations):
+            return ACCEPT
+        vetoes = dict.fromkeys((veto.kind, veto.condition, veto.variable) for veto in negations)
+        return self._number((None, ABSENT, ANY, tuple(vetoes)))
 
     def _taking(self, place: _Place, way: _Way, *, started: bool) -> int:
         vetoes = [(veto.kind, veto.condition, veto.variable) for veto in way.vetoes]
@@ -449,7 +470,7 @@ def _walk(way: _Way, action: _Action, *, started: bool) -> _Way | None:
         way = replace(way, link=action.link)
     for veto in action.vetoes:
         way = way.having(veto)
-    return way
+    return way if action.negation is None else way.having(_negation(action.negation, way.link))
 
 
 def _ints(items: list[int] | list[list[int]]) -> NDArray[np.int64]:

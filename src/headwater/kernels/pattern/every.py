@@ -285,11 +285,14 @@ def watch(
         if ended and (count > 0 or waiting_count > 0):
             # Partial matches without a deadline are dropped, but a pattern that ends with `$` is complete.
             waiting = room(waiting, waiting_count + count)
+            completed_before = waiting_count
             for thread in range(count):
                 node = threads[side, thread, NODE]
                 if (
                     auto.kind[threads[side, thread, STATE]] == AT_END
                     and nodes[node, ROW] + offset == high - 1
+                    and nodes[node, COMPLETE] == 0
+                    and _is_new(waiting, completed_before, waiting_count, nodes, node)
                 ):
                     complete(
                         waiting,
@@ -388,7 +391,8 @@ def _expire(
                 remembered[kept] = remembered[thread]
             kept += 1
         elif auto.kind[threads[thread, STATE]] == ABSENT:
-            if not rules.distinct or _is_new(waiting, before, waiting_count, nodes, node):
+            known = nodes[node, COMPLETE] != 0  # these rows were a match already when the last of them came
+            if not known and (not rules.distinct or _is_new(waiting, before, waiting_count, nodes, node)):
                 complete(waiting, waiting_count, nodes, threads[thread, BEGAN], node, its)
                 waiting_count += 1
         elif (

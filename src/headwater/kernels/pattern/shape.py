@@ -5,6 +5,7 @@ A condition is named by its place in the pattern's list of tests; ALWAYS is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +36,18 @@ class Chain:
 
     parts: tuple[Shape, ...]
     links: tuple[Contiguity, ...]
+
+
+def chain(parts: Iterable[Shape], links: Iterable[Contiguity]) -> Chain:
+    """Parts one after the other; those of a chain in the chain are its own: parentheses alone change nothing."""
+    flat: list[Shape] = []
+    between: list[Contiguity] = []
+    for part, link in zip(parts, (None, *links), strict=True):
+        if link is not None:
+            between.append(link)
+        flat += part.parts if isinstance(part, Chain) else (part,)
+        between += part.links if isinstance(part, Chain) else ()
+    return Chain(tuple(flat), tuple(between))
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class _Walk:
     steps: int = 0
     cut: bool = False
     threads: list[_Thread] = field(default_factory=list)
-    matches: dict[tuple[Bound, Instant], None] = field(default_factory=dict)
+    matches: dict[Bound, Instant] = field(default_factory=dict)  # when the same rows are first complete
     ended: dict[int, tuple[_Node, list[Ending]]] = field(default_factory=dict)
 
     # --- the two families -----------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class _Walk:
         while self.threads and at < self.high:
             until = at
             for match in self._expire(self._time(at), at, cut_behind=False):
-                self.matches.setdefault((match.bound, match.event_time))
+                self.matches.setdefault(match.bound, match.event_time)
             if not self.threads or self._too_many(at):
                 break
             fresh: dict[object, _Thread] = {}
@@ -309,7 +309,7 @@ class _Walk:
                 for target in self._follow(thread.state) if node is not None else ():
                     assert node is not None
                     if target == ACCEPT:
-                        self.matches.setdefault((self._variables(node), self._time(at)))
+                        self.matches.setdefault(self._variables(node), self._time(at))
                     else:
                         after = self._after(thread, node, target)
                         fresh.setdefault((target, self._variables(node)), after)
@@ -321,12 +321,12 @@ class _Walk:
             assert thread.node is not None or self.cut
             kind, deadline = int(self.data.auto.kind[thread.state]), self._deadline(thread)
             if thread.node is not None and kind == ABSENT and deadline != NEVER:
-                self.matches.setdefault((self._variables(thread.node), deadline))
+                self.matches.setdefault(self._variables(thread.node), deadline)
             elif thread.node is not None and kind == AT_END:
-                self.matches.setdefault((self._variables(thread.node), self._time(thread.node.row)))
+                self.matches.setdefault(self._variables(thread.node), self._time(thread.node.row))
             else:
                 self._end(thread, Ending(End.NO_MORE_ROWS, thread.state, deadline=_known(deadline)))
-        return self._attempt([Match(*match) for match in self.matches], until)
+        return self._attempt([Match(*match) for match in self.matches.items()], until)
 
     # --- one step ---------------------------------------------------------------------------------------------------
 

@@ -70,14 +70,20 @@ def can_be_empty(pattern: Pattern) -> bool:
 
 
 def ends_with_not(pattern: Pattern) -> Never | None:
-    """The NOT at the very end of a pattern."""
+    """The NOT at the very end of a pattern, `()` aside."""
     match pattern:
         case Never():
             return pattern
         case Sequence():
-            return ends_with_not(pattern.parts[-1])
+            last = next((part for part in reversed(pattern.parts) if not _is_nothing(part)), None)
+            return ends_with_not(last) if last else None
         case _:
             return next((found for part in patterns_in(pattern) if (found := ends_with_not(part))), None)
+
+
+def _is_nothing(pattern: Pattern) -> bool:
+    """Whether it has neither an element nor an edge of the partition."""
+    return not any(isinstance(part, Variable | Never | Edge) for part in every_pattern(pattern))
 
 
 def has_no_end(pattern: Pattern) -> bool:

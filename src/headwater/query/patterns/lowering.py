@@ -135,7 +135,7 @@ class _Lowering:
             case tree.Never():
                 return shapes.Never(*self._variable(node.name))
             case tree.Sequence():
-                return shapes.Chain(tuple(map(self.shape, node.parts)), node.links)
+                return shapes.chain(map(self.shape, node.parts), node.links)
             case tree.Choice():
                 return shapes.Choice(tuple(map(self.shape, node.choices)))
             case tree.Permutation():
@@ -177,7 +177,7 @@ class _Lowering:
         """All orders; the parts are the same objects in each, so an element is one element."""
         parts = tuple(map(self.shape, node.parts))
         links = (Contiguity.STRICT,) * (len(parts) - 1)
-        return shapes.Choice(tuple(shapes.Chain(order, links) for order in permutations(parts)))
+        return shapes.Choice(tuple(shapes.chain(order, links) for order in permutations(parts)))
 
     def _test(self, lowered: Lowered) -> int:
         self.tests.append(_row_test(lowered) if looks_at_one_row(lowered) else self.compiler.program(lowered))
