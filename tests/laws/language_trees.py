@@ -242,8 +242,8 @@ neighbourhoods = st.builds(
 )
 
 
-def _suppress(dimensions, tolerance, heartbeat, used) -> Suppress:
-    return Suppress(dimensions, tolerance, heartbeat, *used)
+def _suppress(dimensions, tolerance, heartbeat, used, forget) -> Suppress:
+    return Suppress(dimensions, tolerance, heartbeat, *used, forget)
 
 
 suppressions = st.builds(
@@ -256,6 +256,7 @@ suppressions = st.builds(
     | st.tuples(
         st.sampled_from((Predictor.DOUBLE_EXPONENTIAL, Predictor.KALMAN)), st.tuples(numbers, numbers)
     ),
+    st.none() | quantities,
 )
 
 

@@ -1,4 +1,4 @@
-"""Small worlds for SUPPRESS: few sensors, several samples of one time, NULLs, heartbeats hit exactly, tolerances met or not.
+"""Small worlds for SUPPRESS: few sensors, several samples of one time, NULLs, heartbeats and FORGET hit exactly, tolerances met or not.
 
 Values are whole steps and a little noise, so that rounding alone never decides whether a sample is sent; where it could, the world
 is thrown away (ties are in the unit tests, with numbers that are exact).
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from headwater.kernels.suppress import Predictor, SuppressKernel, SuppressQuery
 from headwater.kernels.suppress.kernel import SuppressState
-from headwater.model import SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
+from headwater.model import BEGINNING, SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
 from tests.laws.correlate_worlds import Above
 from tests.laws.oracles import suppress as oracle
 
@@ -100,22 +100,23 @@ class SuppressWorld:
         return {name: count for name, count in counts.items() if count}
 
     def kept(self, state: SuppressState) -> int:
-        """Rows of sensors; a query has none for a key that nobody has seen."""
-        assert all(len(table.whole) == len(table.real) for table in state.sensors)
-        return max(len(state.keys) if self.schema.key else 0, *(len(table.whole) for table in state.sensors))
+        """Records of sensors, of all queries."""
+        return sum(map(len, state.sensors))
 
     def bound(self, watermark: Instant) -> int:
-        """One slot for every key of a sample of any query."""
-        if self.schema.key is None:
-            return 1
-        keys = set()
-        for query in self.before:
-            for row in self.listed:
-                wanted = query.where is None or ROW_CONDITIONS[query.where](row)
-                complete = all(row[name] is not None for name in (self.schema.key, *query.dimensions))
-                if wanted and complete and row["at"] < watermark:
-                    keys.add(row[self.schema.key])
-        return len(keys)
+        """For each query one record for every key with a sample that is not forgotten."""
+        return sum(len(self._remembered(query, watermark)) for query in self.before)
+
+    def _remembered(self, query: SuppressQuery, watermark: Instant) -> set[Any]:
+        needed = (self.schema.key, *query.dimensions) if self.schema.key else query.dimensions
+        since = watermark - query.forget_us if query.forget_us is not None else BEGINNING
+        return {
+            row[self.schema.key] if self.schema.key else None
+            for row in self.listed
+            if (query.where is None or ROW_CONDITIONS[query.where](row))
+            and all(row[name] is not None for name in needed)
+            and since <= row["at"] < watermark
+        }
 
 
 @st.composite
@@ -178,6 +179,7 @@ def make_query(name: str, random: Random) -> SuppressQuery:
         random.choice([1, 2, 5, 5, 9, 30]) * SECOND,
         predictor,
         parameters,
+        random.choice([None, None, None, SECOND, 2 * SECOND + 250_000, 4 * SECOND, 9 * SECOND]),
     )
     return replace(query, fingerprint=repr(replace(query, name="")))
 

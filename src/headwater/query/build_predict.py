@@ -41,20 +41,26 @@ def suppress(
     tolerance: str | Number | Quantity,
     heartbeat: Duration,
     using: str | None = None,
+    forget: Duration | None = None,
     columns: str = "*",
     where: str | None = None,
 ) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] SUPPRESS (dimensions TOLERANCE … HEARTBEAT …)`.
 
-    The source is the name of a stream or query, or the stream or query itself. A `tolerance` is a number in the unit of the dimensions, or a length such as "25 METERS"; `using` is a predictor, such as
-    "CONSTANT" or "LEAST SQUARES 5".
+    The source is the name of a stream or query, or the stream or query itself. A `tolerance` is a number in the unit of the
+    dimensions, or a length such as "25 METERS"; `using` is a predictor, such as "CONSTANT" or "LEAST SQUARES 5"; `forget` says
+    after how long without a sample a sensor is forgotten.
     """
-    operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using)
+    operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using, forget=forget)
     return query_of(name, source, columns, where, operator)
 
 
 def suppressing(
-    *dimensions: str, tolerance: str | Number | Quantity, heartbeat: Duration, using: str | None = None
+    *dimensions: str,
+    tolerance: str | Number | Quantity,
+    heartbeat: Duration,
+    using: str | None = None,
+    forget: Duration | None = None,
 ) -> Suppress:
     """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
     if not dimensions:
@@ -63,7 +69,12 @@ def suppressing(
     said = None if using is None else text_of(using, "using", "using='LEAST SQUARES 5'")
     predictor, parameters = (None, ()) if said is None else read(parse_predictor, f"USING {said}", "using")
     return Suppress(
-        tuple(map(Dimension, names)), _tolerance(tolerance), duration(heartbeat), predictor, parameters
+        tuple(map(Dimension, names)),
+        _tolerance(tolerance),
+        duration(heartbeat),
+        predictor,
+        parameters,
+        None if forget is None else duration(forget),
     )
 
 

@@ -168,13 +168,17 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A SUPPRESS operator with every choice made; `parameters` are (n,), (α, β), (q, r) or none, as the predictor has them."""
+    """A SUPPRESS operator with every choice made; `parameters` are (n,), (α, β), (q, r) or none, as the predictor has them.
+
+    `forget_us` None: no sensor is forgotten.
+    """
 
     dimensions: tuple[str, ...]
     tolerance: float
     heartbeat_us: int
     predictor: Predictor
     parameters: tuple[float, ...]
+    forget_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

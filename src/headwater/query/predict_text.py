@@ -26,6 +26,7 @@ def suppress_text(node: Suppress, show: Callable[[object], str], name: Callable[
         f"{', '.join(name(dimension.name) for dimension in node.dimensions)} TOLERANCE {tolerance}",
         f"HEARTBEAT {show(node.heartbeat)}",
         *([f"USING {predictor_text(node)}"] if node.predictor else []),
+        *([f"FORGET {show(node.forget)}"] if node.forget else []),
     ]
     return _block("SUPPRESS", lines)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.words import Predictor, memory_of
 from headwater.query.catalogue import Prediction, Suppression
 from headwater.query.groups import QueryPlan
 from headwater.query.words import counted, duration_in_words, size_in_words
@@ -18,6 +18,9 @@ LINE_BYTES: Final = 80
 
 ANSWER_BYTES: Final = 80
 """What an answer takes until it is told."""
+
+SENSOR_BYTES: Final = 56
+"""What SUPPRESS keeps of a sensor beside its line and what its predictor remembers: who it is, when it sent and was read."""
 
 _SIGNS: Final = {
     Comparator.LESS_EQUAL: "<=",
@@ -46,8 +49,15 @@ def suppression_in_words(asked: Suppression) -> list[Entry]:
             f"{', in Euclidean distance' if several else ''}, or {duration_in_words(asked.heartbeat_us)} after it",
         ),
         ("line", f"through the reading, {_slope(asked)}"),
+        *_forgotten(asked),
         ("answers", "each update: values, slopes a second, tolerance, heartbeat, and why it was sent"),
     ]
+
+
+def _forgotten(asked: Suppression) -> list[Entry]:
+    if asked.forget_us is None:
+        return []
+    return [("forgotten", f"a sensor without a reading for longer than {duration_in_words(asked.forget_us)}")]
 
 
 def prediction_in_words(asked: Prediction) -> list[Entry]:
@@ -81,10 +91,11 @@ def zones_of_shared_in_words(query: QueryPlan, zones: int) -> str:
 
 def state_of_suppression(asked: Suppression) -> str:
     """What a SUPPRESS keeps."""
-    kept = 8 * (4 + 4 * len(asked.dimensions))
-    if asked.predictor is Predictor.LEAST_SQUARES:
-        kept += int(asked.parameters[0]) * 8 * (1 + len(asked.dimensions))
-    return f"about {size_in_words(kept)} a sensor"
+    ring, memory = memory_of(asked.predictor, len(asked.dimensions), asked.parameters)
+    kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(asked.dimensions) + memory))
+    if asked.forget_us is None:
+        return f"{kept} a sensor, for ever: FORGET ends it"
+    return f"{kept} a sensor that had a reading in the last {duration_in_words(asked.forget_us)}"
 
 
 def state_of_prediction(asked: Prediction) -> list[str]:

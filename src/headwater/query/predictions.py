@@ -28,6 +28,7 @@ def make_suppress_query(
         asked.heartbeat_us,
         asked.predictor,
         asked.parameters,
+        asked.forget_us,
     )
 
 

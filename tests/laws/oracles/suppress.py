@@ -53,6 +53,12 @@ def watch(
                 continue
             watched.samples += 1
             time, values = row[schema.time], [Decimal(row[name]) for name in query.dimensions]
+            if (
+                query.forget_us is not None
+                and key in history
+                and time - history[key][-1][0] > query.forget_us
+            ):
+                del history[key], lines[key]
             history.setdefault(key, []).append((time, values))
             reason = None if key in lines else "first"
             if key in lines:

@@ -19,6 +19,7 @@ from headwater.model import (
     Rows,
     StreamSchema,
     content_ids,
+    encode,
     strings,
 )
 
@@ -41,8 +42,9 @@ def asked(
     heartbeat: float = 1000.0,
     dimensions: tuple[str, ...] = ("x",),
     where: int | None = None,
+    forget: float | None = None,
 ) -> SuppressQuery:
-    fingerprint = repr((predictor, parameters, tolerance, heartbeat, dimensions, where))
+    fingerprint = repr((predictor, parameters, tolerance, heartbeat, dimensions, where, forget))
     return SuppressQuery(
         name,
         fingerprint,
@@ -53,6 +55,7 @@ def asked(
         round(heartbeat * SECOND),
         predictor,
         parameters,
+        None if forget is None else round(forget * SECOND),
     )
 
 
@@ -154,6 +157,43 @@ class TestSending:
         step = kernel.step(kernel.start(BEGINNING), rows, END)
         assert list(step.answers[0].rows.columns)[:4] == ["query", "event_time", "match_id", "x"]
         assert step.answers[0].rows["x"].tolist() == [0.0, 7.0]
+
+
+class TestForgetting:
+    def test_silent_for_just_forget_is_not_forgotten_and_longer_is(self):
+        query = asked(Predictor.CONSTANT, forget=10)
+        assert [line[0::3] for line in lines(query, (0, 1.0), (10, 1.0), (20.000001, 1.0))] == [
+            (0, "first"),
+            (20.000001, "first"),
+        ]
+
+    def test_it_goes_by_the_last_sample_and_not_by_the_last_update(self):
+        query = asked(Predictor.CONSTANT, forget=10)
+        assert len(lines(query, *[(t, 1.0) for t in range(0, 100, 9)])) == 1
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            asked(Predictor.SLOPE, forget=5),
+            asked(Predictor.LEAST_SQUARES, 3, forget=5),
+            asked(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.5, forget=5),
+            asked(Predictor.KALMAN, 1.0, 1.0, forget=5),
+        ],
+        ids=lambda query: query.predictor.name,
+    )
+    def test_a_predictor_begins_anew(self, query: SuppressQuery):
+        alone = lines(query, (20, 7.0), (21, 9.0), (22, 30.0))
+        after = lines(query, (0, 0.0), (1, 5.0), (2, 50.0), (20, 7.0), (21, 9.0), (22, 30.0))
+        assert after[-len(alone) :] == alone
+        assert alone[0] == (20, 7.0, 0.0, "first")
+
+    def test_who_is_forgotten_in_a_step_and_comes_again_in_it_is_kept(self):
+        kernel = SuppressKernel(CARS, [asked(Predictor.CONSTANT, forget=2)])
+        state = kernel.step(kernel.start(BEGINNING), rows_of([(0, 1.0)]), SECOND).state
+        step = kernel.step(state, rows_of([(9, 1.0), (10, 1.0)]), 11 * SECOND)
+        assert step.answers[0].rows["reason"].tolist() == ["first"]
+        assert len(step.state.sensors[0]) == 1
+        assert kernel.step(step.state, rows_of([(12, 1.0)]), END).answers == ()
 
 
 class TestSlopes:
@@ -269,22 +309,38 @@ class TestRows:
 
 
 class TestState:
-    def test_many_keys_are_one_slot_each_in_every_query(self):
+    def test_many_keys_are_one_record_each_in_every_query(self):
         kernel = SuppressKernel(CARS, [asked(), asked(Predictor.KALMAN, 1.0, 1.0, name="k")])
         state = kernel.start(BEGINNING)
         for second in range(5):
             rows = rows_of([(second, float(n), 0.0, f"car {n + second}") for n in range(1000)])
             state = kernel.step(state, rows, (second + 1) * SECOND).state
-        assert len(state.keys) == 1004
-        assert [len(table.whole) for table in state.sensors] == [1004, 1004]
+        assert [len(store) for store in state.sensors] == [1004, 1004]
 
-    def test_keys_are_written_once(self):
+    def test_a_step_writes_the_sensors_that_it_has_samples_of(self):
         kernel = SuppressKernel(CARS, [asked()])
         rows = rows_of([(0, float(n), 0.0, f"car {n}") for n in range(5000)])
         state = kernel.step(kernel.start(BEGINNING), rows, SECOND).state
         again = kernel.step(state, rows_of([(1, 3.0, 0.0, "car 7"), (1, 3.0, 0.0, "new")]), 2 * SECOND).state
-        assert [chunk.number for chunk in kernel.save(state).logs["keys"].chunks] == [0]
-        assert [chunk.number for chunk in kernel.save(again).logs["keys"].chunks] == [0, 1]
+        (before,), (after,) = (kernel.save(part).stores.values() for part in (state, again))
+        assert after.runs[0] is before.runs[0]
+        assert [len(run) for run in after.runs] == [5000, 2]
+
+    def test_what_is_saved_does_not_follow_the_sensors_that_were_forgotten(self):
+        few, many = (_saved_after(sensors) for sensors in (2_000, 20_000))
+        assert few < 600
+        assert abs(many - few) <= 16  # the number of the next run is a longer one
+
+    def test_only_the_sensors_of_the_last_forget_are_kept(self):
+        kernel = SuppressKernel(CARS, [asked(forget=2)])
+        state = kernel.start(BEGINNING)
+        for second in range(10):
+            rows = rows_of([(second, 1.0, 0.0, f"car {second} {n}") for n in range(100)])
+            state = kernel.step(state, rows, (second + 1) * SECOND).state
+        assert len(state.sensors[0]) == 200  # of 8 and 9; those of 7 are more than two seconds old
+        assert len(kernel.step(state, Rows({}, 0), 10 * SECOND + 1).state.sensors[0]) == 100
+        assert len(kernel.step(state, Rows({}, 0), 11 * SECOND).state.sensors[0]) == 100
+        assert len(kernel.step(state, Rows({}, 0), END).state.sensors[0]) == 0
 
     def test_a_changed_query_begins_anew_and_the_others_go_on(self):
         old = [asked(), asked(name="other")]
@@ -301,3 +357,17 @@ class TestState:
             ("other", 3.0, "tolerance"),
             ("other", 4.0, "tolerance"),
         ]
+
+
+def _saved_after(sensors: int) -> int:
+    """Bytes of a state after so many sensors came, a hundred at a time, and were forgotten."""
+    kernel = SuppressKernel(CARS, [asked(forget=2), asked(Predictor.KALMAN, 1.0, 1.0, name="k", forget=1)])
+    state = kernel.start(BEGINNING)
+    for second in range(sensors // 100):
+        rows = rows_of([(second, 1.0, 0.0, f"car {second} {n}") for n in range(100)])
+        state = kernel.step(state, rows, (second + 1) * SECOND).state
+    state = kernel.step(state, Rows({}, 0), (sensors // 100 + 10) * SECOND).state
+    saved = kernel.save(state)
+    runs = [encode(tree) for store in saved.stores.values() for run in store.runs for tree in run.trees()]
+    outlines = [encode(store.outline()) for store in saved.stores.values()]
+    return sum(map(len, [encode(saved.values), *outlines, *runs]))

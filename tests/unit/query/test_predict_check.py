@@ -54,6 +54,10 @@ class TestSuppress:
         found = suppressed("x, y TOLERANCE 25 METERS HEARTBEAT 0.5 MINUTES")
         assert found == Suppression(("x", "y"), 25.0, 30_000_000, Predictor.SLOPE, ())
 
+    def test_forget_is_a_time_or_never(self) -> None:
+        assert suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND").forget_us is None
+        assert suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND FORGET 2 HOURS").forget_us == 7_200_000_000
+
     def test_a_tolerance_is_a_number_or_a_length(self) -> None:
         assert suppressed("speed TOLERANCE 0 HEARTBEAT 1 SECOND").tolerance == 0.0
         assert suppressed("y TOLERANCE 0.5 KM HEARTBEAT 1 SECOND").tolerance == 500.0

@@ -66,13 +66,19 @@ class TestSuppress:
         )
         assert found == wanted
 
+    def test_forget_is_never_unless_it_is_written(self) -> None:
+        found = operator("SUPPRESS (x TOLERANCE 0.5 FORGET 1 DAY HEARTBEAT 30 SECONDS)")
+        assert found == Suppress((Dimension("x"),), 0.5, seconds(30), forget=Quantity(1, Unit.DAYS))
+        assert operator("SUPPRESS (x TOLERANCE 0.5 HEARTBEAT 30 SECONDS)").forget is None
+
     def test_options_stand_in_any_order(self) -> None:
         one = operator("SUPPRESS (x USING CONSTANT HEARTBEAT 1 MINUTE TOLERANCE 1)")
         assert one == operator("SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 MINUTE USING CONSTANT)")
 
     def test_its_words_are_names_too(self) -> None:
-        found = operator("SUPPRESS (tolerance, heartbeat, using TOLERANCE 1 HEARTBEAT 1 MINUTE)")
-        assert [dimension.name for dimension in found.dimensions] == ["tolerance", "heartbeat", "using"]
+        found = operator("SUPPRESS (tolerance, heartbeat, using, forget TOLERANCE 1 HEARTBEAT 1 MINUTE)")
+        names = [dimension.name for dimension in found.dimensions]
+        assert names == ["tolerance", "heartbeat", "using", "forget"]
 
     def test_places_are_those_of_the_options(self) -> None:
         found = operator("SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 1 MINUTE USING KALMAN 1, 2)")
@@ -156,7 +162,7 @@ class TestFrom:
         ("SUPPRESS (USING KALMAN 1, 1)", 45, "SUPPRESS needs a dimension", "name the columns that are predicted"),
         ("SUPPRESS ()", 45, "SUPPRESS needs a dimension", "name the columns that are predicted"),
         ("SUPPRESS (x, TOLERANCE 1)", 48, "a dimension, and not TOLERANCE, stands behind a comma", "then the options"),
-        ("SUPPRESS (x 25 METERS)", 47, "expected HEARTBEAT, TOLERANCE, USING, ')' or ','", "behind the dimensions come"),
+        ("SUPPRESS (x 25 METERS)", 47, "expected FORGET, HEARTBEAT, TOLERANCE, USING, ')' or ','", "behind the dimensions come"),
         ("SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 SECOND USING LINEAR)", 84, "expected CONSTANT", "write USING CONSTANT"),
         ("SUPPRESS (x TOLERANCE 1 TOLERANCE 2 HEARTBEAT 1 SECOND)", 59, "TOLERANCE stands here twice", "take one"),
         ("SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 SECOND USING LEAST SQUARES 2.5)", 98, "takes a whole number", "without"),

@@ -113,6 +113,7 @@ def compare(
                     heartbeat_us=asked.heartbeat_us,
                     predictor=predictor,
                     parameters=parameters,
+                    forget_us=asked.forget_us,
                 )
             )
     return Comparison(question, recorded, pace, found)
@@ -131,6 +132,7 @@ def _fitting(choice: Choice, asked: Suppression, samples: Samples, pace: float) 
             heartbeat_us=asked.heartbeat_us,
             predictor=choice.predictor,
             parameters=parameters,
+            forget_us=asked.forget_us,
         ).updates
         for parameters in candidates
     ]

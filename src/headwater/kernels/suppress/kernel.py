@@ -5,7 +5,9 @@ Rule 1  A row is a sample of a query if its condition holds and neither its key 
 Rule 2  What is sent, and why: see `sensors`. Samples of one sensor and one time are taken in the order of the stream.
 Rule 3  An update is told at the time of its sample. `match_id` is made of the query's name, key, time and values.
 
-Memory  A slot for every key (see `keys`), the same for all queries, and the two rows of `sensors` for every slot and query.
+Rule 4  A step reads and writes only sensors that it has samples of, and those that it forgets.
+
+Memory  The two rows of `sensors` for every sensor and query, in a store a query: until FORGET is over, without it for good.
 """
 
 from __future__ import annotations
@@ -13,22 +15,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.suppress.keys import Keys, keys_from
+from headwater.kernels.suppress.keys import Keys, keys_of, only_key
+from headwater.kernels.suppress.memory import forget, no_sensors_yet, remember
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.sensors import (
-    REASONS,
-    Sensors,
-    Sent,
-    no_sensors,
-    rules_for,
-    send,
-    with_sensors,
-)
+from headwater.kernels.suppress.sensors import REASONS, Sent, rules_for, send
 from headwater.model import (
     BEGINNING,
     SECOND,
@@ -36,6 +30,7 @@ from headwater.model import (
     Column,
     ColumnType,
     Instant,
+    KeyedStore,
     RowCondition,
     Rows,
     Saved,
@@ -54,24 +49,20 @@ Real = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SuppressState:
-    """How far time has come; the sensors' keys; for every query when it began and what it knows of sensors.
-
-    A query's table may end before the last slot: it has no sample of the sensors behind.
-    """
+    """How far time has come; for every query when it began and what it knows of sensors, by their keys."""
 
     watermark: Instant
-    keys: Keys
     since: Whole
-    sensors: tuple[Sensors, ...]
+    sensors: tuple[KeyedStore, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """What a query sends: the rows it goes by, their slots and values, why and with which slopes."""
+    """What a query sends: the rows it goes by, which keys they have, their values, why and with which slopes."""
 
     query: SuppressQuery
     rows: Whole
-    slots: Whole
+    keys: Whole
     values: Real
     sent: Sent
 
@@ -89,44 +80,50 @@ class SuppressKernel:
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
         self.key = () if schema.key is None else (schema.key,)
-        self.rules = [rules_for(q.tolerance, q.heartbeat_us, q.predictor, q.parameters) for q in queries]
+        self.rules = [
+            rules_for(q.tolerance, q.heartbeat_us, q.predictor, q.parameters, q.forget_us) for q in queries
+        ]
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> SuppressState:
         """Nothing seen; rows before `since` are not for these queries."""
-        tables = tuple(_none_of(query) for query in self.queries)
-        return SuppressState(BEGINNING, Keys(), np.full(len(self.queries), since, np.int64), tables)
+        stores = tuple(no_sensors_yet(query) for query in self.queries)
+        return SuppressState(BEGINNING, np.full(len(self.queries), since, np.int64), stores)
 
     def step(self, state: SuppressState, rows: Rows, watermark: Instant) -> Step[SuppressState]:
         """Show the rows to the sensors and tell what they send."""
         if not rows.count:
-            after = SuppressState(watermark, state.keys, state.since, state.sensors)
-            return Step(after, (), watermark)
+            silent = tuple(forget(store, state.watermark, watermark) for store in state.sensors)
+            return Step(SuppressState(watermark, state.since, silent), (), watermark)
         counts: Counter[str] = Counter()
         chosen = self._samples(rows, state.since, counts)
-        keys, slots = self._slots(state.keys, rows, chosen)
-        tables, updates = self._send(state.sensors, rows, chosen, slots, len(keys))
-        shapes: dict[int, list[_Update]] = {}
-        for samples, update in zip(chosen, updates, strict=True):
+        keys = self._keys(rows, chosen)
+        stores, updates = [], []
+        for place, samples in enumerate(chosen):
+            store, update = self._send(place, state, rows, samples, keys, watermark)
+            stores.append(store)
+            updates.append(update)
             counts[f"samples:{update.query.name}"] += len(samples)
             counts[f"updates:{update.query.name}"] += len(update.rows)
+        shapes: dict[int, list[_Update]] = {}
+        for update in updates:
             if len(update.rows):
                 shapes.setdefault(update.query.shape, []).append(update)
         answers = tuple(Answers(shape, self._block(shapes[shape], rows, keys)) for shape in sorted(shapes))
-        following = SuppressState(watermark, keys, state.since, tuple(tables))
+        following = SuppressState(watermark, state.since, tuple(stores))
         return Step(following, answers, watermark, {name: count for name, count in counts.items() if count})
 
     def save(self, state: SuppressState) -> Saved:
-        """Every query's table; the keys as a log."""
+        """When every query began; its sensors as a store."""
         values = {
             "watermark": state.watermark,
             "queries": [query.name for query in self.queries],
             "fingerprints": [query.fingerprint for query in self.queries],
             "since": state.since,
-            "sensors": [{"whole": table.whole, "real": table.real} for table in state.sensors],
         }
-        return Saved(values, {"keys": state.keys.log})
+        stores = dict(zip(map(_store_name, self.queries), state.sensors, strict=True))
+        return Saved(values, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> SuppressState:
         """What is known of the queries that are still the same; others begin at `since`."""
@@ -135,13 +132,13 @@ class SuppressKernel:
         place = {name: number for number, name in enumerate(names)}
         begins = max(since, values["watermark"])
         since_of: list[int] = []
-        tables: list[Sensors] = []
+        stores: list[KeyedStore] = []
         for query in self.queries:
             number = place.get((query.name, query.fingerprint))
             since_of.append(begins if number is None else int(values["since"][number]))
-            tables.append(_none_of(query) if number is None else _loaded(values["sensors"][number]))
-        keys = keys_from(saved.logs["keys"])
-        return SuppressState(values["watermark"], keys, np.array(since_of, np.int64), tuple(tables))
+            none = no_sensors_yet(query)
+            stores.append(none if number is None else saved.stores[_store_name(query)].shaped_like(none.like))
+        return SuppressState(values["watermark"], np.array(since_of, np.int64), tuple(stores))
 
     # --- samples ------------------------------------------------------------------------------------------------------
 
@@ -162,32 +159,33 @@ class SuppressKernel:
             counts[f"not_samples:{query.name}"] += int(wanted.sum()) - len(chosen[-1])
         return chosen
 
-    def _slots(self, keys: Keys, rows: Rows, chosen: Sequence[Whole]) -> tuple[Keys, Whole]:
-        """All keys; and the slot of every row that is somebody's sample. Without a key column there is one sensor."""
-        slots = np.zeros(rows.count, np.int64)
+    def _keys(self, rows: Rows, chosen: Sequence[Whole]) -> Keys:
+        """The keys of all rows that are somebody's sample. Without a key column there is one sensor."""
         if self.schema.key is None:
-            return keys, slots
+            return only_key(rows.count)
         anyone = np.zeros(rows.count, np.bool_)
         for samples in chosen:
             anyone[samples] = True
         places = np.flatnonzero(anyone)
-        after, slots[places] = keys.with_those_of(rows[self.schema.key].take(places))
-        return after, slots
+        if len(places) == rows.count:
+            return keys_of(rows[self.schema.key])
+        keys = keys_of(rows[self.schema.key].take(places))
+        number = np.zeros(rows.count, np.int64)
+        number[places] = keys.number
+        return Keys(keys.ids, number, keys.content)
 
     def _send(
-        self, sensors: Sequence[Sensors], rows: Rows, chosen: Sequence[Whole], slots: Whole, keys: int
-    ) -> tuple[list[Sensors], list[_Update]]:
-        """What every query knows of sensors after the step, and what it sends."""
-        times = rows[self.schema.time].values
-        tables, updates = [], []
-        for query, rules, before, samples in zip(self.queries, self.rules, sensors, chosen, strict=True):
-            after = with_sensors(before, keys if self.key else 1) if len(samples) else before
-            values = _numbers(rows, query.dimensions, samples)
-            sent = send(rules, after, slots[samples], times[samples], values)
-            tables.append(after)
-            places = samples[sent.place]
-            updates.append(_Update(query, places, slots[places], values[sent.place], sent))
-        return tables, updates
+        self, place: int, state: SuppressState, rows: Rows, samples: Whole, keys: Keys, watermark: Instant
+    ) -> tuple[KeyedStore, _Update]:
+        """What a query knows of sensors after the step, and what it sends."""
+        query, rules = self.queries[place], self.rules[place]
+        known = remember(state.sensors[place], keys, keys.number[samples])
+        values = _numbers(rows, query.dimensions, samples)
+        times = rows[self.schema.time].values[samples]
+        sent = send(rules, known.sensors, known.slots, times, values)
+        at = samples[sent.place]
+        update = _Update(query, at, keys.number[at], values[sent.place], sent)
+        return known.store_after(query.forget_us, state.watermark, watermark), update
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
@@ -196,14 +194,15 @@ class SuppressKernel:
         told = join_rows([self._told(update) for update in updates])
         number = np.repeat(np.arange(len(updates), dtype=np.int32), [len(part.rows) for part in updates])
         row = np.concatenate([part.rows for part in updates])
-        slot = np.concatenate([part.slots for part in updates])
+        number_of_key = np.concatenate([part.keys for part in updates])
         if len(updates) > 1:
             order = np.argsort(row, kind="stable")
-            told, number, row, slot = told.take(order), number[order], row[order], slot[order]
+            told, number, row = told.take(order), number[order], row[order]
+            number_of_key = number_of_key[order]
         query = coded(number, np.array([part.query.name for part in updates] + [""], object)[:-1])
         event_time = Column(ColumnType.TIMESTAMP, rows[self.schema.time].values[row])
         key = {name: _chosen(rows[name], row) for name in self.key}
-        content = [_content(column, keys, slot) for column in key.values()]
+        content = [] if keys.content is None else [keys.content.take(number_of_key)]
         values = [told[name] for name in updates[0].query.dimensions]
         identity = content_ids([query, event_time, *content, *values])
         head = {"query": query, "event_time": event_time, "match_id": identity}
@@ -221,12 +220,9 @@ class SuppressKernel:
         return Rows(columns, count)
 
 
-def _none_of(query: SuppressQuery) -> Sensors:
-    return no_sensors(query.predictor, len(query.dimensions), query.parameters)
-
-
-def _loaded(saved: dict[str, Any]) -> Sensors:
-    return Sensors(np.array(saved["whole"]), np.array(saved["real"]))
+def _store_name(query: SuppressQuery) -> str:
+    """A query that is replaced by another of its name has another store: nothing is read as what it is not."""
+    return f"{query.name} {query.fingerprint}"
 
 
 def _all_valid(rows: Rows, names: Sequence[str]) -> Mask:
@@ -249,11 +245,6 @@ def _chosen(column: Column, places: Whole) -> Column:
     """A column at places where it is not NULL, without the names of others."""
     taken = column.take(places)
     return compacted(Column(taken.type, taken.values, None, taken.names))
-
-
-def _content(key: Column, keys: Keys, slots: Whole) -> Column:
-    """What stands for a key in `match_id`: of a text its hash, which is known already."""
-    return Column(ColumnType.BIGINT, keys.hashes[slots]) if key.type is ColumnType.STRING else key
 
 
 def _real(values: Real) -> Column:

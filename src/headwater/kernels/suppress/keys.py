@@ -1,62 +1,48 @@
-"""Which slot is a sensor's? Keys of any type, numbered as they come, the same for all queries of a stream.
+"""Which sensors do the rows of a step speak of? Keys of any type, each once.
 
-Rule 1  A slot is for good: the first key that was seen has 0, and no slot is used twice.
-Rule 2  Only what differs is looked up: a step costs a look at every row, and one question for every key that it has rows of.
+Rule 1  Only what differs is looked at: a step costs a glance at every row, and one hash for every key that it has rows of.
 
-Memory  One entry a key, for as long as the state lives. Keys are saved as a log: a step writes those that are new.
+Memory  None: what is known of a sensor stands in a store under the hash of its key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import repeat
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Column, ColumnType, Log, Rows, compacted, text_hash
+from headwater.model import Column, ColumnType, compacted, key_ids, text_hash
 
 Whole = NDArray[np.int64]
-
-KEY = "key"
-_AT = "#at"
+Ids = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The slot of every key; of texts also a hash a slot, so that a key's text is hashed once and not with every answer."""
+    """The keys of some rows, once each: their identities uint64[n, 2], and which of them every row has.
 
-    slots: Mapping[Any, int] = field(default_factory=dict)
-    hashes: Whole = field(default_factory=lambda: np.zeros(0, np.int64))
-    log: Log = field(default_factory=Log)
+    `content` is what stands for each key in `match_id`: of a text its hash, so that it is not hashed with every answer.
+    """
+
+    ids: Ids
+    number: Whole
+    content: Column | None = None
 
     def __len__(self) -> int:
-        return len(self.slots)
-
-    def with_those_of(self, column: Column) -> tuple[Keys, Whole]:
-        """With the keys of a column, none of them NULL; and the slot of every row."""
-        different, number = _different(column)
-        listed = different.tolist()
-        found = np.fromiter(map(self.slots.get, listed, repeat(-1)), np.int64, len(listed))
-        new = np.flatnonzero(found < 0)
-        if not len(new):
-            return self, found[number]
-        found[new] = len(self) + np.arange(len(new))
-        added = different.take(new)
-        slots = {**self.slots, **dict(zip(added.tolist(), found[new].tolist(), strict=True))}
-        at = Column(ColumnType.BIGINT, np.zeros(len(new), np.int64))
-        log = self.log.append(Rows({KEY: compacted(added), _AT: at}, len(new)), _AT)
-        return Keys(slots, np.concatenate([self.hashes, _hashes(added)]), log), found[number]
+        return len(self.ids)
 
 
-def keys_from(log: Log) -> Keys:
-    """The keys of a log that was saved, in the order in which they came."""
-    if (rows := log.rows()) is None:
-        return Keys(log=log)
-    column = rows[KEY]
-    return Keys({key: slot for slot, key in enumerate(column.tolist())}, _hashes(column), log)
+def keys_of(column: Column) -> Keys:
+    """The keys of a column, none of them NULL."""
+    different, number = _different(column)
+    content = _hashed(different) if different.type is ColumnType.STRING else different
+    return Keys(key_ids([content], len(content)), number, content)
+
+
+def only_key(rows: int) -> Keys:
+    """That of a stream without a key: all rows are of one sensor."""
+    return Keys(key_ids([], 1), np.zeros(rows, np.int64))
 
 
 def _different(column: Column) -> tuple[Column, Whole]:
@@ -70,7 +56,7 @@ def _different(column: Column) -> tuple[Column, Whole]:
     return Column(column.type, values), number.astype(np.int64)
 
 
-def _hashes(column: Column) -> Whole:
-    if column.type is not ColumnType.STRING:
-        return np.zeros(0, np.int64)
-    return np.fromiter(map(text_hash, column.tolist()), np.uint64, len(column)).view(np.int64)
+def _hashed(column: Column) -> Column:
+    """The hash of every text, which is what `match_id` is made of too."""
+    hashes = np.fromiter(map(text_hash, column.tolist()), np.uint64, len(column))
+    return Column(ColumnType.BIGINT, hashes.view(np.int64))

@@ -44,22 +44,8 @@ CODES: Final = {
 }
 
 # Columns of a sensor's whole numbers. STAGE is how many samples the predictor has seen; of the two filters, how many
-# different times, up to two: with one there is no trend yet.
+# different times, up to two: with one there is no trend yet. A predictor whose STAGE is 0 begins anew.
 SENT_AT, SEEN_AT, STAGE, RING = range(4)
-
-
-def memory_of(predictor: Predictor, dimensions: int, parameters: tuple[float, ...]) -> tuple[int, int]:
-    """How many whole numbers (times of a ring) and real numbers a predictor remembers of a sensor."""
-    if predictor is Predictor.SLOPE:
-        return 0, dimensions
-    if predictor is Predictor.LEAST_SQUARES:
-        last = int(parameters[0])
-        return last, last * dimensions
-    if predictor is Predictor.DOUBLE_EXPONENTIAL:
-        return 0, 2 * dimensions
-    if predictor is Predictor.KALMAN:
-        return 0, 2 * dimensions + 3
-    return 0, 0
 
 
 @njit(**LOOP)

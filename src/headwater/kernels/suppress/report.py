@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwater.kernels.suppress.keys import Keys
+from headwater.kernels.suppress.keys import keys_of
 from headwater.kernels.suppress.predictors import Real, Whole
-from headwater.kernels.suppress.sensors import no_sensors, rules_for, send, with_sensors
+from headwater.kernels.suppress.sensors import no_sensors, rules_for, send, sensors_at
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Rows
 from headwater.model.partitions import by_partition
@@ -69,7 +69,7 @@ def samples_of(rows: Rows, *, key: str | None, time: str, dimensions: Sequence[s
         values[:, d] = rows[name].values[places]
     sensors = np.zeros(len(places), np.int64)
     if key is not None and len(places):
-        _, sensors = Keys().with_those_of(rows[key].take(places))
+        sensors = keys_of(rows[key].take(places)).number
     return Samples(sensors, rows[time].values[places], values)
 
 
@@ -80,12 +80,13 @@ def savings(
     heartbeat_us: int,
     predictor: Predictor,
     parameters: tuple[float, ...] = (),
+    forget_us: int | None = None,
 ) -> Savings:
     """Let every sensor suppress its samples and see what is left of them."""
     none = no_sensors(predictor, samples.values.shape[1], parameters)
-    rules = rules_for(tolerance, heartbeat_us, predictor, parameters)
+    rules = rules_for(tolerance, heartbeat_us, predictor, parameters, forget_us)
     gaps = np.empty(len(samples))
-    sensors = with_sensors(none, samples.sensor_count)
+    sensors = sensors_at(none, np.full(samples.sensor_count, -1, np.int64))
     sent = send(rules, sensors, samples.sensors, samples.times, samples.values, gaps)
     some = len(samples) > 0
     return Savings(

@@ -3,10 +3,13 @@
 Rule 1  A sensor sends its first sample; a sample farther than the tolerance from the line it sent last, in Euclidean distance; and
         a sample that comes when a heartbeat or more has passed since then. Where both are so, the reason is the tolerance.
 Rule 2  The line goes through the sample it is sent with; its predictor has seen that sample, and all before it.
-Rule 3  Whoever knows the lines knows every sample up to the tolerance: what is not sent is within it.
+Rule 3  A sensor without a sample for longer than FORGET is forgotten: its next sample is a first one, also to its predictor.
+Rule 4  Whoever knows the lines knows every sample up to the tolerance: what is not sent is within it.
 
 Memory  Two rows a sensor: whole numbers (when it sent, when it was read, what its predictor counts), and real numbers (the line:
-        a value and a slope a dimension; what its predictor remembers). They stay for as long as the query does.
+        a value and a slope a dimension; what its predictor remembers). They stay until FORGET is over; without it for as long as
+        the query does, also when the heartbeat is over: the next sample is sent then in any case, but its reason, and the slope
+        of most predictors, still come from what went before.
 """
 
 from __future__ import annotations
@@ -23,14 +26,16 @@ from headwater.kernels.suppress.predictors import (
     LEAST_SQUARES,
     LOOP,
     RING,
+    SEEN_AT,
     SENT_AT,
+    STAGE,
     Real,
     Whole,
     fit,
     learn,
-    memory_of,
 )
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.words import Predictor, memory_of
+from headwater.model import END
 
 FIRST, TOLERANCE, HEARTBEAT = range(3)
 REASONS: Final = np.array(["first", "tolerance", "heartbeat"], object)
@@ -39,10 +44,11 @@ NEVER: Final = np.iinfo(np.int64).min
 
 
 class Rules(NamedTuple):
-    """When to send, and which slope: the code of the predictor and its parameters (0 where it has none)."""
+    """When to send and to forget, and which slope: the code of the predictor and its parameters (0 where it has none)."""
 
     tolerance: float
     heartbeat_us: int
+    forget_us: int
     predictor: int
     first: float
     second: float
@@ -64,11 +70,16 @@ class Sent(NamedTuple):
 
 
 def rules_for(
-    tolerance: float, heartbeat_us: int, predictor: Predictor, parameters: tuple[float, ...]
+    tolerance: float,
+    heartbeat_us: int,
+    predictor: Predictor,
+    parameters: tuple[float, ...],
+    forget_us: int | None = None,
 ) -> Rules:
-    """The rules as the loop takes them."""
+    """The rules as the loop takes them; without FORGET, as with one that is longer than time."""
     first, second = (*parameters, 0.0, 0.0)[:2]
-    return Rules(float(tolerance), int(heartbeat_us), CODES[predictor], float(first), float(second))
+    forget = END - 1 if forget_us is None else int(forget_us)
+    return Rules(float(tolerance), int(heartbeat_us), forget, CODES[predictor], float(first), float(second))
 
 
 def no_sensors(predictor: Predictor, dimensions: int, parameters: tuple[float, ...]) -> Sensors:
@@ -77,12 +88,14 @@ def no_sensors(predictor: Predictor, dimensions: int, parameters: tuple[float, .
     return Sensors(np.zeros((0, RING + ring), np.int64), np.zeros((0, 2 * dimensions + memory)))
 
 
-def with_sensors(sensors: Sensors, count: int) -> Sensors:
-    """A table of its own with `count` rows, the new ones without a sample."""
-    more = count - len(sensors.whole)
-    whole = np.concatenate([sensors.whole, np.zeros((more, sensors.whole.shape[1]), np.int64)])
-    whole[len(sensors.whole) :, SENT_AT] = NEVER
-    return Sensors(whole, np.concatenate([sensors.real, np.zeros((more, sensors.real.shape[1]))]))
+def sensors_at(known: Sensors, place: Whole) -> Sensors:
+    """A table of its own: each row is a copy of the known one at its place, or, at -1, a sensor without a sample."""
+    whole = np.zeros((len(place), known.whole.shape[1]), np.int64)
+    real = np.zeros((len(place), known.real.shape[1]))
+    whole[:, SENT_AT] = NEVER
+    there = np.flatnonzero(place >= 0)
+    whole[there], real[there] = known.whole[place[there]], known.real[place[there]]
+    return Sensors(whole, real)
 
 
 def send(
@@ -117,6 +130,8 @@ def _watch(
     many = 0
     for row in range(count):
         slot, time = slots[row], times[row]
+        if whole[slot, SENT_AT] != NEVER and time - whole[slot, SEEN_AT] > rules.forget_us:
+            whole[slot, SENT_AT], whole[slot, STAGE] = NEVER, 0
         learn(rules.predictor, rules.first, rules.second, whole, real, slot, time, values, row, slopes, many)
         why, gap = FIRST, 0.0
         if whole[slot, SENT_AT] != NEVER:

@@ -26,3 +26,17 @@ class Predictor(enum.Enum):
 
 
 _PARAMETERS = {Predictor.LEAST_SQUARES: 1, Predictor.DOUBLE_EXPONENTIAL: 2, Predictor.KALMAN: 2}
+
+
+def memory_of(predictor: Predictor, dimensions: int, parameters: tuple[float, ...]) -> tuple[int, int]:
+    """How many whole numbers (times of a ring) and real numbers a predictor remembers of a sensor."""
+    if predictor is Predictor.SLOPE:
+        return 0, dimensions
+    if predictor is Predictor.LEAST_SQUARES:
+        last = int(parameters[0])
+        return last, last * dimensions
+    if predictor is Predictor.DOUBLE_EXPONENTIAL:
+        return 0, 2 * dimensions
+    if predictor is Predictor.KALMAN:
+        return 0, 2 * dimensions + 3
+    return 0, 0

@@ -1,4 +1,4 @@
-"""Can a SUPPRESS be answered: its dimensions, its tolerance, its heartbeat, its predictor?"""
+"""Can a SUPPRESS be answered: its dimensions, its tolerance, its heartbeat, its predictor, its FORGET?"""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def check_suppression(
     tolerance = checker.tolerance(place_known=place_known)
     heartbeat_us = checker.heartbeat_us()
     checker.check_parameters()
+    forget_us = checker.forget_us()
     if schema is None or tolerance is None or heartbeat_us is None or len(complaints.errors) > before:
         return None
     made = Suppression(
@@ -42,6 +43,7 @@ def check_suppression(
         heartbeat_us,
         tree.predictor or Predictor.SLOPE,
         tuple(map(float, tree.parameters)),
+        forget_us,
     )
     checker.check_columns(made)
     return made if len(complaints.errors) == before else None
@@ -150,6 +152,20 @@ class _Checker:
             else:
                 continue
             self._refuse("wrong-predictor", message, span, advice)
+
+    def forget_us(self) -> int | None:
+        """After how long without a sample a sensor is forgotten; None: never, or a complaint."""
+        given = self.tree.forget
+        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
+            return None
+        if found < 1:
+            self._refuse(
+                "negative-duration",
+                "FORGET is not longer than zero",
+                self.tree.place_of("FORGET"),
+                "write it like FORGET 1 DAY; without it no sensor is forgotten",
+            )
+        return found
 
     def check_columns(self, made: Suppression) -> None:
         """The columns of an update have different names."""

@@ -53,6 +53,7 @@ class PredictRules(NearestRules):
             options["HEARTBEAT"],
             predictor,
             parameters,
+            options.get("FORGET"),
             span=span_of(word),
             places={part.word: part.span for part in given},
         )

@@ -55,7 +55,7 @@ _NEAREST_OPTIONS: Final = (
     "EMIT ENTERS, CHANGES or EVERY"
 )
 
-_SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING"}
+_SUPPRESS_GOES_ON: Final = {"TOLERANCE", "HEARTBEAT", "USING", "FORGET"}
 _PREDICT_GOES_ON: Final = {"MAY", "MUST", "TENTATIVE", "VALIDATED"}
 _FOLLOW_REGIONS: Final = {"RADIUS", "BOX", "SHAPE"}
 _FOLLOW_GOES_ON: Final = {"FORGET", "DELIVER", "ALWAYS", "MOVED"}
@@ -272,8 +272,8 @@ def _predict_advice(found: str, words: set[str | None]) -> str | None:
     """For what people write in SUPPRESS and PREDICT and the language does not say so."""
     if words >= _SUPPRESS_GOES_ON:
         return (
-            "behind the dimensions come TOLERANCE 0.5, HEARTBEAT 30 SECONDS, and USING CONSTANT, SLOPE, LEAST SQUARES 5, "
-            "DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1"
+            "behind the dimensions come TOLERANCE 0.5, HEARTBEAT 30 SECONDS, USING CONSTANT, SLOPE, LEAST SQUARES 5, "
+            "DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1, and FORGET 1 DAY"
         )
     if words == {"CONSTANT", "SLOPE", "LEAST", "DOUBLE", "KALMAN"}:
         return "write USING CONSTANT, SLOPE, LEAST SQUARES 5, DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1"

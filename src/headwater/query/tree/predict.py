@@ -36,7 +36,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Suppress:
-    """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor])`.
+    """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor] [FORGET t])`.
 
     A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
     behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
@@ -47,6 +47,7 @@ class Suppress:
     heartbeat: Quantity
     predictor: Predictor | None = None
     parameters: tuple[Number, ...] = ()
+    forget: Quantity | None = None
     span: Span | None = nowhere()
     places: Mapping[str, Span] = _no_places()
 
