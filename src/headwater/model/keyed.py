@@ -61,6 +61,11 @@ class Run:
         return len(self.records)
 
     @cached_property
+    def size(self) -> int:
+        """Bytes."""
+        return self.records.size
+
+    @cached_property
     def by_due(self) -> tuple[Places, Whole]:
         """Places in the order of `due`, and the times in that order."""
         return _sorted(self.records.due)
@@ -105,7 +110,12 @@ class KeyedStore:
     @property
     def size(self) -> int:
         """Bytes, those of records that no longer count included."""
-        return sum(run.records.size for run in self.runs)
+        return sum(run.size for run in self.runs)
+
+    @property
+    def lines(self) -> int:
+        """Lines of lists, those of records that no longer count included."""
+        return sum(int(ragged.offsets[-1]) for run in self.runs for ragged in run.records.lists.values())
 
     @property
     def held(self) -> Instant:

@@ -26,10 +26,11 @@ CHUNK_ROWS = 8192
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some rows and the greatest event time among them."""
+    """Some rows, and the greatest and the least event time among them."""
 
     number: int
     newest: Instant
+    oldest: Instant
     rows: Rows
 
     @property
@@ -61,7 +62,8 @@ class Log:
         added = []
         for start in range(0, rows.count, CHUNK_ROWS):
             piece = rows.take(slice(start, start + CHUNK_ROWS))
-            added.append(Chunk(number, int(piece[time].values.max()), piece))
+            times = piece[time].values
+            added.append(Chunk(number, int(times.max()), int(times.min()), piece))
             number += 1
         return Log((*kept, *added), number)
 
@@ -78,7 +80,9 @@ class Log:
         """What is needed beside the chunks to put the log together again."""
         return {
             "next": self.next_number,
-            "chunks": np.array([[c.number, c.newest] for c in self.chunks], np.int64).reshape(-1, 2),
+            "chunks": np.array([[c.number, c.newest, c.oldest] for c in self.chunks], np.int64).reshape(
+                -1, 3
+            ),
         }
 
 
@@ -90,7 +94,7 @@ def chunk_tree(chunk: Chunk) -> Tree:
 def log_from(outline: Tree, chunks: Mapping[int, Any]) -> Log:
     """The log of an outline; `chunks` gives the tree or the Rows of each number."""
     found = []
-    for number, newest in outline["chunks"].tolist():
+    for number, newest, oldest in outline["chunks"].tolist():
         piece = chunks[number]
-        found.append(Chunk(number, newest, piece if isinstance(piece, Rows) else tree_rows(piece)))
+        found.append(Chunk(number, newest, oldest, piece if isinstance(piece, Rows) else tree_rows(piece)))
     return Log(tuple(found), outline["next"])

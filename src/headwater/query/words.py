@@ -106,7 +106,7 @@ def size_in_words(size: float) -> str:
 
 def counted(count: int, noun: str) -> str:
     """1 query, 8,000 queries."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    plural = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
     return f"{count:,} {noun if count == 1 else plural}"
 
 

@@ -16,7 +16,7 @@ def rows_at(*times: int) -> Rows:
 def test_an_empty_log_has_no_rows():
     assert Log().rows() is None
     assert Log().append(rows_at(), "at") == Log()
-    assert Log().outline()["chunks"].shape == (0, 2)
+    assert Log().outline()["chunks"].shape == (0, 3)
 
 
 def test_a_small_last_chunk_is_replaced_under_a_new_number():

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.history import most_history
+from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
@@ -66,6 +67,8 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
                     write(told, zones, batch)
                 summary.take(told)
                 progress.update()
+                if arguments.metrics:
+                    write_metrics(Path(arguments.metrics), summary, batch)
 
             _run(arguments, plan, inputs, each, checkpoint)
     if not arguments.quiet:

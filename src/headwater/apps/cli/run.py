@@ -100,6 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --follow: while no files come, event time goes on with the clock, in steps of so many seconds",
     )
     parser.add_argument(
+        "--metrics",
+        metavar="FILE",
+        help="with --follow: after every micro-batch, replace this file with a JSON object of what came and what is remembered",
+    )
+    parser.add_argument(
         "--audit",
         type=_share,
         metavar="SHARE",
@@ -187,6 +192,8 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
     if arguments.tick and (arguments.once or not arguments.follow):
         raise UsageError("usage", "--tick is for a --follow that goes on: it moves time while nothing comes")
+    if arguments.metrics and not arguments.follow:
+        raise UsageError("usage", "--metrics is for --follow: a bounded run closes with its summary")
     if arguments.follow and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
     refuse_overlaps(arguments)

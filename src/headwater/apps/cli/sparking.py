@@ -21,6 +21,7 @@ from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
 from headwater.hosts.local.follow import given_up_by, given_up_rows
+from headwater.hosts.zone import add_sizes
 from headwater.model import ColumnType, Rows, add_counts, join_rows
 from headwater.query.plan import Plan
 
@@ -134,6 +135,7 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
         join_rows([Rows.empty(BAD_TYPES), *bad]),
         counts,
         sum(zone.seen for zone in zones),
+        state=add_sizes(zone.state for zone in zones),
     )
 
 

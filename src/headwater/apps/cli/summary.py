@@ -15,10 +15,12 @@ import numpy as np
 from headwater.apps.cli.points import Audited
 from headwater.hosts.local import Told
 from headwater.hosts.points import GivenPoints
+from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
-from headwater.model import Rows, add_counts
+from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
 from headwater.query.plan import Plan
 from headwater.query.stores import Stored, stored_in_words
+from headwater.query.words import counted, size_in_words
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""
@@ -56,6 +58,7 @@ class Summary:
         self.bad: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
+        self.state: Mapping[str, StateSize] = {}
         self._take_bad(self.points.bad)
 
     def take(self, told: Told) -> None:
@@ -67,6 +70,7 @@ class Summary:
         for stream, rows in told.late.items():
             self.late[stream] += rows.count
         self._take_bad(told.bad)
+        self.state = self.state if told.state is None else told.state
         for name, amount in told.counts.items():
             if name.startswith("held:"):  # how many wait just now, not how many more
                 self.counts[name] = amount
@@ -104,7 +108,7 @@ class Summary:
                 for reason, count in self.bad.most_common()
             ]
         told += [*self._saved(), *self._followed(), *stored_in_words(self.stores[:MOST_NAMED], self.counts)]
-        return [*told, *self._notes(), *self._given_up(), *self._losses()]
+        return [*told, *self._notes(), *self._given_up(), *self._losses(), *state_in_words(self.state)]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -273,6 +277,25 @@ class Summary:
                     f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
                 )
         return told
+
+
+def state_in_words(state: Mapping[str, StateSize]) -> list[str]:
+    """What is remembered now, the largest first."""
+    largest = sorted(state.items(), key=lambda named: -named[1].size)
+    told = []
+    for name, size in largest[:MOST_NAMED]:
+        parts = [size_in_words(size.size)]
+        if size.rows:
+            parts.append(counted(size.rows, "row"))
+        if size.keys:
+            parts.append(counted(size.keys, "key"))
+        if BEGINNING < size.oldest < END:
+            parts.append(f"the oldest of {format_instant(size.oldest)}")
+        told.append(f"{'state':<10}{name}: {', '.join(parts)}")
+    rest = sum(size.size for _, size in largest[MOST_NAMED:])
+    if rest:
+        told.append(f"          {len(largest) - MOST_NAMED:,} more: {size_in_words(rest)}")
+    return told
 
 
 def _events(many: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.zone import StateSize
 from headwater.model import Rows
 
 
@@ -13,6 +14,7 @@ from headwater.model import Rows
 class Told:
     """Some of what a run tells: answers, late rows by stream, bad rows (as `BAD_TYPES`), and counts by name.
 
+    `state` is what is remembered now, by the names of those it is for; None: not measured.
     `seen` rows were read to get this far, good and bad ones; `files` were read to their end.
     """
 
@@ -22,3 +24,4 @@ class Told:
     counts: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     files: int = 0
+    state: Mapping[str, StateSize] | None = None

@@ -22,6 +22,7 @@ from headwater.hosts.zone import (
     Arrivals,
     Content,
     Program,
+    StateSize,
     Unit,
     ZoneState,
     cell_names,
@@ -74,8 +75,8 @@ class Operate(StatefulProcessor):
         program = _program(self.plan, zone, self.inputs, self.tick_us)
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
-        self._save(program, version, state, chunks)
-        yield pd.DataFrame({"told": [ZoneTold(output, bad, seen).packed()]})
+        sizes = self._save(program, version, state, chunks)
+        yield pd.DataFrame({"told": [ZoneTold(output, bad, seen, sizes).packed()]})
 
     def close(self) -> None:
         """Nothing to release."""
@@ -106,7 +107,10 @@ class Operate(StatefulProcessor):
             self.cells.removeKey((name,))  # left by queries that are gone
         return version, state, chunks
 
-    def _save(self, program: Program, version: int, state: ZoneState, before: Mapping[str, Content]) -> None:
+    def _save(
+        self, program: Program, version: int, state: ZoneState, before: Mapping[str, Content]
+    ) -> Mapping[str, StateSize]:
+        """Write what is new, delete what is gone; how much there is now."""
         saved = save_zone(program, state)
         for key, chunk in saved.chunks.items():
             if key not in before:
@@ -118,6 +122,7 @@ class Operate(StatefulProcessor):
         self._write(_HEAD, saved.head)
         self._write(_VERSION, (version + 1).to_bytes(8))
         _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, saved.contents())
+        return saved.sizes
 
     def _read(self, name: str) -> bytes:
         return bytes(self.cells.getValue((name,))[0])

@@ -7,13 +7,13 @@ passed on untouched. Whoever takes them makes of them what is needed: columns, o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from headwater.hosts.spark.table import TABLE_ARROW, output_batches
-from headwater.hosts.zone import Output
+from headwater.hosts.zone import Output, StateSize
 from headwater.model import Rows, decode, encode, rows_tree, tree_rows
 
 TOLD = "told binary"
@@ -21,11 +21,12 @@ TOLD = "told binary"
 
 @dataclass(frozen=True, slots=True)
 class ZoneTold:
-    """What one zone told in one micro-batch: its output, the bad rows it was sent, and how many rows were read."""
+    """What one zone told in one micro-batch: its output, the bad rows it was sent, how many rows were read, and what it remembers now."""
 
     output: Output
     bad: Rows | None
     seen: int
+    state: Mapping[str, StateSize] = field(default_factory=dict)
 
     def packed(self) -> bytes:
         """As bytes."""
@@ -38,6 +39,7 @@ class ZoneTold:
                 "counts": dict(output.counts),
                 "bad": None if self.bad is None else rows_tree(self.bad),
                 "seen": self.seen,
+                "state": {name: list(astuple(size)) for name, size in self.state.items()},
             }
         )
 
@@ -51,7 +53,9 @@ def unpacked(data: bytes) -> ZoneTold:
     tree = decode(data)
     answers = tuple(tree_rows(rows) for rows in tree["answers"])
     output = Output(answers, _rows(tree["late"]), _rows(tree["given_up"]), tree["counts"])
-    return ZoneTold(output, None if tree["bad"] is None else tree_rows(tree["bad"]), int(tree["seen"]))
+    bad = None if tree["bad"] is None else tree_rows(tree["bad"])
+    state = {name: StateSize(*size) for name, size in tree["state"].items()}
+    return ZoneTold(output, bad, int(tree["seen"]), state)
 
 
 def as_table(packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

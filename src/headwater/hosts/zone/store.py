@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.program import Program, ZoneState, waiting_for
 from headwater.hosts.zone.queue import QueueState
+from headwater.hosts.zone.sizes import StateSize, size_of_log, size_of_saved
 from headwater.model import (
     Chunk,
     KeyedStore,
@@ -31,19 +32,29 @@ from headwater.model import (
     run_from,
     tree_rows,
 )
+from headwater.query.words import listed
 
 Content = Rows | Run
 """What a chunk's bytes hold: rows of a log, or a run of a store."""
 Fetch = Callable[[str, int], Content]
 """Gives the content of a chunk by its key and its number of cells."""
 
+_SMALL: Final = 1_000
+"""Bytes: less than that, without rows and keys, is not worth telling."""
+_MOST_NAMED: Final = 3
+"""Queries of a group by which its state is named; the others are counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class SavedZone:
-    """The head as bytes, and every chunk by its key; chunk keys are never used for two contents."""
+    """The head as bytes, every chunk by its key, and how much it is by the names of those it is kept for.
+
+    Chunk keys are never used for two contents.
+    """
 
     head: bytes
     chunks: Mapping[str, Chunk | Run]
+    sizes: Mapping[str, StateSize]
 
     def contents(self) -> dict[str, Content]:
         """The content of every chunk, by its key."""
@@ -83,6 +94,7 @@ def fetch_from(cells: Mapping[str, bytes]) -> Fetch:
 def save_zone(program: Program, state: ZoneState) -> SavedZone:
     """The state of a zone, ready to be written."""
     chunks: dict[str, Chunk | Run] = {}
+    sizes: dict[str, StateSize] = {}
     queues = {}
     for name, queue in state.queues.items():
         queues[name] = {
@@ -93,9 +105,11 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
             },
             "waiting": _outline(f"queue/{name}/waiting", queue.waiting, chunks),
         }
+        sizes[f"rows of {name} that wait"] = size_of_log(queue.waiting)
     groups = {}
     for group in program.groups:
         saved = group.kernel.save(state.groups[group.name])
+        sizes[listed(group.queries, _MOST_NAMED) or group.name] = size_of_saved(saved)
         logs = {name: _outline(f"group/{group.name}/{name}", log, chunks) for name, log in saved.logs.items()}
         stores = {}
         for name, store in saved.stores.items():
@@ -106,8 +120,10 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
     for name, fingerprint in program.waits.items():
         outline = _outline(f"waiting/{name}", state.groups[waiting_for(name)], chunks)
         waits[name] = {"fingerprint": fingerprint, "log": outline}
+        sizes[f"rows of {name} that wait"] = size_of_log(state.groups[waiting_for(name)])
     head = {"zones": program.plan.zones, "queues": queues, "groups": groups, "waiting": waits}
-    return SavedZone(encode(head), chunks)
+    worth = {name: size for name, size in sizes.items() if size.rows or size.keys or size.size > _SMALL}
+    return SavedZone(encode(head), chunks, worth)
 
 
 @readable("its parts do not fit together")

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 
+from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.outputs import answer_types, late_rows
 from headwater.apps.cli.sparking import told_by_table
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told
+from headwater.hosts.zone import StateSize
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.plan import compile_text
 from headwater.query.stores import stores_of
@@ -176,3 +180,37 @@ def test_what_spark_tells_reads_as_what_the_loop_tells():
         ("", "far-ahead"),
     ]
     assert (told.seen, told.counts) == (42, {"limit_cuts": 3})
+
+
+def test_what_is_remembered_now_is_told_the_largest_first():
+    summary = Summary([])
+    summary.take(Told(state={"frost": StateSize(9, 9, 9, 9)}))
+    summary.take(Told(state={"frost": StateSize(1_500, 20, 3, SECOND), "fire": StateSize(12_000_000, 0, 7)}))
+    summary.take(Told())
+    assert summary.lines()[-2:] == [
+        "state     fire: 12 MB, 7 keys",
+        "state     frost: 1.5 KB, 20 rows, 3 keys, the oldest of 1970-01-01T00:00:01Z",
+    ]
+
+
+def test_metrics_are_one_object_that_is_replaced(tmp_path):
+    summary = Summary(["frost"])
+    file = tmp_path / "metrics.json"
+    for batch in (6, 7):
+        state = {"frost": StateSize(1_500, 20, 3, SECOND), "fire": StateSize(8, 0, 1)}
+        summary.take(Told(answers=(answered(frost=2),), seen=10, state=state))
+        write_metrics(file, summary, batch)
+    metrics = json.loads(file.read_text())
+    assert metrics.pop("written").endswith("Z")
+    assert metrics == {
+        "batch": 7,
+        "rows": 20,
+        "answers": {"frost": 4},
+        "late": {},
+        "bad": {},
+        "counts": {},
+        "state": {
+            "frost": {"bytes": 1_500, "rows": 20, "keys": 3, "oldest": "1970-01-01T00:00:01Z"},
+            "fire": {"bytes": 8, "rows": 0, "keys": 1, "oldest": None},
+        },
+    }

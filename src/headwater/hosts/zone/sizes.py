@@ -1,0 +1,83 @@
+"""How much does a zone remember, and for which queries?
+
+Sizes are those of what is saved, so measuring costs a look at every chunk and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from headwater.model import END, Column, Instant, Log, Rows, Saved, Text
+
+_NAME_BYTES: Final = 16
+"""What a name of a dictionary, or a number or text of a tree, is taken to need."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateSize:
+    """The bytes, rows and keys that are remembered, and the event time of the oldest; END: nothing of a time."""
+
+    size: int = 0
+    rows: int = 0
+    keys: int = 0
+    oldest: Instant = END
+
+    def __add__(self, other: StateSize) -> StateSize:
+        return StateSize(
+            self.size + other.size,
+            self.rows + other.rows,
+            self.keys + other.keys,
+            min(self.oldest, other.oldest),
+        )
+
+
+def size_of_saved(saved: Saved) -> StateSize:
+    """What a kernel remembers, by what it saves."""
+    total = StateSize(_tree_bytes(saved.values))
+    for log in saved.logs.values():
+        total += size_of_log(log)
+    for store in saved.stores.values():
+        total += StateSize(store.size, store.lines, len(store), store.held)
+    return total
+
+
+def size_of_log(log: Log) -> StateSize:
+    """What a log holds."""
+    size = sum(_rows_bytes(chunk.rows) for chunk in log.chunks)
+    rows = sum(chunk.rows.count for chunk in log.chunks)
+    return StateSize(size, rows, 0, min((chunk.oldest for chunk in log.chunks), default=END))
+
+
+def add_sizes(zones: Iterable[Mapping[str, StateSize]]) -> dict[str, StateSize]:
+    """What all zones remember together."""
+    total: dict[str, StateSize] = {}
+    for sizes in zones:
+        for name, size in sizes.items():
+            total[name] = total.get(name, StateSize()) + size
+    return total
+
+
+def _rows_bytes(rows: Rows) -> int:
+    return sum(map(_column_bytes, rows.columns.values()))
+
+
+def _column_bytes(column: Column) -> int:
+    valid = 0 if column.valid is None else column.valid.nbytes
+    names = 0 if column.names is None else _NAME_BYTES * len(column.names)
+    return int(column.values.nbytes) + valid + names
+
+
+def _tree_bytes(node: Any) -> int:
+    if isinstance(node, np.ndarray):
+        return int(node.nbytes)
+    if isinstance(node, Mapping):
+        return sum(map(_tree_bytes, node.values()))
+    if isinstance(node, list | tuple):
+        return sum(map(_tree_bytes, node))
+    if isinstance(node, Text):
+        return int(node.offsets.nbytes + node.data.nbytes)
+    return _NAME_BYTES
