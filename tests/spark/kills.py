@@ -25,6 +25,11 @@ def kills(usual: int) -> int:
     return int(os.environ.get("HEADWATER_SOAK_KILLS", usual))
 
 
+def soak_seed(usual: int) -> int:
+    """The seed of a test's moments: `usual`, unless a soak asks for another."""
+    return int(os.environ.get("HEADWATER_SOAK_SEED", usual))
+
+
 def files_for(many: int) -> int:
     """Files for so many kills: enough that the run is seldom over before the last one, as a batch reads one file."""
     return 3 * many
@@ -32,7 +37,7 @@ def files_for(many: int) -> int:
 
 def run_and_kill_often(folder: Path, inputs: Inputs, *, many: int, seed: int) -> Iterator[int]:
     """Kill so many times, at moments drawn from the seed; gives the number of finished batches after each kill of a running process."""
-    choose = random.Random(int(os.environ.get("HEADWATER_SOAK_SEED", seed)))
+    choose = random.Random(soak_seed(seed))
     running = 0
     for _ in range(many):
         was_running = run_and_kill(

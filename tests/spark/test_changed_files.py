@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+
+import pytest
 
 from tests.spark.test_runs import followed
 from tests.spark.valley import STREAM, readings
@@ -43,3 +46,26 @@ def test_rows_that_are_added_to_a_csv_file_that_was_read_are_read_exactly_once(s
     told += followed(spark, EVERY, inputs, tmp_path / "c", ends=True)
     assert times(told) == sorted(str(row["at"]) for row in rows)
     assert {row[0] for row in told} == {"answer"}
+
+
+def test_an_input_that_was_moved_and_left_out_goes_on_and_lost_notes_are_refused(spark, tmp_path) -> None:
+    rows = in_order(120)
+    parts = {"north": rows[0::2], "south": rows[1::2]}
+    for name, part in parts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text(csv(part[:20], header=True))
+    both = [str(tmp_path / name) for name in parts]
+    told = followed(spark, EVERY, {"weather": both}, tmp_path / "c", once=True)
+    told += followed(spark, EVERY, {"weather": both[:1]}, tmp_path / "c", once=True)
+    (tmp_path / "south").rename(tmp_path / "moved")
+    for name, folder in (("north", "north"), ("south", "moved")):
+        with (tmp_path / folder / "a.csv").open("a") as file:
+            file.write(csv(parts[name][20:]))
+    both = [str(tmp_path / "north"), str(tmp_path / "moved")]
+    shutil.copytree(tmp_path / "c", tmp_path / "damaged")
+    told += followed(spark, EVERY, {"weather": both}, tmp_path / "c", ends=True)
+    assert times(told) == sorted(str(row["at"]) for row in rows)
+
+    shutil.rmtree(tmp_path / "damaged" / "headwater" / "files")
+    with pytest.raises(Exception, match="lines are missing"):
+        followed(spark, EVERY, {"weather": both}, tmp_path / "damaged", ends=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -18,6 +19,7 @@ CSV_NAMES = (".csv", ".csv.gz")
 JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 PARQUET_NAMES = (".parquet",)
 
+_ROTATED = re.compile(r"\.[0-9]{1,10}$")
 _LEFT_OUT = (".", "_")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # also a link that leads nowhere
 
@@ -72,7 +74,7 @@ def read_pieces(
 
 def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
     """What is wanted of a file, a piece at a time; the format goes by the end of its name."""
-    name = wanted.path.lower()
+    name = format_name(wanted.path)
     if name.endswith(CSV_NAMES):
         from headwater.hosts.files.csv_files import read_csv
 
@@ -87,6 +89,11 @@ def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
         return read_parquet(wanted, piece_rows=piece_rows)
     known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
     return iter([wanted.refused(f"unknown-format: a name ends with one of {known}")])
+
+
+def format_name(path: str) -> str:
+    """A name whose end says the format; a number behind it is that of a rotated file: `log.csv.1` is CSV."""
+    return _ROTATED.sub("", path.lower())
 
 
 def _both(first: Judge, second: Judge) -> Judge:

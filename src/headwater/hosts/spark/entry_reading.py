@@ -15,9 +15,9 @@ from typing import Final
 from headwater.hosts.files import Extent, Piece
 from headwater.hosts.files.extents import persistently
 from headwater.hosts.files.pieces import Wanted
-from headwater.hosts.files.reading import PARQUET_NAMES
+from headwater.hosts.files.reading import PARQUET_NAMES, format_name
 from headwater.hosts.spark.file_log import Entry
-from headwater.hosts.spark.followed import opened
+from headwater.hosts.spark.followed import opened, with_inode
 from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 
@@ -31,26 +31,28 @@ CHANGED_AMID: Final = (
 )
 
 
-def read_entry(plan: Plan, stream: str, entry: Entry) -> Iterator[Piece]:
-    """The rows of an entry, a piece at a time, and what there is to tell about it."""
-    shown = Wanted(entry.path, plan.stream(stream), tuple(plan.kept(stream)))
+def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[Piece]:
+    """The rows of an entry, a piece at a time, and what there is to tell about it; `root` is the folder of its input."""
+    named = os.path.join(root, entry.path) if entry.path else root  # noqa: PTH118 - names that are no UTF-8
+    shown = Wanted(named, plan.stream(stream), tuple(plan.kept(stream)))
     if entry.reason:
         yield shown.refused(entry.reason)
     if not entry.rows:
         return
-    place = _place(entry)
+    place = _place(entry, named)
     if place is None:
         yield shown.refused(CHANGED.format(entry.start, entry.stop))
         return
     extent = Extent(entry.start, entry.stop, entry.line, entry.mid_line, place)
-    yield from read_stream(plan, stream, entry.name, extent)
+    yield from read_stream(plan, stream, os.path.join(root, entry.name), extent)  # noqa: PTH118
     if not _fits(entry, place):
         yield shown.refused(CHANGED_AMID.format(entry.start, entry.stop))
 
 
-def _place(entry: Entry) -> str | None:
+def _place(entry: Entry, named: str) -> str | None:
     """Where the file of an entry is; None if it is gone, or not what it was."""
-    for path in (entry.path, *_same_inode(entry)):
+    folder = os.path.dirname(named)  # noqa: PTH120
+    for path in (named, *(os.path.join(folder, name) for name in with_inode(folder, entry.inode))):  # noqa: PTH118
         if _fits(entry, path):
             return path
     return None
@@ -61,18 +63,12 @@ def _fits(entry: Entry, path: str) -> bool:
 
     def look() -> bool:
         with opened(path) as file:
-            whole = not entry.name.lower().endswith(PARQUET_NAMES) or os.fstat(file).st_size == entry.stop
+            whole = (
+                not format_name(entry.name).endswith(PARQUET_NAMES) or os.fstat(file).st_size == entry.stop
+            )
             return whole and entry.fingerprint.fits(file)
 
     try:
         return persistently(path, look)
     except (FileNotFoundError, NotADirectoryError):
         return False
-
-
-def _same_inode(entry: Entry) -> Iterator[str]:
-    try:
-        with os.scandir(os.path.dirname(entry.path)) as items:  # noqa: PTH120 - names that are no UTF-8
-            yield from [item.path for item in items if item.inode() == entry.inode]
-    except OSError:
-        return

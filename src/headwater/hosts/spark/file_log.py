@@ -10,9 +10,7 @@ Memory  One entry for each file that is there, MOST_GONE others, and the entries
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from headwater.hosts.files.fingerprints import Fingerprint
+from headwater.hosts.spark.checked_lines import ChangedLine, from_lines, to_line
 from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
@@ -35,6 +34,7 @@ SPARE_LINES: Final = 10_000
 class Entry:
     """Some bytes of a file, numbered: those from `start` up to `stop`, which begin on `line`; and what is known of the file.
 
+    `path` begins at the folder of the input, so that the folder may be moved or copied.
     `unfinished`: its last line, or a Parquet file, is not complete. `mid_line`: it begins in a line of which the rest was read. `name`: the name
     it had first, which says in which format it is. `rows`: whether its bytes are read; otherwise it only tells its `reason`.
     """
@@ -100,7 +100,7 @@ class FileLog:
         if not self.lines:
             self._rewrite()
         with self.file.open("ab") as log:
-            log.write(b"".join(_line(asdict(entry)) for entry in new))
+            log.write(b"".join(to_line(asdict(entry)) for entry in new))
             log.flush()
             os.fsync(log.fileno())
         self.entries.update({entry.number: entry for entry in new})
@@ -108,25 +108,25 @@ class FileLog:
         self.lines += len(new)
 
     def compact(self, kept: Iterable[Entry]) -> None:
-        """Forget all entries but these, if it pays."""
-        chosen = {entry.number: entry for entry in kept}
-        if self.lines - len(chosen) > SPARE_LINES:
-            self.entries = dict(sorted(chosen.items()))
-            self._rewrite()
+        """Forget all entries but these."""
+        self.entries = {entry.number: entry for entry in sorted(kept, key=lambda entry: entry.number)}
+        self._rewrite()
 
     def _rewrite(self) -> None:
-        lines = [_line({"format": FORMAT, "input": self.name, "next": self.count})]
-        lines += [_line(asdict(entry)) for entry in self.entries.values()]
+        lines = [to_line({"format": FORMAT, "input": self.name, "next": self.count})]
+        lines += [to_line(asdict(entry)) for entry in self.entries.values()]
         replace_file(self.file, b"".join(lines))
         self.lines = len(lines)
 
     def _read(self) -> None:
         data = self.file.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
-        lines = whole.splitlines()
-        if not lines:
+        if not whole:
             raise self.damaged("it is empty")
-        head, *rest = (self._checked(number, line) for number, line in enumerate(lines, 1))
+        try:
+            head, *rest = from_lines(whole)
+        except ChangedLine as fault:
+            raise self.damaged(str(fault)) from fault
         if head.get("format") != FORMAT or head.get("input") != self.name:
             raise self.damaged("it was written by another version, or for another input")
         if len(whole) < len(data):  # cut off while being written: no offset can know that line
@@ -136,15 +136,7 @@ class FileLog:
         for entry in _entries(rest):
             self.entries[entry.number] = entry
             self.count = max(self.count, entry.number + 1)
-        self.lines = len(lines)
-
-    def _checked(self, number: int, line: bytes) -> dict[str, Any]:
-        checksum, _, text = line.partition(b" ")
-        if checksum != _checksum(text):
-            raise self.damaged(f"line {number} is not what was written")
-        found = json.loads(text)
-        assert isinstance(found, dict)
-        return found
+        self.lines = 1 + len(rest)
 
     def damaged(self, why: str) -> HostError:
         """The refusal to go on with this log."""
@@ -162,12 +154,3 @@ class FileLog:
 def _entries(lines: Iterable[dict[str, Any]]) -> Iterator[Entry]:
     for fields in lines:
         yield Entry(**{**fields, "beginnings": tuple(fields["beginnings"])})
-
-
-def _line(fields: dict[str, Any]) -> bytes:
-    text = json.dumps(fields, separators=(",", ":")).encode()
-    return _checksum(text) + b" " + text + b"\n"
-
-
-def _checksum(text: bytes) -> bytes:
-    return f"{zlib.crc32(text):08x}".encode()

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.spark.frames import packed_frame
-from headwater.hosts.spark.inputs import inputs_by_stream, name_inputs
+from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
 from headwater.hosts.spark.operate import Operate
 from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.source import HeadwaterFiles, options_for
@@ -46,12 +46,14 @@ def followed_files(
     `tasks`: over how many the zones are spread; a checkpoint never changes it. `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
     """
     spark.dataSource.register(HeadwaterFiles)
-    inputs = name_inputs(paths)
+    inputs = recognise_inputs(name_inputs(paths), log)
+    streams = {stream.name for stream in plan.streams}
     ticks = [max(1, stream.idle_us // 2) for stream in plan.streams if stream.idle_us]
     ticks += [tick_us] if tick_us else []
     options = options_for(
         plan,
         inputs,
+        absent=[known for known in absent_inputs(inputs, log) if known.stream in streams],
         cores=spark.sparkContext.defaultParallelism,
         seats=seats(plan.zones, tasks),
         log=log,

@@ -8,7 +8,8 @@ Rule 2  What was added to a text file is an entry of its own, up to its last com
 Rule 3  Parquet and gzip files are taken whole: Parquet once its last bytes are there, gzip once it has been still for GZIP_STILL_US.
         Something added to one that was read is not read, and told.
 Rule 4  What cannot be decided is told, by a reason in the entry: a file that became shorter, or that was changed where it was read.
-Rule 5  A file that cannot be opened gets no number yet. It is told once and tried again at every look.
+Rule 5  A file that cannot be opened gets no number yet. It is told once and tried again at every look; so is a folder.
+Rule 6  A file that another input of the stream reads is not read here, and told.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED
-from headwater.hosts.files.fingerprints import EMPTY, fingerprint
+from headwater.hosts.files.fingerprints import EMPTY, Fingerprint, fingerprint
 from headwater.hosts.files.line_ends import complete_csv, complete_json, count_line_ends
-from headwater.hosts.files.reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES
-from headwater.hosts.spark.file_log import Entry, FileLog
+from headwater.hosts.files.reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES, format_name
+from headwater.hosts.files.watching import Watch
+from headwater.hosts.spark.file_log import MOST_GONE, SPARE_LINES, Entry, FileLog
 from headwater.model import SECOND
 
 STILL_US: Final = 30 * SECOND
@@ -42,6 +44,10 @@ BEGUN_AGAIN: Final = (
     "shrunk-file: it is shorter than when it was read, and too short to tell whether it is a new one; "
     "it was read from its beginning as a new file"
 )
+LINKED: Final = (
+    "linked-file: another input of the stream reads the same file, under this or another name; it is read once; "
+    "give each file to one input"
+)
 EDITED: Final = (
     "edited-file: what was read of it has been changed; it was read again from its beginning as a new file, "
     "and rows that were read before may count twice"
@@ -52,11 +58,18 @@ _PARQUET_END: Final = b"PAR1"
 
 
 class FollowedFiles:
-    """The files of one input: which are known, and what is new in them; `columns` are those that a header may have."""
+    """The files of one input: which are known, and what is new in them; `columns` are those that a header may have.
 
-    def __init__(self, log: FileLog, columns: Iterable[str]) -> None:
+    `others` are those of other inputs of the same stream.
+    """
+
+    def __init__(
+        self, log: FileLog, watch: Watch, columns: Iterable[str], others: Sequence[FollowedFiles] = ()
+    ) -> None:
         self.log = log
+        self.watch = watch
         self.columns = tuple(columns)
+        self.others = others
         self.by_path: dict[str, Entry] = {}
         self.by_identity: dict[tuple[int, int], Entry] = {}
         self.waiting: dict[str, _Waiting] = {}
@@ -64,49 +77,103 @@ class FollowedFiles:
         for entry in log.entries.values():
             self._know(entry)
 
-    def take(self, paths: Iterable[str], *, now: int, final: bool = False) -> None:
-        """Number what is new in these files; `now` only goes on; `final`: what is there is all there is for this run."""
+    def look(self, *, now: int, final: bool = False) -> None:
+        """Number what is new; `now` only goes on; `final`: what is there is all there is for this run."""
+        also = [*self.waiting, *(self.unreadable - {""})]
+        try:
+            names = self.watch.changed(now=now, everything=final, also=also)
+            self.unreadable.discard("")
+        except OSError as fault:
+            self.log.append(told for told in [self._unreadable("", self.log.count, fault)] if told)
+            return
         new: list[Entry] = []
-        for path in paths:
-            number = self.log.count + len(new)
-            try:
-                entry = self._change(path, number, now, final)
-            except FileNotFoundError:
-                self.waiting.pop(path, None)
-                continue
-            except OSError as fault:
-                entry = self._unreadable(path, number, fault)
+        for each in (each for name in names for each in (*self._rotated(name), name)):
+            entry = self._tried(each, self.log.count + len(new), now, final)
             if entry is not None:
                 new.append(entry)
                 self._know(entry)
         self.log.append(new)
 
-    def _change(self, path: str, number: int, now: int, final: bool) -> Entry | None:
-        """What is new in one file, if anything."""
-        known = self.by_path.get(path)
-        stat = os.stat(path)  # noqa: PTH116 - called for each file of a folder
+    def forget(self, *, read: int) -> None:
+        """Rule 3 of `file_log`; entries before `read` are not asked for again."""
+        present = set(self.watch.present)
+        if self.log.lines <= len(present) + MOST_GONE + SPARE_LINES:
+            return
+        known = {entry.number: entry for entry in (*self.by_path.values(), *self.by_identity.values())}
+        gone = sorted(number for number, entry in known.items() if entry.path not in present)
+        kept = known.keys() - set(gone[: max(0, len(gone) - MOST_GONE)])
+        entries = {number: entry for number, entry in self.log.entries.items() if number >= read}
+        self.log.compact({**entries, **{number: known[number] for number in kept}}.values())
+        self.by_path, self.by_identity = {}, {}
+        for entry in self.log.entries.values():
+            self._know(entry)
+
+    def _tried(self, name: str, number: int, now: int, final: bool) -> Entry | None:
+        """What is new in one file, if anything; or that it cannot be read just now."""
+        try:
+            return self._change(name, number, now, final)
+        except FileNotFoundError:
+            self.waiting.pop(name, None)
+            self.unreadable.discard(name)
+        except OSError as fault:
+            return self._unreadable(name, number, fault)
+        return None
+
+    def _change(self, name: str, number: int, now: int, final: bool) -> Entry | None:
+        known, place = self.by_path.get(name), self.place(name)
+        stat = os.stat(place)  # noqa: PTH116 - called for each file of a folder
         if known is not None and known.stop == stat.st_size and known.looks_like(stat):
             return None
-        with opened(path) as file:
-            self.unreadable.discard(path)
+        with opened(place) as file:
+            self.unreadable.discard(name)
             stat = os.fstat(file)
-            earlier, reason = self._earlier(path, file, stat)
+            earlier, reason = self._earlier(name, file, stat)
             if not stat.st_size and known is not None:
                 return None  # emptied, and nothing written yet
-            seen = _Seen(path, file, stat, number, reason, earlier, self.columns)
+            seen = _Seen(name, file, stat, number, reason, earlier, self.columns)
+            if self._is_of_others(seen):
+                return None if earlier else seen.linked()
             entry = seen.entry(final=final)
-            if entry is None and seen.waits and self._has_waited(path, seen, now):
-                entry = seen.entry(final=True)
-        if entry is not None or not seen.waits:
-            self.waiting.pop(path, None)
+            if seen.waits and self._has_waited(name, seen, now):
+                entry = entry or seen.entry(final=True)
+        if not seen.waits:
+            self.waiting.pop(name, None)
         if entry is None and earlier is not None and earlier.stop == stat.st_size:
             self._know(seen.known_as(earlier))  # touched, renamed or restored, no more
         return entry
 
-    def _earlier(self, path: str, file: int, stat: os.stat_result) -> tuple[Entry | None, str]:
+    def place(self, name: str) -> str:
+        """Where a file is."""
+        return os.path.join(self.watch.root, name)  # noqa: PTH118 - called for each file of a folder
+
+    def _is_of_others(self, seen: _Seen) -> bool:
+        """Whether another input of the stream reads the file."""
+        if seen.earlier is not None:
+            return seen.earlier.reason == LINKED
+        identity = seen.stat.st_dev, seen.stat.st_ino
+        found = (other.by_identity.get(identity) for other in self.others)
+        return any(entry is not None and entry.fingerprint.fits(seen.file) for entry in found)
+
+    def _rotated(self, name: str) -> list[str]:
+        """Where a file is now that had this name, if another has it and the new name is not among those looked at."""
+        known = self.by_path.get(name)
+        try:
+            if known is None or not known.inode or os.stat(self.place(name)).st_ino == known.inode:  # noqa: PTH116
+                return []
+        except OSError:
+            return []
+        folder = os.path.dirname(name)  # noqa: PTH120
+        names = (os.path.join(folder, item) for item in with_inode(self.place(folder), known.inode))  # noqa: PTH118
+        return [
+            each
+            for each in names
+            if each not in self.watch.listed and has(self.place(each), known.fingerprint)
+        ]
+
+    def _earlier(self, name: str, file: int, stat: os.stat_result) -> tuple[Entry | None, str]:
         """What is known of an open file, None if it is a new one; and what there is to tell about that."""
         same = self.by_identity.get((stat.st_dev, stat.st_ino))
-        for known in (same, self.by_path.get(path)):
+        for known in (same, self.by_path.get(name)):
             if known is not None and stat.st_size >= known.stop and known.fingerprint.fits(file):
                 return known, ""
         if same is None or not stat.st_size or not same.stop:
@@ -118,20 +185,20 @@ class FollowedFiles:
             return None, BEGUN_AGAIN
         return (same, SHRUNK) if begins else (None, "")
 
-    def _has_waited(self, path: str, seen: _Seen, now: int) -> bool:
+    def _has_waited(self, name: str, seen: _Seen, now: int) -> bool:
         """Whether a file that is not complete has been still for long enough."""
-        before = self.waiting.get(path)
+        before = self.waiting.get(name)
         if before is None or (before.size, before.changed_ns) != (seen.stat.st_size, seen.stat.st_mtime_ns):
-            before = self.waiting[path] = _Waiting(seen.stat.st_size, seen.stat.st_mtime_ns, now)
+            before = self.waiting[name] = _Waiting(seen.stat.st_size, seen.stat.st_mtime_ns, now)
         return now - before.since >= (GZIP_STILL_US if seen.kind == _GZIP else STILL_US)
 
-    def _unreadable(self, path: str, number: int, fault: OSError) -> Entry | None:
+    def _unreadable(self, name: str, number: int, fault: OSError) -> Entry | None:
         """Rule 5: the entry that tells of it, the first time."""
-        if path in self.unreadable:
+        if name in self.unreadable:
             return None
-        self.unreadable.add(path)
+        self.unreadable.add(name)
         told = f"unreadable-file: {fault.strerror or fault}; it is tried again until it can be read"
-        known = self.by_path.get(path) or _nothing_known(path)
+        known = self.by_path.get(name) or _nothing_known(name)
         return replace(known, number=number, reason=told, rows=False)
 
     def _know(self, entry: Entry) -> None:
@@ -165,7 +232,7 @@ class _Seen:
     @property
     def kind(self) -> str:
         """How it is read, which goes by the name it had first."""
-        name = self.name.lower()
+        name = format_name(self.name)
         if name.endswith(".gz") and name.endswith((*CSV_NAMES, *JSON_NAMES)):
             return _GZIP
         return next((kind for kind, names in _KINDS.items() if name.endswith(names)), _UNKNOWN)
@@ -181,6 +248,11 @@ class _Seen:
             size = self.stat.st_size
             return self._made(size, size, line=1 + lines, rows=False, unfinished=not self._ends_line(size))
         return self._text(final) if self.kind in (_CSV, _JSON) else self._whole(final)
+
+    def linked(self) -> Entry:
+        """What is told of a file that another input reads."""
+        self.reason = LINKED
+        return self._made(0, self.stat.st_size, rows=False)
 
     def known_as(self, earlier: Entry) -> Entry:
         """What is known of a file that says the same as before."""
@@ -260,6 +332,24 @@ class _Seen:
 
 def _nothing_known(path: str) -> Entry:
     return Entry(0, path, path, 0, 0, -1, 0, 0, 0, 1, False, False, (), EMPTY.ending, rows=False)
+
+
+def with_inode(folder: str, inode: int) -> list[str]:
+    """The names of a folder that have an inode."""
+    try:
+        with os.scandir(folder or ".") as items:
+            return [item.name for item in items if item.inode() == inode]
+    except OSError:
+        return []
+
+
+def has(path: str, digests: Fingerprint) -> bool:
+    """Whether a file can be read and has the bytes of a fingerprint."""
+    try:
+        with opened(path) as file:
+            return digests.fits(file)
+    except OSError:
+        return False
 
 
 @contextmanager

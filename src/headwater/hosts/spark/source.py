@@ -30,6 +30,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from headwater.hosts.files import Piece, find_files
+from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.entry_reading import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.followed import FollowedFiles
@@ -39,6 +40,9 @@ from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 
 MOST_BATCH_BYTES = 256 << 20
+LOOK_AGAIN_US = 100_000
+LOOKING_PAUSES = 10
+"""After a look there is a pause so many times as long: looking costs no more than a tenth of a core."""
 
 
 class HeadwaterFiles(DataSource):
@@ -68,6 +72,7 @@ def options_for(
     *,
     cores: int,
     seats: Sequence[int],
+    absent: Sequence[Input] = (),
     bounded: bool = False,
     width_us: int = 0,
     log: Path | None = None,
@@ -75,10 +80,11 @@ def options_for(
     ends: bool = False,
     tick_us: int = 0,
 ) -> dict[str, str]:
-    """The options of a run. `ends`: when all files there are have been read, the input is over and everything flushes."""
+    """The options of a run. `absent`: inputs that earlier runs had. `ends`: when all files there are have been read, the input is over and everything flushes."""
     return {
         "plan": base64.b64encode(pickle.dumps(plan)).decode(),
         "inputs": json.dumps([[i.name, i.stream, i.path] for i in inputs]),
+        "absent": json.dumps([[i.name, i.stream, i.path] for i in absent]),
         "bounded": str(bounded).lower(),
         "cores": str(cores),
         "seats": json.dumps(list(seats)),
@@ -113,10 +119,11 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Numbered:
-    """An entry to be read: its input and its stream."""
+    """An entry to be read: its input, its stream, and the folder that its name begins at."""
 
     input: str
     stream: str
+    root: str
     entry: Entry
 
     @property
@@ -147,16 +154,21 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = dict(options)
         self.inputs = [Input(*given) for given in json.loads(options["inputs"])]
+        self.absent = [Input(*known) for known in json.loads(options["absent"])]
         self.per_batch = int(options["files_per_batch"])
         self.ends = options["ends"] == "true"
         self.tick_us = int(options["tick_us"])
         self.followed: dict[str, FollowedFiles] = {}
+        self.beside: dict[str, list[FollowedFiles]] = {}
+        self.read_before: Mapping[str, int] = {}
+        self.next_look = 0
+        self.notes_checked = False
         self.running = RunningTime()
         self.takes_all_now = False
         self.target: dict[str, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "followed": {}}
+        return {**self.__dict__, "followed": {}, "beside": {}}
 
     def initialOffset(self) -> dict[str, Any]:
         """Nothing taken."""
@@ -188,14 +200,15 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The entries between two offsets, shared out by size."""
+        """The entries between two offsets, shared out by size; a batch that is run again may have some of absent inputs."""
         files = []
-        for given in self.inputs:
-            log = self._follow(given).log
+        names = {name for name, count in end["files"].items() if count > start["files"].get(name, 0)}
+        for given in (each for each in (*self.inputs, *self.absent) if each.name in names):
+            log, root = self._follow(given).log, self._follow(given).watch.root
             for number in range(start["files"].get(given.name, 0), end["files"].get(given.name, 0)):
                 if number not in log.entries:
                     raise log.damaged("lines are missing")
-                files.append(_Numbered(given.name, given.stream, log.entries[number]))
+                files.append(_Numbered(given.name, given.stream, root, log.entries[number]))
         return [
             _Task(tuple(share), end["now"], end["end"])
             for share in share_out(files, int(self.options["cores"]))
@@ -209,7 +222,8 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         told = False
         for file in partition.files:
             schema = plan.stream(file.stream)
-            for number, piece in enumerate(_on_one_thread(read_entry(plan, file.stream, file.entry))):
+            pieces = read_entry(plan, file.stream, file.root, file.entry)
+            for number, piece in enumerate(_on_one_thread(pieces)):
                 told = True
                 yield pack(
                     seats=seats,
@@ -238,23 +252,44 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """How many entries every input has now."""
         if self.target is not None:
             return self.target
+        if not self.notes_checked:
+            self._refuse_missing(taken)
         for given in self.inputs:
-            if given.name not in self.followed:
-                log = self._follow(given).log
-                if log.count < taken.get(given.name, 0):
-                    raise log.damaged("lines are missing")
+            self._follow(given)
+        self._look()
+        self.read_before, read = taken, self.read_before
+        counts = {}
         for given in self.inputs:
-            now = time.monotonic_ns() // 1000
-            self.followed[given.name].take(find_files(given.path), now=now, final=self.takes_all_now)
-        counts = {name: followed.log.count for name, followed in self.followed.items()}
+            self.followed[given.name].forget(read=read.get(given.name, 0))
+            counts[given.name] = self.followed[given.name].log.count
         self.target = counts if self.takes_all_now else None
         return counts
+
+    def _refuse_missing(self, taken: Mapping[str, int]) -> None:
+        """Refuse notes that lack what offsets speak of, also of inputs that are not given now."""
+        for name, count in taken.items():
+            log = FileLog(Path(self.options["log"]), name)
+            if log.count < count:
+                raise log.damaged("lines are missing")
+        self.notes_checked = True
+
+    def _look(self) -> None:
+        """Number what is new, unless it is too early to look again."""
+        now = time.monotonic_ns() // 1000
+        if now < self.next_look:
+            return
+        for given in self.inputs:
+            self.followed[given.name].look(now=now, final=self.takes_all_now)
+        ended = time.monotonic_ns() // 1000
+        self.next_look = ended + max(LOOK_AGAIN_US, LOOKING_PAUSES * (ended - now))
 
     def _follow(self, given: Input) -> FollowedFiles:
         if given.name not in self.followed:
             log = FileLog(Path(self.options["log"]), given.name)
             columns = _plan(self.options).stream(given.stream).types
-            self.followed[given.name] = FollowedFiles(log, columns)
+            beside = self.beside.setdefault(given.stream, [])
+            self.followed[given.name] = FollowedFiles(log, Watch(given.path), columns, beside)
+            beside.append(self.followed[given.name])
         return self.followed[given.name]
 
     def _advance(self, name: str, start: int, stop: int) -> int:

@@ -50,6 +50,13 @@ def test_an_unknown_ending_and_a_file_that_cannot_be_opened_are_bad_entries(tmp_
         assert piece.bad["reason"].tolist() == ["unreadable-file: No such file or directory"]
 
 
+def test_the_number_of_a_rotated_file_hides_no_format(tmp_path):
+    rows, bad = read(written(tmp_path, "log.csv.12", "at\n2026-01-31T06:00:00Z\n"), ("at",))
+    assert (len(rows), bad) == (1, [])
+    ((_, reason),) = reasons(read(written(tmp_path, "log.csv.old", "at\n"))[1])
+    assert reason.startswith("unknown-format")
+
+
 def test_a_file_that_vanishes_and_a_link_that_leads_nowhere_are_left_out(tmp_path):
     kept = written(tmp_path, "a.csv", "at\n")
     (tmp_path / "b.csv").symlink_to("gone.csv")

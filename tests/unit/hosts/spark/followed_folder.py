@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headwater.hosts.files import find_files
+from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.entry_reading import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.followed import FollowedFiles
@@ -30,7 +30,7 @@ class Followed:
     """A folder `in` and the notes about it; `restart` forgets all that is not on disk."""
 
     def __init__(self, tmp_path: Path) -> None:
-        self.folder = tmp_path / "in"
+        self.folder = self.path = tmp_path / "in"
         self.folder.mkdir()
         self.notes = tmp_path / "files"
         self.taken = 0
@@ -38,26 +38,30 @@ class Followed:
         self.restart()
 
     def restart(self) -> None:
-        self.files = FollowedFiles(FileLog(self.notes, "weather=in"), PLAN.stream("weather").types)
+        log, watch = FileLog(self.notes, "weather=in"), Watch(str(self.path))
+        self.files = FollowedFiles(log, watch, PLAN.stream("weather").types)
 
     def look(self, *, seconds: float = 1, final: bool = False) -> list[Entry]:
         """The entries that are new after so many seconds more."""
         self.now += int(seconds * 1_000_000)
-        self.files.take(find_files(str(self.folder)), now=self.now, final=final)
+        self.files.look(now=self.now, final=final)
         new = [self.files.log.entries[number] for number in range(self.taken, self.files.log.count)]
         self.taken = self.files.log.count
         return new
 
     def read(self, *, seconds: float = 1, final: bool = False) -> tuple[list[str], list[str]]:
         """The stations of new rows, and what was told (the code, and the line where there is one)."""
-        return rows_of(self.look(seconds=seconds, final=final))
+        return self.rows_of(self.look(seconds=seconds, final=final))
+
+    def rows_of(self, entries: list[Entry]) -> tuple[list[str], list[str]]:
+        return rows_of(self.files.watch.root, entries)
 
 
-def rows_of(entries: list[Entry]) -> tuple[list[str], list[str]]:
+def rows_of(root: str, entries: list[Entry]) -> tuple[list[str], list[str]]:
     stations: list[str] = []
     told: list[str] = []
     for entry in entries:
-        for piece in read_entry(PLAN, "weather", entry):
+        for piece in read_entry(PLAN, "weather", root, entry):
             stations += piece.rows["station"].tolist()
             told += [
                 f"{bad['reason'].partition(':')[0]} {bad['line'] or ''}".strip() for bad in piece.bad.tolist()

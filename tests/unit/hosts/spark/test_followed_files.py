@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.spark.followed import GZIP_STILL_US, STILL_US
+from headwater.hosts.files.watching import Watch
+from headwater.hosts.spark.file_log import FileLog
+from headwater.hosts.spark.followed import GZIP_STILL_US, STILL_US, FollowedFiles
 from headwater.model import SECOND
 from tests.unit.hosts.spark.followed_folder import HEADER, Followed, json_row, row, rows_of
 
@@ -48,7 +51,7 @@ def test_each_added_piece_is_a_numbered_entry_of_its_own(followed) -> None:
     assert (first.number, first.start, first.stop) == (0, 0, len(HEADER + row(1)))
     assert (second.number, second.start, second.stop) == (1, first.stop, first.stop + len(row(2)))
     append(path, row(3))
-    assert rows_of([second]) == (["s2"], []), "bytes that came later are of another entry"
+    assert followed.rows_of([second]) == (["s2"], []), "bytes that came later are of another entry"
 
 
 def test_a_line_is_read_when_it_is_finished(followed) -> None:
@@ -287,9 +290,9 @@ def test_bytes_that_are_gone_or_others_before_they_are_read_are_told(followed) -
     path.write_text(HEADER + row(1) + row(2))
     entries = followed.look()
     path.write_text(HEADER + row(3) + row(2))
-    assert rows_of(entries) == ([], ["changed-file"])
+    assert followed.rows_of(entries) == ([], ["changed-file"])
     path.unlink()
-    assert rows_of(entries) == ([], ["changed-file"])
+    assert followed.rows_of(entries) == ([], ["changed-file"])
 
 
 def test_a_file_that_is_renamed_before_it_is_read_is_found(followed) -> None:
@@ -298,4 +301,86 @@ def test_a_file_that_is_renamed_before_it_is_read_is_found(followed) -> None:
     entries = followed.look()
     path.rename(followed.folder / "a.csv.1")
     path.write_text(HEADER + row(3))
-    assert rows_of(entries) == (["s1", "s2"], [])
+    assert followed.rows_of(entries) == (["s1", "s2"], [])
+
+
+@pytest.mark.parametrize("given", ["log.csv", "*.csv"])
+def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_asked_for(followed, given) -> None:
+    path = followed.folder / "log.csv"
+    path.write_text(HEADER + row(1))
+    followed.path = followed.folder / given
+    followed.restart()
+    assert followed.read() == (["s1"], [])
+    append(path, row(2))
+    path.rename(followed.folder / "log.csv.1")
+    path.write_text(HEADER + row(3))
+    assert followed.read() == (["s2", "s3"], [])
+    append(path, row(4))
+    assert followed.read() == (["s4"], [])
+
+
+def test_a_folder_that_cannot_be_listed_just_now_is_told_once_and_looked_at_again(followed) -> None:
+    (followed.folder / "a.csv").write_text(HEADER + row(1))
+    assert followed.read() == (["s1"], [])
+    followed.folder.rename(followed.folder.with_name("away"))
+    assert followed.read() == ([], ["unreadable-file"])
+    assert followed.read() == ([], [])
+    followed.folder.with_name("away").rename(followed.folder)
+    (followed.folder / "b.csv").write_text(HEADER + row(2))
+    assert followed.read() == (["s2"], [])
+
+
+def test_a_file_that_two_inputs_of_a_stream_find_is_read_once_and_told(followed, tmp_path) -> None:
+    path = followed.folder / "a.csv"
+    path.write_text(HEADER + row(1))
+    assert followed.read() == (["s1"], [])
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "linked.csv").hardlink_to(path)
+    (other / "b.csv").write_text(HEADER + row(2))
+    log = FileLog(followed.notes, "weather=other")
+    beside = FollowedFiles(log, Watch(str(other)), followed.files.columns, [followed.files])
+    beside.look(now=0, final=True)
+    stations, told = rows_of(str(other), list(log.entries.values()))
+    assert (stations, told) == (["s2"], ["linked-file"])
+    append(path, row(3))
+    beside.look(now=1, final=True)
+    assert log.count == 2
+    assert followed.read() == (["s3"], [])
+
+
+def test_changes_in_turn_with_restarts_lose_and_double_nothing(followed) -> None:
+    """A writer that adds, rotates, replaces and renames at random; a look may come at any time, and so may a restart."""
+    choose = random.Random(19)
+    log, number, rotations, read = followed.folder / "log.csv", 0, 0, []
+    log.write_text(HEADER)
+    for _ in range(400):
+        act = choose.randrange(6)
+        text = "".join(
+            row(n, '"a ""note""\nof two lines"') for n in range(number, number + choose.randint(1, 3))
+        )
+        if act <= 2:
+            cut = choose.randint(1, len(text))
+            append(log, text[:cut])
+            if choose.random() < 0.5:
+                read += followed.read(seconds=0.1)[0]
+            append(log, text[cut:])
+        elif act == 3:
+            rotations += 1
+            log.rename(followed.folder / f"log.csv.{rotations}")
+            log.write_text(HEADER + text)
+        elif act == 4:
+            (followed.folder / "x.tmp").write_text(HEADER + text)
+            read += followed.read(seconds=0.1)[0]  # what is replaced must have been read
+            (followed.folder / "x.tmp").rename(followed.folder / "snapshot.csv")
+        else:
+            (followed.folder / f"{number}.csv").write_text(HEADER + text)
+        number += text.count("Z,")
+        if choose.random() < 0.2:
+            followed.restart()
+        if choose.random() < 0.5:
+            stations, told = followed.read(seconds=0.1)
+            read += stations
+            assert told == []
+    read += followed.read(final=True)[0]
+    assert sorted(read) == sorted(f"s{n}" for n in range(number))
