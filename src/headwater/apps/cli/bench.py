@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "family",
         nargs="?",
-        choices=["correlate", "patterns", "nearest", "predict", "follow"],
+        choices=["correlate", "patterns", "nearest", "predict", "follow", "state"],
         default="correlate",
         help="what to measure (default: correlate)",
     )
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=_rows,
         metavar="N",
-        help="rows (default: 2000000, of patterns 3000000, of nearest 1000000; of predict readings on Spark, 2000000; of follow events, 2000000)",
+        help="rows (default: 2000000, of patterns 3000000, of nearest 1000000; of predict readings on Spark, 2000000; of follow events, 2000000; of state idle keys, 1000000)",
     )
     parser.add_argument(
         "--cases",
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="a,b,c",
         help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
         "100 at once (c); nearest: algorithms and k (a), 10,000 queries (b), Spark (c); predict: the paper's 1,000 objects (a), cost against "
-        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is streamed again (b), fences on Spark (c); default: all",
+        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is streamed again (b), fences on Spark (c); state: steps among idle keys (a), on Spark (b), what keys that are gone leave (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
@@ -77,6 +77,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
     from headwater.apps.bench.nearest import run_nearest
     from headwater.apps.bench.patterns import run_patterns
     from headwater.apps.bench.predict import run_predict
+    from headwater.apps.bench.state import run_state
 
     rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
     if arguments.family == "patterns":
@@ -87,6 +88,8 @@ def _measure(arguments: argparse.Namespace) -> Report:
         return run_predict(Wanted(arguments.rows or 2_000_000, **rest))
     if arguments.family == "follow":
         return run_follow_bench(Wanted(arguments.rows or 2_000_000, **rest))
+    if arguments.family == "state":
+        return run_state(Wanted(arguments.rows or 1_000_000, **rest))
     return run_correlate(Wanted(arguments.rows or 2_000_000, **rest))
 
 
