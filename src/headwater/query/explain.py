@@ -24,6 +24,7 @@ from headwater.query.follow_words import (
     zones_of_following_in_words,
 )
 from headwater.query.groups import QueryPlan, follow_name
+from headwater.query.key_memory import key_memory
 from headwater.query.nearest_words import (
     asked_in_words,
     found_in_words,
@@ -84,12 +85,18 @@ WIDTH: Final = 110
 BYTES_PER_QUERY: Final = 16
 BYTES_PER_CLAUSE: Final = 32
 BYTES_PER_MATCH: Final = 65
+MERGED_LATER: Final = (
+    "up to three times as much until changes are merged; texts are taken to be 16 bytes long"
+)
 
 Entry = tuple[str, str | list[str]]
 
 
-def explain(plan: Plan | str) -> str:
-    """The plan of every query of a text, to be read by people; raises QueriesRefused."""
+def explain(plan: Plan | str, *, keys: int | None = None) -> str:
+    """The plan of every query of a text, to be read by people; raises QueriesRefused.
+
+    `keys`: also say how much memory so many keys take.
+    """
     if isinstance(plan, str):
         plan = compile_text(plan)
     streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.told), "query")
@@ -104,6 +111,8 @@ def explain(plan: Plan | str) -> str:
         if len(alike) > MOST_TOLD:
             parts.append(_others(plan, alike[MOST_TOLD:]))
     parts.append(_shared(plan))
+    if keys is not None:
+        parts.append(_memory(plan, keys))
     return "\n\n".join(parts) + "\n"
 
 
@@ -471,6 +480,15 @@ def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
     if shared := sum(1 for query in queries if query.shared):
         told.insert(0, f"{counted(shared, 'query')} in all zones, each pair or focal object in one")
     return _wrapped(listed(told, 32))
+
+
+def _memory(plan: Plan, keys: int) -> str:
+    """What so many keys take, by kernel."""
+    title = f"memory for {counted(keys, 'key')} that are remembered, over all zones"
+    entries: list[Entry] = [(found.queries, found.in_words(keys)) for found in key_memory(plan)]
+    if not entries:
+        return f"{title}\n  none: no query keeps anything by key"
+    return _section(title, [*entries, ("", MERGED_LATER)])
 
 
 # --- layout -------------------------------------------------------------------------------------------------------

@@ -231,3 +231,17 @@ class TestWords:
             "3 GB",
         ]
         assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
+
+
+class TestMemoryOfKeys:
+    def test_so_many_keys_take_what_their_records_take(self):
+        text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, v DOUBLE);
+        CREATE QUERY sent AS SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT 30 SECONDS);"""
+        told = explain(compile_text(text, zones=2), keys=2_000_000).split("\n\n")[-1].splitlines()
+        assert told[0] == "memory for 2,000,000 keys that are remembered, over all zones"
+        assert told[1].startswith("  sent  80 bytes a key: 160 MB")
+
+    def test_nothing_is_said_where_nothing_is_kept_by_key(self):
+        told = explain(compile_text(TEXT, zones=4), keys=5)
+        assert told.endswith("over all zones\n  none: no query keeps anything by key\n")
+        assert "memory for" not in explain(compile_text(TEXT, zones=4))

@@ -18,6 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_zones(parser)
     add_most_history(parser)
     parser.add_argument(
+        "--keys",
+        type=_keys,
+        metavar="N",
+        help="also say how much memory so many keys (sensors, vehicles, partitions) take",
+    )
+    parser.add_argument(
         "--dot",
         action="store_true",
         help="print the automata of the patterns instead, for Graphviz: headwater explain FILE --dot | dot -Tsvg > automata.svg",
@@ -34,5 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
     if arguments.dot and not any(query.recognition for query in plan.queries):
         raise UsageError("usage", f"no query of '{arguments.file}' has a MATCH_RECOGNIZE to draw")
-    print(dot(plan) if arguments.dot else explain(plan), end="")
+    print(dot(plan) if arguments.dot else explain(plan, keys=arguments.keys), end="")
     return 0
+
+
+def _keys(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number from 1 on is wanted, not '{text}'")
+    return int(text)
