@@ -207,6 +207,7 @@ recognitions = st.builds(
     st.none() | quantities,
     st.booleans(),
     st.none() | counts,
+    st.none() | quantities,
     _few(st.builds(Subset, names, st.lists(names, min_size=1, max_size=3).map(tuple))),
 )
 

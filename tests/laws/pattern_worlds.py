@@ -360,6 +360,7 @@ def node_patterns(draw: st.DrawFn, *, seeded: bool = False) -> MatchRecognize:
         tree.Loop(tree.Variable(name), 1, None) if shape.chance(40) else tree.Variable(name) for name in names
     ]
     links = tuple(shape.choose(STRICT, RELAXED) for _ in parts[1:])
+    within = _seconds(shape, 2, 11)
     mode = Mode.UNRESTRICTED if seeded else shape.choose(*Mode)
     hold = shape.choose(None, *(range(len(names) - 1, 7) if mode is Mode.UNRESTRICTED else (len(names), 8)))
     others = list(names)
@@ -372,7 +373,8 @@ def node_patterns(draw: st.DrawFn, *, seeded: bool = False) -> MatchRecognize:
         measures=_measures(shape, others, _MEASURES),
         rows=shape.choose(None, RowsPerMatch.ONE, RowsPerMatch.ALL_SHOW_EMPTY),
         mode=tree.NodeMode(mode, hold, draw(st.integers(0, 99)) if seeded else None),
-        within=_seconds(shape, 2, 11),
+        within=within,
+        forget=_forget(shape, within),
     )
 
 
@@ -391,6 +393,7 @@ def _operator(
     between = _seconds(shape, 1, 5) if shape.chance(15) or (absence and within is None) else None
     timeouts = not ends and shape.chance(25)
     limit = shape.draw(st.integers(1, 6)) if not ends and shape.chance(12) else None
+    forget = _forget(shape, within, between)
     ahead = () if timeouts or limit is not None else _AHEAD
     looking = [*_BOUND, *_BESIDE, *_BESIDE, *ahead, *numbered]
     return MatchRecognize(
@@ -406,8 +409,17 @@ def _operator(
         between_rows=between,
         timeouts=timeouts,
         limit=limit,
+        forget=forget,
         subsets=subsets,
     )
+
+
+def _forget(shape: _Shape, *waits: Quantity | None) -> Quantity | None:
+    """FORGET, if at all, no sooner than time has run out for whatever waits."""
+    if not shape.chance(25):
+        return None
+    longest = max((wait.amount for wait in waits if wait is not None), default=1)
+    return Quantity(longest + shape.draw(st.integers(0, 3)), Unit.SECONDS)
 
 
 def _partition(shape: _Shape) -> tuple[tree.Column, ...]:

@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.kernel import PatternState
+from headwater.kernels.pattern.lanes import Lane
+from headwater.kernels.pattern.packed import SLOT, entries, unpacked
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.runs import HASH, NODE, NODES, THREADS, WAITING, Runs
+from headwater.kernels.pattern.shape import has_edges
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import BEGINNING, END, SECOND, Instant, QueriesRefused, Rows, StreamSchema
 from headwater.query.build import script, stream
@@ -95,7 +99,7 @@ class PatternWorld:
         return {name: count for name, count in counted.items() if count}
 
     def kept(self, state: PatternState) -> int:
-        return sum(lane.state.rows.count for lane in state.lanes if lane.state.rows is not None)
+        return sum(int(kept_rows(lane).sum()) for lane in state.lanes)
 
     def bound(self, watermark: Instant) -> int:
         seen = [row for row in self.listed if row["at"] < watermark]
@@ -105,8 +109,29 @@ class PatternWorld:
     def _lanes(self) -> list[list[tuple[PatternQuery, MatchRecognize]]]:
         lanes: dict[object, list[tuple[PatternQuery, MatchRecognize]]] = {}
         for query, (_, operator) in zip(self.kernel().queries, self.before, strict=True):
-            lanes.setdefault((query.partition, query.order), []).append((query, operator))
+            lanes.setdefault((query.partition, query.order, query.forget_us), []).append((query, operator))
         return list(lanes.values())
+
+
+def kept_rows(lane: Lane) -> NDArray[np.int64]:
+    """How many rows each record of a lane holds."""
+    if not len(lane.store):
+        return np.zeros(0, np.int64)
+    return np.diff(lane.store.everything().lists["rows"].offsets)
+
+
+def open_runs(kernel: PatternKernel, lane: Lane) -> list[Runs]:
+    """What is open of each query in the records of a lane."""
+    if not len(lane.store):
+        return [kernel.compiled[place].none() for place in lane.queries]
+    records = lane.store.everything()
+    open_ = records.lists["open"]
+    words = open_.lines["words"]
+    listed, ends = entries(words, open_.offsets), records.table["count"]
+    return [
+        unpacked(words, listed[listed[:, SLOT] == slot], ends, kernel.compiled[place].none())
+        for place, slot in zip(lane.queries, lane.slots, strict=True)
+    ]
 
 
 def _bound_of_lane(
@@ -115,13 +140,32 @@ def _bound_of_lane(
     """Of each partition what the query needs that needs most, and the rows that PREV looks back to."""
     back = max(-query.shifts[0] for query, _ in asked)
     partitions: dict[object, list[Instant]] = {}
-    for row in seen:
+    for row in sorted(seen, key=lambda row: row["at"]):
         key = tuple(row[name] for name in asked[0][0].partition)
         partitions.setdefault(key, []).append(row["at"])
+    forget_us = asked[0][0].forget_us
+    if forget_us is not None:
+        partitions = {key: _since_silence(times, forget_us, watermark) for key, times in partitions.items()}
     return sum(
-        min(len(times), back + max(_needed(query, operator, times, watermark) for query, operator in asked))
+        _with_equals(
+            times, back, max(_needed(query, operator, times, watermark) for query, operator in asked)
+        )
         for times in partitions.values()
     )
+
+
+def _with_equals(times: Sequence[Instant], back: int, needed: int) -> int:
+    """So many of the last rows, those before them for PREV, and those as early as the first of them."""
+    as_early = sum(time >= times[-needed] for time in times) if 0 < needed <= len(times) else needed
+    return min(len(times), max(needed + back, as_early))
+
+
+def _since_silence(times: Sequence[Instant], forget_us: int, watermark: Instant) -> list[Instant]:
+    """The rows since a partition was silent for too long; none if it is now."""
+    rest: list[Instant] = []
+    for time in times:
+        rest = [*rest, time] if rest and time - rest[-1] <= forget_us else [time]
+    return rest if rest[-1] + forget_us >= watermark else []
 
 
 def _needed(
@@ -250,7 +294,10 @@ LONG = 10_000 * SECOND  # longer than any pattern here waits
 
 
 def _timed(operator: MatchRecognize) -> MatchRecognize:
-    return operator if operator.within else replace(operator, within=Quantity(4, Unit.SECONDS))
+    if operator.within:
+        return operator
+    forget = Quantity(max(4, operator.forget.amount), Unit.SECONDS) if operator.forget else None
+    return replace(operator, within=Quantity(4, Unit.SECONDS), forget=forget)
 
 
 def _limited(operator: MatchRecognize) -> MatchRecognize:
@@ -262,7 +309,7 @@ FAMILIES = st.sampled_from([preferred_patterns(), event_patterns(), node_pattern
 
 @settings(max_examples=120, deadline=None, derandomize=True, database=None)
 @given(world=worlds(FAMILIES.map(_timed), 9))
-def test_after_a_long_quiet_time_only_look_back_rows_keys_and_counts_are_kept(world: PatternWorld):
+def test_after_a_long_quiet_time_only_what_the_meaning_needs_is_kept(world: PatternWorld):
     kernel = world.kernel()
     assume(all(query.shifts[1] == 0 for query in kernel.queries))
     assume(not any(_waits_for_the_end(operator.pattern) for _, operator in world.before))
@@ -272,17 +319,26 @@ def test_after_a_long_quiet_time_only_look_back_rows_keys_and_counts_are_kept(wo
         state, after = step.state, watermark
     assert step.complete_until == LONG
     for lane in state.lanes:
-        back = max(-kernel.queries[place].shifts[0] for place in lane.queries)
-        of_partition = Counter(lane.state.partition.tolist())
-        assert all(many <= back for many in of_partition.values())
-        assert sum(chunk.rows.count for chunk in lane.state.log.chunks) <= len(world.listed)
-        for place, runs in zip(lane.queries, lane.runs, strict=True):
+        asked = [kernel.queries[place] for place in lane.queries]
+        assert all(many <= max(-query.shifts[0] for query in asked) for many in kept_rows(lane).tolist())
+        for query, runs in zip(asked, open_runs(kernel, lane), strict=True):
             assert not runs.open[:, [THREADS, WAITING]].any()
             assert not len(runs.threads) + len(runs.doubles) + len(runs.waiting)
-            assert kernel.queries[place].node or not len(runs.nodes)
+            assert query.node or not len(runs.nodes)
+            assert query.is_numbered or query.node or not len(runs.open)
+        if not any(_is_needed_for_ever(query) for query in asked):
+            assert not len(lane.store)
     far = kernel.step(restored(kernel, state), between_times(world, LONG, LONG), 2 * LONG)
     assert not far.answers
     assert far.complete_until == 2 * LONG
+
+
+def _is_needed_for_ever(query: PatternQuery) -> bool:
+    """Whether something of a partition stays when nothing is open: rows for PREV, match numbers, whether it has begun."""
+    chooses = query.node is not None and query.node.seed is not None
+    if query.forget_us is not None:
+        return False
+    return query.shifts[0] < 0 or query.is_numbered or has_edges(query.shape) or chooses
 
 
 @settings(max_examples=120, deadline=None, derandomize=True, database=None)
@@ -294,7 +350,7 @@ def test_no_more_partial_matches_than_the_limit_are_open_in_a_partition(world: P
         state = kernel.step(state, between_times(world, after, watermark), watermark).state
         after = watermark
         for lane in state.lanes:
-            for place, runs in zip(lane.queries, lane.runs, strict=True):
+            for place, runs in zip(lane.queries, open_runs(kernel, lane), strict=True):
                 limit = kernel.queries[place].limit
                 assert limit is not None
                 assert all(different <= limit for different in _different_bindings(runs))

@@ -60,6 +60,7 @@ def match(
     between_rows: Duration | None = None,
     timeouts: bool = False,
     limit: int | None = None,
+    forget: Duration | None = None,
     subsets: Mapping[str, Several[str]] | None = None,
     columns: str = "*",
     where: str | None = None,
@@ -87,6 +88,7 @@ def match(
         None if between_rows is None else duration(between_rows),
         timeouts,
         whole(limit, "limit"),
+        None if forget is None else duration(forget),
         tuple(Subset(key, tuple(members)) for key, members in (subsets or {}).items()),
     )
     return query_of(name, source, columns, where, operator)

@@ -135,6 +135,7 @@ class Recognition:
     between_us: int | None
     timeouts: bool
     limit: int | None
+    forget_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,6 +221,7 @@ def _(node: MatchRecognize) -> str:
         *([f"WITHIN {show(node.between_rows)} BETWEEN ROWS"] if node.between_rows else []),
         *(["WITH TIMEOUTS"] if node.timeouts else []),
         *([f"LIMIT {node.limit} PARTIAL MATCHES"] if node.limit is not None else []),
+        *([f"FORGET {show(node.forget)}"] if node.forget else []),
         *([f"SUBSET {_listed(node.subsets)}"] if node.subsets else []),
         *(["DEFINE", *_lines(node.define)] if node.define else []),
     ]

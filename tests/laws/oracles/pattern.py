@@ -71,12 +71,29 @@ def _searched(
     partitions: dict[tuple[Any, ...], list[Row]] = {}
     for row in ordered(operator, schema, rows):
         partitions.setdefault(tuple(row[name] for name in names), []).append(row)
+    if operator.forget is not None:
+        partitions = _pieces(partitions, schema.time, operator.forget.micros)
     types = {name: ExprType(kind.value) for name, kind in schema.columns}
     find = detections if operator.mode else (every if operator.every else preferred)
     searches = [
         Search(operator, types, schema.time, partitions[part]) for part in sorted(partitions, key=_rank)
     ]
     return [(search, find(search)) for search in searches]
+
+
+def _pieces(
+    partitions: dict[tuple[Any, ...], list[Row]], time: str, forget_us: int
+) -> dict[tuple[Any, ...], list[Row]]:
+    """Each partition cut where it is silent for longer than FORGET says; the time of its first row tells a piece apart."""
+    pieces: dict[tuple[Any, ...], list[Row]] = {}
+    for part, rows in partitions.items():
+        before = None
+        for row in rows:
+            if before is None or row[time] - before > forget_us:
+                piece = pieces.setdefault((*part, row[time]), [])
+            piece.append(row)
+            before = row[time]
+    return pieces
 
 
 def _rank(values: Sequence[Any]) -> list[tuple[bool, Any]]:

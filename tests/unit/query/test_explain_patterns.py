@@ -67,6 +67,7 @@ class TestQueries:
             "  state       of each partition at most the rows of the last 6 seconds: 28 bytes a row, once for all queries that cut it alike",
             "              and 1 row before them, for PREV",
             "              32 bytes for each partial match, 40 bytes for each row it binds",
+            "              of every partition 64 bytes and its key for PREV",
             "  automaton      begin         -> 1 A",
             "              1  A  first row  -> 2 B",
             "              2  B  next row   -> 3 B, 4 C",
@@ -123,7 +124,10 @@ class TestQueries:
         assert entry(text, "bounded by") == [
             "HOLD: 8 events a partition; what has no room is given up and counted"
         ]
-        assert entry(text, "state") == ["a window of 8 events for each partition, and the partition's key"]
+        assert entry(text, "state") == [
+            "a window of 8 events for each partition",
+            "nothing of a partition in which nothing is open",
+        ]
         assert entry(text, "automaton") == [
             "   begin                               -> 1 A",
             "1  A  first such row, then the latest  -> 2 B",

@@ -12,18 +12,32 @@ Memory  See `lanes` for rows and `runs` for partial matches.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
+from headwater.kernels.pattern.deadlines import first_deadlines
 from headwater.kernels.pattern.every import watch
-from headwater.kernels.pattern.lanes import Arranged, LaneState, arrange
+from headwater.kernels.pattern.lanes import (
+    Arranged,
+    Lane,
+    Pieces,
+    Touched,
+    arrange,
+    cut,
+    keys_as_stored,
+    rows_between,
+    shape_of_records,
+    touched,
+    whole,
+    with_equals,
+)
 from headwater.kernels.pattern.machine import Programs, Table, make_stack
 from headwater.kernels.pattern.node_runs import NodeQuery
+from headwater.kernels.pattern.packed import PIECE, SLOT, entries, packed, unpacked
 from headwater.kernels.pattern.question import PatternQuery, RowTest
 from headwater.kernels.pattern.response import Found, respond
 from headwater.kernels.pattern.runs import (
@@ -58,31 +72,22 @@ from headwater.model import (
     BEGINNING,
     END,
     Answers,
-    Column,
     ColumnType,
     Instant,
-    Log,
+    KeyedStore,
+    Records,
     RowCondition,
     Rows,
     Saved,
     Step,
     StreamSchema,
+    empty_store,
     join_rows,
 )
 
 Numbers = NDArray[np.int64]
 
 _SKIPS = (SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW, SkipTo.FIRST, SkipTo.LAST, SkipTo.NOWHERE)
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """A lane and the queries in it, by their place in the kernel's list."""
-
-    number: int  # never used for two lanes, so that what is stored under it is always the same
-    state: LaneState
-    queries: tuple[int, ...]
-    runs: tuple[Runs, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,70 +139,50 @@ class PatternKernel:
                 chosen[where] = (
                     rows if where is None or not rows.count else rows.take(self.conditions[where](rows))
                 )
-            after, held = self._lane_step(lane, chosen[where], watermark, answers, counts)
+            after = self._lane_step(lane, chosen[where], state.watermark, watermark, answers, counts)
             lanes.append(after)
-            complete = min(complete, held)
+            complete = min(complete, after.store.held)
         blocks = tuple(Answers(shape, join_rows(parts)) for shape, parts in sorted(answers.items()))
         told = {name: amount for name, amount in counts.items() if amount}
         return Step(PatternState(watermark, tuple(lanes), state.next_lane), blocks, complete, told)
 
     def save(self, state: PatternState) -> Saved:
-        """Lanes with their queries' names; kept rows and keys as logs."""
-        logs: dict[str, Log] = {}
-        lanes = []
-        for lane in state.lanes:
-            name = str(lane.number)
-            logs[f"{name}/rows"] = lane.state.log
-            logs[f"{name}/keys"] = lane.state.key_log
-            lanes.append(
-                {
-                    "number": lane.number,
-                    "since": lane.state.since,
-                    "counts": lane.state.counts,
-                    "kept": np.bincount(lane.state.partition, minlength=len(lane.state.counts)),
-                    "queries": [self.queries[q].name for q in lane.queries],
-                    "fingerprints": [self.queries[q].fingerprint for q in lane.queries],
-                    "runs": [
-                        {
-                            "open": r.open,
-                            "threads": r.threads,
-                            "doubles": r.doubles,
-                            "nodes": r.nodes,
-                            "waiting": r.waiting,
-                        }
-                        for r in lane.runs
-                    ],
-                }
-            )
-        return Saved({"watermark": state.watermark, "lanes": lanes, "next_lane": state.next_lane}, logs)
+        """Lanes with their queries' names, and a store for each."""
+        lanes = [
+            {
+                "number": lane.number,
+                "since": lane.since,
+                "slots": list(lane.slots),
+                "queries": [self.queries[place].name for place in lane.queries],
+                "fingerprints": [self.queries[place].fingerprint for place in lane.queries],
+            }
+            for lane in state.lanes
+        ]
+        values = {"watermark": state.watermark, "lanes": lanes, "next_lane": state.next_lane}
+        return Saved(values, stores={str(lane.number): lane.store for lane in state.lanes})
 
     def load(self, saved: Saved, since: Instant) -> PatternState:
         """What is known of the queries that are still the same; others begin at `since`."""
-        watermark = saved.values["watermark"]
+        watermark, number = saved.values["watermark"], saved.values["next_lane"]
         places = {(query.name, query.fingerprint): place for place, query in enumerate(self.queries)}
         lanes: list[Lane] = []
-        known: set[int] = set()
         for values in saved.values["lanes"]:
             names = zip(values["queries"], values["fingerprints"], strict=True)
             kept = [
-                (places[name], runs)
-                for name, runs in zip(names, values["runs"], strict=True)
+                (places[name], slot)
+                for name, slot in zip(names, values["slots"], strict=True)
                 if name in places
             ]
-            if kept:
-                queries = tuple(place for place, _ in kept)
-                known.update(queries)
-                lanes.append(
-                    Lane(
-                        values["number"],
-                        self._lane_state(values, saved.logs, queries),
-                        queries,
-                        tuple(_loaded(r) for _, r in kept),
-                    )
-                )
+            if not kept:
+                continue
+            queries, slots = zip(*kept, strict=True)
+            store = saved.stores[str(values["number"])].shaped_like(self._shape(queries))
+            lane = Lane(values["number"], values["since"], queries, slots, store)
+            lanes.append(lane if len(kept) == len(values["slots"]) else self._without_the_dropped(lane))
+        known = {place for lane in lanes for place in lane.queries}
         fresh = [place for place in range(len(self.queries)) if place not in known]
-        added = self._new_lanes(fresh, max(since, watermark), saved.values["next_lane"])
-        return PatternState(watermark, (*lanes, *added), saved.values["next_lane"] + len(added))
+        added = self._new_lanes(fresh, max(since, watermark), number)
+        return PatternState(watermark, (*lanes, *added), number + len(added))
 
     # --- lanes --------------------------------------------------------------------------------------------------------
 
@@ -205,71 +190,89 @@ class PatternKernel:
         by_lane: dict[object, list[int]] = {}
         for place in places:
             query = self.queries[place]
-            by_lane.setdefault((query.partition, query.order, query.where), []).append(place)
+            by_lane.setdefault((query.partition, query.order, query.where, query.forget_us), []).append(place)
         return [
             Lane(
                 number + place,
-                LaneState(
-                    since,
-                    self._no_keys(queries[0]),
-                    np.zeros(0 if self.queries[queries[0]].kept_apart_by else 1, np.int64),
-                ),
+                since,
                 tuple(queries),
-                tuple(self.compiled[query].none() for query in queries),
+                tuple(range(len(queries))),
+                empty_store(self._shape(queries)),
             )
             for place, queries in enumerate(by_lane.values())
         ]
 
-    def _no_keys(self, place: int) -> Rows:
-        columns = self.queries[place].kept_apart_by
-        if not columns:
-            return Rows({}, 1)
-        types = {**self.schema.types, APART: ColumnType.BIGINT}
-        return Rows.empty({name: types[name] for name in columns})
+    def _shape(self, places: Sequence[int]) -> Records:
+        """What a record has: the key, and of the rows the columns that some query of the lane looks at."""
+        types, keys = {**self.schema.types, APART: ColumnType.BIGINT}, self.queries[places[0]].kept_apart_by
+        looked_at = {name for place in places for name in self.queries[place].identity}
+        others = sorted(looked_at.difference(keys) | {self.schema.time})
+        return shape_of_records({name: types[name] for name in keys}, {name: types[name] for name in others})
 
-    def _lane_state(
-        self, values: Mapping[str, Any], logs: Mapping[str, Log], queries: Sequence[int]
-    ) -> LaneState:
-        name = str(values["number"])
-        log, key_log = logs[f"{name}/rows"], logs[f"{name}/keys"]
-        counts, kept = np.array(values["counts"]), values["kept"]
-        stored, keys = log.rows(), key_log.rows()
-        columns = self.queries[queries[0]].kept_apart_by
-        found = self._no_keys(queries[0]) if keys is None else keys.select(columns)
-        if stored is None:
-            return LaneState(values["since"], found, counts, None, np.zeros(0, np.int64), log, key_log)
-        partition, number = stored[PARTITION_COLUMN].values, stored[NUMBER_COLUMN].values
-        still = np.flatnonzero(number >= counts[partition] - kept[partition])
-        order = still[np.lexsort([number[still], partition[still]])]
-        rows = stored.take(order)
-        plain = rows.select(
-            [column for column in rows.columns if column not in (PARTITION_COLUMN, NUMBER_COLUMN)]
-        )
-        return LaneState(values["since"], found, counts, plain, partition[order], log, key_log)
+    def _without_the_dropped(self, lane: Lane) -> Lane:
+        """A lane that some queries have left: nothing is kept, waits or is held back for them any more."""
+        columns = self.queries[lane.queries[0]].kept_apart_by
+        found = touched(lane.store, Rows({}, 0), columns, lane.store.everything().ids)
+        table, pieces = self._table(lane, found, Rows({}, 0), BEGINNING)
+        opened = _Opened(found, pieces)
+        runs = [opened.runs(slot, self.compiled[place].none()) for place, slot in _queries(lane)]
+        return replace(lane, store=self._put(lane, found, table, pieces, runs))
 
     def _lane_step(
-        self, lane: Lane, rows: Rows, watermark: Instant, answers: dict[int, list[Rows]], counts: Counter[str]
-    ) -> tuple[Lane, Instant]:
-        state = lane.state
-        if rows.count and state.since > BEGINNING:
-            rows = rows.take(slice(int(np.searchsorted(rows[self.schema.time].values, state.since)), None))
-        if not rows.count and not any(len(runs.open) for runs in lane.runs):
-            return lane, watermark
-        first = self.queries[lane.queries[0]]
-        table, keys, before = arrange(state, rows, first.kept_apart_by, first.order, self.schema.time)
-        segments, after = self._segments(table, before, lane)
-        needed = segments.high.copy()
+        self,
+        lane: Lane,
+        rows: Rows,
+        since: Instant,
+        watermark: Instant,
+        answers: dict[int, list[Rows]],
+        counts: Counter[str],
+    ) -> Lane:
+        if rows.count and lane.since > BEGINNING:
+            rows = rows.take(slice(int(np.searchsorted(rows[self.schema.time].values, lane.since)), None))
+        due = lane.store.due(since, watermark) if watermark < END else lane.store.everything().ids
+        if not rows.count and not len(due):
+            return lane
+        found = touched(lane.store, rows, self.queries[lane.queries[0]].kept_apart_by, due)
+        table, pieces = self._table(lane, found, rows, watermark)
+        opened, keys = _Opened(found, pieces), found.keys.take(pieces.partition)
+        if pieces.over.any():
+            self._run(lane, table, keys, opened, pieces, END, answers, counts)
+        runs = [self.compiled[place].none() for place in lane.queries]
+        if not pieces.over.all():
+            runs = self._run(lane, table, keys, opened, pieces, watermark, answers, counts)
+        return replace(lane, store=self._put(lane, found, table, pieces, runs))
+
+    def _table(self, lane: Lane, found: Touched, rows: Rows, watermark: Instant) -> tuple[Arranged, Pieces]:
+        """The rows of the partitions of a step, and the pieces into which FORGET cuts them."""
+        first, time = self.queries[lane.queries[0]], self.schema.time
+        kept, kept_in = found.kept_rows()
+        both = join_rows([kept, rows.select(kept.columns)]) if rows.count else kept
+        partition = np.concatenate([kept_in, found.of_row])
+        table = arrange(both, partition, kept.count, found.keys, first.order, time)
+        if first.forget_us is None:
+            return table, whole(table, found, is_over=watermark >= END)
+        return cut(table, found, first.forget_us, watermark)
+
+    def _run(
+        self,
+        lane: Lane,
+        table: Arranged,
+        keys: Rows,
+        opened: _Opened,
+        pieces: Pieces,
+        until: Instant,
+        answers: dict[int, list[Rows]],
+        counts: Counter[str],
+    ) -> list[Runs]:
+        """Move all queries on over the pieces that are over (`until` END) or that go on; what is open in them then."""
+        are_over = until >= END
+        segments = pieces.those(are_over=are_over)
         runs = []
-        held = watermark
-        for place, old in zip(lane.queries, lane.runs, strict=True):
+        for place, slot in _queries(lane):
             compiled = self.compiled[place]
-            found, new, counted = compiled.run(table, segments, old, watermark)
+            old = opened.runs(slot, compiled.none(), in_over=are_over)
+            found, new, counted = compiled.run(table, segments, old, until)
             runs.append(new)
-            searching = _still_needed(new, segments)
-            np.minimum(needed, searching, out=needed)
-            open_ = searching < segments.high
-            if open_.any():
-                held = min(held, int(table.time[searching[open_]].min()))
             counts["partial_matches_given_up"] += int(counted[GIVEN_UP])
             counts["skips_to_no_row"] += int(counted[NO_SUCH_ROW])
             counts["rows_given_up"] += int(counted[ROWS_GIVEN_UP])
@@ -277,81 +280,82 @@ class PatternKernel:
                 told = respond(compiled.query, compiled.auto, found, table, keys, segments)
                 if told.count:
                     answers.setdefault(compiled.query.output, []).append(told)
-        back = max(-self.compiled[place].query.shifts[0] for place in lane.queries)
-        new_state = self._kept(state, table, keys, after, segments, np.maximum(needed - back, segments.low))
-        return Lane(lane.number, new_state, lane.queries, tuple(runs)), held if watermark < END else watermark
+        return runs
 
-    def _segments(self, table: Arranged, before: Numbers, lane: Lane) -> tuple[Segments, Numbers]:
-        """The partitions to look at: those with new rows, and those with something open."""
-        partitions = len(before)
-        new = np.bincount(table.partition[table.fresh], minlength=partitions)
-        active = new > 0
-        for runs in lane.runs:
-            active[runs.open[:, OPEN_PARTITION]] = True
-        chosen = np.flatnonzero(active)
-        low = np.searchsorted(table.partition, chosen)
-        high = np.searchsorted(table.partition, chosen, side="right")
-        base = before[chosen] - (high - low - new[chosen])
-        return Segments(chosen, low, high, base, before[chosen]), before + new
-
-    def _kept(
-        self,
-        state: LaneState,
-        table: Arranged,
-        keys: Rows,
-        counts: Numbers,
-        segments: Segments,
-        needed: Numbers,
-    ) -> LaneState:
-        """The lane after a step: the rows from `needed` on are kept, and all of partitions that were not looked at."""
-        keep = np.ones(table.rows.count, np.bool_)
-        for low, border in zip(segments.low.tolist(), needed.tolist(), strict=True):
-            keep[low:border] = False
-        rows, partition = table.rows.take(keep), table.partition[keep]
-        fresh = np.flatnonzero(table.fresh & keep)
-        log = state.log
-        time = self.schema.time
-        if rows.count:
-            log = log.since(int(rows[time].values.min()))
-            log = log.append(_numbered(table, counts, fresh), time)
-            if sum(chunk.rows.count for chunk in log.chunks) > 4 * rows.count + 16384:
-                log = Log((), log.next_number).append(_numbered(table, counts, np.flatnonzero(keep)), time)
-        else:
-            log = Log((), log.next_number)
-        key_log = state.key_log
-        if keys.count > state.keys.count and keys.columns:
-            added = keys.take(slice(state.keys.count, None))
-            key_log = key_log.append(added.having(**{AT_COLUMN: _zeros(added.count)}), AT_COLUMN)
-        return replace(
-            state, keys=keys, counts=counts, rows=rows, partition=partition, log=log, key_log=key_log
+    def _put(
+        self, lane: Lane, found: Touched, table: Arranged, pieces: Pieces, runs: Sequence[Runs]
+    ) -> KeyedStore:
+        """The lane's store after a step: of each partition that goes on what is still needed, and nothing of the others."""
+        segments = pieces.segments
+        forget_us, counts = (
+            self.queries[lane.queries[0]].forget_us,
+            segments.base + segments.high - segments.low,
         )
+        needed, hold, due = segments.high.copy(), np.full(len(counts), END), np.full(len(counts), END)
+        remembered = keys_as_stored(found.keys, pieces.partition) | {"count": counts}
+        if forget_us is not None and pieces.last_time is not None:
+            remembered["last"] = pieces.last_time
+            due = pieces.last_time + forget_us
+        for (place, _), new in zip(_queries(lane), runs, strict=True):
+            searching = _still_needed(new, segments)
+            np.minimum(needed, searching, out=needed)
+            is_open = searching < segments.high
+            hold[is_open] = np.minimum(hold[is_open], table.time[searching[is_open]])
+            of_piece = new.open[:, OPEN_PARTITION]
+            due[of_piece] = np.minimum(
+                due[of_piece], self.compiled[place].deadlines(new, segments, table.time)
+            )
+        back = max(-self.queries[place].shifts[0] for place in lane.queries)
+        first = np.minimum(needed - back, with_equals(table.time, segments.low, needed, segments.high))
+        kept_from = np.where(pieces.over, segments.high, np.maximum(first, segments.low))
+        records = Records(
+            found.ids[pieces.partition],
+            due,
+            hold,
+            remembered,
+            {
+                "rows": rows_between(
+                    table.rows, kept_from, segments.high, lane.store.like.lists["rows"].lines
+                ),
+                "open": packed(lane.slots, runs, counts),
+            },
+        )
+        stays = (kept_from < segments.high) | (np.diff(records.lists["open"].offsets) > 0)
+        if any(self.compiled[place].auto.first_at_edge.any() for place in lane.queries):
+            stays |= ~pieces.over
+        going_on = np.zeros(len(found.ids), np.bool_)
+        going_on[pieces.partition[stays]] = True
+        gone = found.ids[: found.known][~going_on[: found.known]]
+        if not len(gone) and not stays.any():
+            return lane.store
+        return lane.store.put(records if stays.all() else records.take(np.flatnonzero(stays)), gone)
 
 
-PARTITION_COLUMN = "#partition"
-NUMBER_COLUMN = "#number"
-AT_COLUMN = "#at"
+def _queries(lane: Lane) -> list[tuple[int, int]]:
+    """The queries of a lane: their place in the kernel's list, and their slot in the records."""
+    return list(zip(lane.queries, lane.slots, strict=True))
 
 
-def _zeros(count: int) -> Column:
-    return Column(ColumnType.BIGINT, np.zeros(count, np.int64))
+class _Opened:
+    """What is open in the partitions of a step, query by query."""
 
+    def __init__(self, found: Touched, pieces: Pieces) -> None:
+        self._over = pieces.over
+        self._ends = pieces.segments.fresh
+        self._words, self._entries = np.zeros(0, np.int64), np.zeros((0, 3), np.int64)
+        if found.known:
+            open_ = found.records.lists["open"]
+            self._words = np.require(open_.lines["words"], np.int64, "W")
+            listed = entries(self._words, open_.offsets)
+            listed[:, PIECE] = pieces.first[listed[:, PIECE]]
+            listed = listed[listed[:, PIECE] >= 0]
+            self._entries = listed[np.argsort(listed[:, SLOT], kind="stable")]
 
-def _numbered(table: Arranged, counts: Numbers, chosen: Numbers) -> Rows:
-    """Some rows of a table with their partition and their number in it; `counts` are as after the step."""
-    partition = table.partition
-    last = np.searchsorted(partition, partition[chosen], side="right")
-    number = counts[partition[chosen]] - (last - chosen)
-    return table.rows.take(chosen).having(
-        **{
-            PARTITION_COLUMN: Column(ColumnType.BIGINT, partition[chosen]),
-            NUMBER_COLUMN: Column(ColumnType.BIGINT, number),
-        }
-    )
-
-
-def _loaded(saved: Mapping[str, Any]) -> Runs:
-    """Saved runs, in arrays of their own: what was read may not be written to, and would be another type to the loops."""
-    return Runs(**{name: np.array(part) for name, part in saved.items()})
+    def runs(self, slot: int, none: Runs, *, in_over: bool = False) -> Runs:
+        """Those of one query in pieces that are over, or in those that go on; `none`: nothing is open."""
+        low, high = np.searchsorted(self._entries[:, SLOT], [slot, slot + 1])
+        some = self._entries[low:high]
+        return unpacked(self._words, some[self._over[some[:, PIECE]] == in_over], self._ends, none)
 
 
 def _still_needed(runs: Runs, segments: Segments) -> Numbers:
@@ -424,6 +428,10 @@ class _Compiled:
         runs = Runs(now[keep], threads, doubles, nodes, waiting)
         rows, states = np.ascontiguousarray(bound[:, 0]), np.ascontiguousarray(bound[:, 1])
         return Found(found, rows, states), runs, counted
+
+    def deadlines(self, runs: Runs, segments: Segments, time: Numbers) -> Numbers:
+        """For each open line when time alone changes something."""
+        return first_deadlines(self.auto.kind, self.rules, runs, segments, time)
 
     def _ends(self, segments: Segments) -> Numbers:
         return segments.base + segments.high - segments.low

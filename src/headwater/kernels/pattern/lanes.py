@@ -1,41 +1,108 @@
-"""Rows partition by partition: what the queries with the same PARTITION BY, ORDER BY and WHERE have in common.
+"""Rows partition by partition: what the queries with the same PARTITION BY, ORDER BY, WHERE and FORGET have in common.
 
 Rule 1  A row has a number in its partition, from 0 on; batches do not change it.
-Rule 2  A step's table holds, for each partition, the rows that are kept and behind them the new ones, in order.
-Rule 3  A query sees rows from a certain time on, and never what was before: queries that began at different times have
+Rule 2  A step looks at the partitions that have new rows, and at those for which time changes something: a partial match runs
+        out of time, an absence is certain, FORGET ends the partition. No other partition is touched (`touched`).
+Rule 3  A step's table holds, for each of them, the rows that are kept and behind them the new ones, in order (`arrange`).
+Rule 4  FORGET t cuts a partition where it is silent for longer than t (`cut`). Each piece is a partition of its own: at its end
+        what is open is decided as at the end of the input, and the next piece begins with nothing: its matches count from 1,
+        `^` holds at its first row, and PREV finds nothing before it.
+Rule 5  A query sees rows from a certain time on, and never what was before: queries that began at different times have
         lanes of their own.
 
-Memory  Of each partition the rows that open attempts still need and those that PREV can look back to. The key and the
-        number of rows so far stay for as long as the query does.
+Memory  A record for each partition of which something is needed, and none for the others:
+        - where a partial match is open, its rows, those as early as its first one, and what it remembers (see `runs`), until it
+          is decided;
+        - where some query has PREV, the last rows that it can look back to, for ever or until FORGET;
+        - where some query asks for MATCH_NUMBER and has told a match, the number, for ever or until FORGET;
+        - where some query has `^`, that the partition has begun, for ever or until FORGET.
+        AFTER MATCH SKIP needs nothing more: where the search goes on is a row that is kept, or the next one to come. A record
+        without rows and partial matches has 64 bytes and its key, and 24 more for each query whose number it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.question import RowTest, Value
-from headwater.model import Column, Instant, Log, Rows, join_rows
+from headwater.kernels.pattern.runs import Segments
+from headwater.model import BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
 from headwater.model.partitions import by_partition, numbered
+from headwater.model.records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
 from headwater.model.rows import Mask
 
 Numbers = NDArray[np.int64]
 
+EMPTY_RECORD_BYTES: Final = 64
+"""Of a record without its key, rows and partial matches."""
+_KEY: Final = "key "  # before the names of key columns in a record
+
 
 @dataclass(frozen=True, slots=True)
-class LaneState:
-    """The partitions known (`keys`, one row each; `counts`, rows so far) and the rows kept, by partition and in order."""
+class Lane:
+    """A lane, the queries in it by their place in the kernel's list, and what is kept of its partitions."""
 
+    number: int  # never used for two lanes, so that what is stored under it is always the same
     since: Instant
-    keys: Rows
-    counts: Numbers
-    rows: Rows | None = None
-    partition: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-    log: Log = field(default_factory=Log)
-    key_log: Log = field(default_factory=Log)
+    queries: tuple[int, ...]
+    slots: tuple[int, ...]  # what each query is called in the records: others may leave, this stays
+    store: KeyedStore
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The partitions of a step: first those of which something is kept, in the order of `records`, then those that are new."""
+
+    ids: Ids
+    keys: Rows  # one row each
+    records: Records
+    of_row: Numbers  # the partition of each new row
+
+    @property
+    def known(self) -> int:
+        """How many have a record."""
+        return len(self.records)
+
+    def known_or(self, name: str, otherwise: int) -> Numbers:
+        """Whole numbers of the records; new partitions have the other value."""
+        stored = self.records.table[name]
+        assert isinstance(stored, np.ndarray)
+        return np.concatenate([stored, np.full(len(self.ids) - self.known, otherwise, np.int64)])
+
+    def kept_rows(self) -> tuple[Rows, Numbers]:
+        """The rows that are kept, without their keys, and the partition of each."""
+        kept = self.records.lists["rows"]
+        columns = {name: values for name, values in kept.lines.items() if isinstance(values, Column)}
+        of_row = np.repeat(np.arange(self.known), np.diff(kept.offsets))
+        return Rows(columns, len(of_row)), of_row
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The partitions of a step, cut by FORGET: `segments.partition` is 0, 1, 2, …
+
+    `partition` int64[pieces]: the place of its partition among those touched. `first`: the piece with which what is kept of a
+    known partition goes on, or -1. `over`: no row of it can come any more. `last_time`: of its last row so far (with FORGET).
+    """
+
+    segments: Segments
+    partition: Numbers
+    first: Numbers
+    over: Mask
+    last_time: Numbers | None = None
+
+    def those(self, *, are_over: bool) -> Segments:
+        """Those that are over, or those that go on."""
+        if (self.over == are_over).all():
+            return self.segments
+        chosen = np.flatnonzero(self.over == are_over)
+        return Segments(*(part[chosen] for part in self.segments))
 
 
 class Arranged:
@@ -46,8 +113,13 @@ class Arranged:
         self.partition = partition
         self.fresh = fresh
         self.time: Numbers = rows[time].values
+        self._time_column = time
         self._values: dict[str, Column] = {}
         self._tests: dict[str, Mask] = {}
+
+    def cut_at(self, partition: Numbers) -> Arranged:
+        """The same rows in other partitions, in the same order."""
+        return Arranged(self.rows, partition, self.fresh, self._time_column)
 
     def value(self, value: Value) -> Column:
         """A value of every row."""
@@ -84,24 +156,162 @@ def at_rows(column: Column, rows: Numbers, there: Mask) -> Column:
     return Column(taken.type, np.where(valid, taken.values, zero), valid, taken.names)
 
 
-def arrange(
-    lane: LaneState, rows: Rows, partition_by: Sequence[str], order: Sequence[str], time: str
-) -> tuple[Arranged, Rows, Numbers]:
-    """The table of a step; and the keys and counts of all partitions, the new ones included (counts as before the step)."""
-    keys, numbers = numbered(lane.keys, rows, partition_by)
-    counts = np.concatenate([lane.counts, np.zeros(keys.count - lane.keys.count, np.int64)])
-    if lane.rows is None or not lane.rows.count:
-        joined, partition, kept = rows, numbers, 0
+def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnType]) -> Records:
+    """What a record of a lane has: the columns of its key and of the rows that are kept."""
+    none = no_records()
+    columns = {name: Column.of(kind, ()) for name, kind in rows.items()}
+    return Records(
+        none.ids,
+        none.due,
+        none.hold,
+        {
+            **{_KEY + name: Column.of(kind, ()) for name, kind in keys.items()},
+            "count": none.due,
+            "last": none.due,
+        },
+        {
+            "rows": Ragged(np.zeros(1, np.int64), columns),
+            "open": Ragged(np.zeros(1, np.int64), {"words": none.due}),
+        },
+    )
+
+
+def touched(store: KeyedStore, rows: Rows, columns: Sequence[str], due: Ids) -> Touched:
+    """The partitions that have rows, and those that are due."""
+    if rows.count:
+        keys, of_row = numbered(rows.select(columns).take(slice(0, 0)), rows, columns)
     else:
-        joined = join_rows([lane.rows, rows])
-        partition, kept = np.concatenate([lane.partition, numbers]), lane.rows.count
+        keys, of_row = Rows({}, 0), np.zeros(0, np.int64)
+    ids = key_ids([keys[name] for name in columns] if rows.count else (), keys.count)
+    records, found = store.find(np.concatenate([ids, due]))
+    number = found[: len(ids)]
+    is_new = number < 0
+    number = np.where(is_new, len(records) + np.cumsum(is_new) - 1, number)
+    every = np.concatenate([records.ids, ids[is_new]])
+    return Touched(every, _keys(columns, keys, number, records, len(every)), records, number[of_row])
+
+
+def _keys(columns: Sequence[str], keys: Rows, number: Numbers, records: Records, many: int) -> Rows:
+    """The keys of all partitions: those with rows bring theirs, of the others they are in the records."""
+    if not columns:
+        return Rows({}, many)
+    has_rows = np.zeros(many, np.bool_)
+    has_rows[number] = True
+    silent = np.flatnonzero(~has_rows)
+    place = np.empty(many, np.int64)
+    place[np.concatenate([number, silent])] = np.arange(many)
+    if not len(silent):
+        return keys.take(place)
+    stored = {name: _column(take_values(records.table[_KEY + name], silent)) for name in columns}
+    return join_rows([keys, Rows.of(stored)]).take(place)
+
+
+def _column(values: Values) -> Column:
+    """A column of keys as it was before it was stored."""
+    assert not isinstance(values, np.ndarray)
+    return values if isinstance(values, Column) else values.column()
+
+
+def arrange(
+    rows: Rows, partition: Numbers, kept: int, keys: Rows, order: Sequence[str], time: str
+) -> Arranged:
+    """The table of a step: rows without their keys, of which the first `kept` are in order already and earlier than the others."""
     if order:
-        # Kept rows are in order already, and earlier than the new ones.
-        ranks = [joined[name].ranks() for name in reversed(order)]
-        place = np.lexsort([*ranks, joined[time].values, partition])
+        whole = rows.having(**{name: keys[name].take(partition) for name in keys.columns})
+        ranks = [whole[name].ranks() for name in reversed(order)]
+        place = np.lexsort([*ranks, rows[time].values, partition])
     else:
         place = by_partition(partition, keys.count)
     fresh = np.zeros(len(partition), np.bool_)
     fresh[kept:] = True
-    arranged = Arranged(joined.take(place), partition[place], fresh[place], time)
-    return arranged, keys, counts
+    partition = partition[place]
+    keyed = {name: column.take(partition) for name, column in keys.columns.items()}
+    return Arranged(rows.take(place).having(**keyed), partition, fresh[place], time)
+
+
+def whole(table: Arranged, found: Touched, is_over: bool) -> Pieces:
+    """The pieces of a lane without FORGET: each partition is one."""
+    many = len(found.ids)
+    every = np.arange(many)
+    low, high = _bounds(table.partition, every)
+    count = found.known_or("count", 0)
+    kept = np.bincount(table.partition[~table.fresh], minlength=many)
+    segments = Segments(every, low, high, count - kept, count)
+    first = every[: found.known]
+    return Pieces(segments, every, first, np.full(many, is_over))
+
+
+def cut(table: Arranged, found: Touched, forget_us: int, until: Instant) -> tuple[Arranged, Pieces]:
+    """The pieces of a lane with FORGET, and the table in which each piece is a partition; no row will be before `until`."""
+    before = whole(table, found, is_over=False).segments
+    last = found.known_or("last", BEGINNING)
+    has_rows = before.low < before.high
+    is_silent = _follow_silence(table, before, last, found.known, forget_us)
+    # What is kept of a partition without rows has nothing open: where silence ended it, a new one begins in its place.
+    is_renewed = np.zeros(len(last), np.bool_)
+    is_renewed[has_rows] = is_silent[before.low[has_rows]]
+    goes_on = (np.arange(len(last)) < found.known) & ~is_renewed
+    is_silent[before.low[has_rows]] = False
+    inner = np.flatnonzero(is_silent)
+    low = np.concatenate([before.low, inner])
+    partition = np.concatenate([before.partition, table.partition[inner]])
+    order = np.lexsort([low, partition])
+    low, partition, is_first = low[order], partition[order], order < len(last)
+    is_last = np.append(is_first[1:], True)
+    high = np.where(is_last, before.high[partition], np.append(low[1:], 0))
+    known = is_first & goes_on[partition]
+    every = np.arange(len(low))
+    segments = Segments(
+        every,
+        low,
+        high,
+        np.where(known, before.base[partition], 0),
+        np.where(known, before.fresh[partition], 0),
+    )
+    last_time = last[partition]
+    last_time[low < high] = table.time[high[low < high] - 1]
+    first = np.where(goes_on, every[is_first], -1)[: found.known]
+    pieces = Pieces(segments, partition, first, ~is_last | (last_time + forget_us < until), last_time)
+    return table.cut_at(np.repeat(every, high - low)), pieces
+
+
+def _follow_silence(table: Arranged, segments: Segments, last: Numbers, known: int, forget_us: int) -> Mask:
+    """For each row of the table whether its partition was silent for too long before it."""
+    before = np.empty_like(table.time)
+    before[1:] = table.time[:-1]
+    some = np.flatnonzero(segments.low < segments.high)
+    low = segments.low[some]
+    heard_of = table.fresh[low] & (some < known)
+    before[low] = np.where(heard_of, last[some], table.time[low])
+    silent: Mask = table.fresh & (table.time - before > forget_us)
+    return silent
+
+
+def keys_as_stored(keys: Rows, partition: Numbers) -> dict[str, Values]:
+    """The columns of a record that hold the key, for some partitions."""
+    return {_KEY + name: column.take(partition) for name, column in keys.columns.items()}
+
+
+@njit(cache=True)
+def with_equals(time: Numbers, low: Numbers, needed: Numbers, high: Numbers) -> Numbers:
+    """For each segment the first row as early as the first one needed: the place of a row among equal rows is part of `match_id`."""
+    first = needed.copy()
+    for segment in range(len(first)):
+        at = first[segment]
+        if at < high[segment]:
+            while at > low[segment] and time[at - 1] == time[at]:
+                at -= 1
+        first[segment] = at
+    return first
+
+
+def rows_between(rows: Rows, low: Numbers, high: Numbers, columns: Iterable[str]) -> Ragged:
+    """Some columns of the rows from `low` to `high` of a table, for each of them."""
+    length = high - low
+    offsets = np.concatenate([[0], np.cumsum(length)])
+    chosen = np.repeat(low - offsets[:-1], length) + np.arange(offsets[-1])
+    return Ragged(offsets, {name: rows[name].take(chosen) for name in columns})
+
+
+def _bounds(partition: Numbers, every: Numbers) -> tuple[Numbers, Numbers]:
+    return np.searchsorted(partition, every), np.searchsorted(partition, every, side="right")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import Automaton, create
+from headwater.kernels.pattern.deadlines import window_deadlines
 from headwater.kernels.pattern.lanes import Arranged
 from headwater.kernels.pattern.node import CHOICES, NodePattern, NodeScan, NodeState
 from headwater.kernels.pattern.question import PatternQuery, RowTest
@@ -23,6 +24,7 @@ from headwater.kernels.pattern.runs import (
     MATCH_NUMBER,
     MEMORY,
     NODE_COLUMNS,
+    NODES,
     NUMBER,
     OPEN_COLUMNS,
     OPEN_PARTITION,
@@ -107,6 +109,10 @@ class NodeQuery:
             )
         return Found(np.concatenate(found), rows, elements), self._worth_keeping(runs, segments), counted
 
+    def deadlines(self, runs: Runs, segments: Segments, time: Numbers) -> Numbers:
+        """For each open line when the first event leaves its window."""
+        return window_deadlines(self.scan.pattern.within_us, runs)
+
     def _holds(self, table: Arranged) -> NDArray[np.bool_]:
         holds = np.ones((len(self.ones), table.rows.count), np.bool_)
         for place, one in enumerate(self.ones):
@@ -153,7 +159,7 @@ def _open(segments: Segments, segment: int, state: NodeState, number: int) -> Nu
     line[OPEN_PARTITION] = segments.partition[segment]
     line[AT] = segments.base[segment] + segments.high[segment] - segments.low[segment]
     line[SEARCH] = min([line[AT], *state.window.row[: state.held]])
-    line[NUMBER], line[THREADS] = number, state.held
+    line[NUMBER], line[THREADS], line[NODES] = number, state.held, 1
     return line
 
 

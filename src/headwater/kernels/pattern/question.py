@@ -143,6 +143,7 @@ class PatternQuery:
     shifts: tuple[int, int] = (0, 0)  # how far before and behind a row anything looks
     node: NodePattern | None = None  # with MODE
     apart: bool = False  # rows come with APART
+    forget_us: int | None = None  # a partition ends when it is silent for longer
 
     @property
     def kept_apart_by(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from headwater.kernels.pattern.automaton import (
     Automaton,
 )
 from headwater.kernels.pattern.kernel import PatternKernel
-from headwater.kernels.pattern.lanes import arrange
+from headwater.kernels.pattern.lanes import arrange, cut, shape_of_records, touched, whole
 from headwater.kernels.pattern.machine import make_stack, remember
 from headwater.kernels.pattern.node_runs import NodeQuery
 from headwater.kernels.pattern.question import PatternQuery
@@ -53,7 +53,7 @@ from headwater.kernels.pattern.runs import (
     satisfied,
 )
 from headwater.kernels.pattern.runs import NEXT_ROW as TO_NEXT_ROW
-from headwater.model import BEGINNING, END, Instant, Rows, StreamSchema
+from headwater.model import END, Instant, Rows, StreamSchema, empty_store, no_records
 
 MOST_ATTEMPTS: Final = 10_000
 """Attempts walked at once; what is left out is said."""
@@ -134,12 +134,18 @@ class Recording:
 
     def __init__(self, schema: StreamSchema, query: PatternQuery, rows: Rows) -> None:
         kernel = PatternKernel(schema, [query])
-        (lane,) = kernel.start(BEGINNING).lanes
         self.query = query
-        self.table, self.keys, _ = arrange(lane.state, rows, query.partition, query.order, schema.time)
-        partitions = np.arange(self.keys.count)
-        self.low: Numbers = np.searchsorted(self.table.partition, partitions)
-        self.high: Numbers = np.searchsorted(self.table.partition, partitions, side="right")
+        columns, none = query.kept_apart_by, no_records()
+        store = empty_store(shape_of_records({name: rows.types[name] for name in columns}, {}))
+        found = touched(store, rows, columns, none.ids)
+        others = rows.select([name for name in rows.columns if name not in columns])
+        table = arrange(others, found.of_row, 0, found.keys, query.order, schema.time)
+        pieces = whole(table, found, is_over=True)
+        if query.forget_us is not None:
+            table, pieces = cut(table, found, query.forget_us, END)
+        self.table, self.keys = table, found.keys.take(pieces.partition)
+        self.low: Numbers = pieces.segments.low
+        self.high: Numbers = pieces.segments.high
         compiled = kernel.compiled[0]
         assert not isinstance(compiled, NodeQuery), "node modes bind rows by other rules"
         self._compiled = compiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
-from headwater.model import Span, StreamSchema
+from headwater.model import Span, StreamSchema, format_duration
 from headwater.query.catalogue import HELD_EVENTS, RESERVED, Recognition
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.pattern_modes import check_mode
@@ -40,6 +40,7 @@ def check_recognition(
     _check_rows(operator, complaints)
     within_us = _duration(operator.within, "WITHIN", complaints)
     between_us = _duration(operator.between_rows, "WITHIN … BETWEEN ROWS", complaints)
+    forget_us = _forget_us(operator, [within_us, between_us], complaints)
     _check_bounds(operator, complaints)
     if operator.mode is not None:
         check_mode(operator, operator.mode, complaints)
@@ -74,6 +75,7 @@ def check_recognition(
         between_us,
         operator.timeouts,
         operator.limit,
+        forget_us,
     )
 
 
@@ -331,6 +333,29 @@ def _duration(given: Quantity | None, what: str, complaints: Complaints) -> int 
             f"{what} is negative",
             given.span,
             "give a time, as in WITHIN 6 SECONDS",
+        )
+    return found
+
+
+def _forget_us(operator: MatchRecognize, waits: Iterable[int | None], complaints: Complaints) -> int | None:
+    """After how long a partition that is silent ends. What waits for time in it must have been decided by then."""
+    given = operator.forget
+    if given is None or (found := duration_us(given, "FORGET", complaints)) is None:
+        return None
+    longest = max((wait for wait in waits if wait is not None), default=0)
+    if found < 1:
+        complaints.refuse(
+            "negative-duration",
+            "FORGET is not longer than zero",
+            given.span,
+            "write it like FORGET 10 MINUTES",
+        )
+    elif found < longest:
+        complaints.refuse(
+            "forget-too-soon",
+            "FORGET is shorter than WITHIN, so a partition would be forgotten while a match in it can still be completed",
+            given.span,
+            f"the least is FORGET {format_duration(longest)}",
         )
     return found
 

@@ -69,6 +69,7 @@ def make_query(
         shifts=_shifts(asked),
         node=_node(asked),
         apart=apart,
+        forget_us=asked.forget_us,
     )
 
 

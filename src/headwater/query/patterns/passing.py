@@ -3,7 +3,8 @@
 Rule 1  Where every link and loop may pass rows over, a row that satisfies no condition is passed over by everything that
         waits, and begins nothing: it need not come.
 Rule 2  Whatever looks at the row before or behind, at the first or last row of a partition, or counts rows (strict links,
-        PREV and NEXT, `^` and `$`, and without MATCH EVERY empty matches, unmatched rows and LIMIT) needs every row.
+        PREV and NEXT, `^` and `$`, and without MATCH EVERY empty matches, unmatched rows and LIMIT) needs every row; so does
+        FORGET, because any row breaks the silence.
 Rule 3  A condition that looks at other rows of the match cannot be decided for a row alone: then all rows come.
 """
 
@@ -43,6 +44,8 @@ def _needed(asked: Recognition) -> Expression | None:
 def _passes_rows_over(asked: Recognition) -> bool:
     counts_rows = asked.rows is RowsPerMatch.ALL_WITH_UNMATCHED or asked.limit is not None
     if not asked.every and (counts_rows or can_be_empty(asked.pattern)):
+        return False
+    if asked.forget_us is not None:
         return False
     terms = [term for _, lowered in (*asked.define, *asked.measures) for term in lowered.terms]
     if any(term.shift for term in terms if isinstance(term, RowTerm | ClassifierTerm)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from headwater.kernels.pattern.lanes import EMPTY_RECORD_BYTES
+from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
@@ -143,6 +145,10 @@ def bounds_in_words(asked: Recognition) -> list[str]:
         )
     elif asked.limit is not None:
         told.append(f"LIMIT: an attempt over more than {counted(asked.limit, 'row')} is given up and counted")
+    if asked.forget_us is not None:
+        told.append(
+            f"FORGET: a partition ends when it is silent for longer than {duration_in_words(asked.forget_us)}"
+        )
     if not has_no_end(asked.pattern):
         told.append(f"its length: a match has at most {counted(_longest(asked.pattern), 'row')}")
     return told
@@ -151,7 +157,10 @@ def bounds_in_words(asked: Recognition) -> list[str]:
 def state_in_words(asked: Recognition, source: StreamSchema, columns: Iterable[str]) -> list[str]:
     """What is remembered, and how much that is."""
     if asked.mode is not None:
-        return [f"a window of {counted(asked.hold, 'event')} for each partition, and the partition's key"]
+        return [
+            f"a window of {counted(asked.hold, 'event')} for each partition",
+            *_kept_for_ever(asked, source),
+        ]
     query = make_query("", "", 0, None, asked, source)
     memory = query.recall.memory
     row = sum(source.types[name].dtype.itemsize for name in columns)
@@ -170,7 +179,26 @@ def state_in_words(asked: Recognition, source: StreamSchema, columns: Iterable[s
     told.append(
         f"{size_in_words(thread)} for each partial match, {size_in_words(8 * NODE_COLUMNS)} for each row it binds"
     )
-    return told
+    return [*told, *_kept_for_ever(asked, source)]
+
+
+def _kept_for_ever(asked: Recognition, source: StreamSchema) -> list[str]:
+    """What stays of a partition in which nothing is open."""
+    query = make_query("", "", 0, None, asked, source)
+    reasons = {
+        "PREV": query.shifts[0] < 0,
+        "MATCH_NUMBER": query.is_numbered,
+        "^": any(isinstance(part, Edge) and not part.end for part in every_pattern(asked.pattern)),
+        "CHOOSE ONE": asked.seed is not None,
+    }
+    said = [word for word, is_there in reasons.items() if is_there]
+    if not said:
+        return ["nothing of a partition in which nothing is open"]
+    until = (
+        "" if asked.forget_us is None else f", until it is silent for {duration_in_words(asked.forget_us)}"
+    )
+    size = EMPTY_RECORD_BYTES + MATCH_NUMBER_BYTES * query.is_numbered
+    return [f"of every partition {size_in_words(size)} and its key for {', '.join(said)}{until}"]
 
 
 def zones_in_words(zones: int, partition: tuple[str, ...]) -> str:

@@ -73,6 +73,7 @@ class PatternRules(ExpressionRules):
             options.get("WITHIN … BETWEEN ROWS"),
             "WITH TIMEOUTS" in options,
             options.get("LIMIT"),
+            options.get("FORGET"),
             subsets or (),
             span=span_of(word),
         )
@@ -176,6 +177,10 @@ class PatternRules(ExpressionRules):
     def pattern_limit(self, word: Token, number: Token) -> Option:
         """`LIMIT n PARTIAL MATCHES`."""
         return Option("LIMIT", whole_number(number, "LIMIT"), span_of(word))
+
+    def pattern_forget(self, word: Token, forget: Quantity) -> Option:
+        """`FORGET t`."""
+        return Option("FORGET", forget, span_of(word))
 
     def subsets(self, *subsets: Subset) -> tuple[Subset, ...]:
         """`SUBSET …`."""

@@ -39,7 +39,7 @@ _ONLY_IN_PATTERNS: Final = {"?", "!", "{", "}", "{-", "-}", "^", "$", "|", "~", 
 
 _CLAUSES: Final = (
     "the clauses come in this order: PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, MATCH EVERY, MODE, "
-    "AFTER MATCH, PATTERN (…), WITHIN, WITH TIMEOUTS, LIMIT, SUBSET, DEFINE"
+    "AFTER MATCH, PATTERN (…), WITHIN, WITH TIMEOUTS, LIMIT, FORGET, SUBSET, DEFINE"
 )
 
 

@@ -163,7 +163,7 @@ class MatchRecognize:
     [PARTITION BY columns] [ORDER BY columns] [MEASURES …]
     [ONE ROW PER MATCH | ALL ROWS PER MATCH [SHOW EMPTY MATCHES | OMIT EMPTY MATCHES | WITH UNMATCHED ROWS]]
     [MATCH EVERY] [MODE …] [AFTER MATCH …]
-    PATTERN (…) [WITHIN t] [WITHIN t BETWEEN ROWS] [WITH TIMEOUTS] [LIMIT n PARTIAL MATCHES]
+    PATTERN (…) [WITHIN t] [WITHIN t BETWEEN ROWS] [WITH TIMEOUTS] [LIMIT n PARTIAL MATCHES] [FORGET t]
     [SUBSET …] [DEFINE …]
     """
 
@@ -180,5 +180,6 @@ class MatchRecognize:
     between_rows: Quantity | None = None
     timeouts: bool = False
     limit: int | None = None
+    forget: Quantity | None = None
     subsets: tuple[Subset, ...] = ()
     span: Span | None = nowhere()
