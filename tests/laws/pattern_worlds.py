@@ -183,11 +183,11 @@ def _simple_loop(shape: _Shape, pattern: tree.Pattern) -> tree.Loop:
     )
     alone = isinstance(pattern, tree.Variable)
     until = None
-    if most != 1 and shape.chance(12):
-        name = _names(pattern)[0]
-        until = _expression(shape, _UNTIL, name, [name])
     kind = shape.draw(st.integers(0, 9))
-    blocking = shape.every and alone and kind < 2
+    blocking = shape.every and alone and kind < 3
+    if shape.chance(40 if blocking else 15):
+        name = shape.choose(*_names(pattern))
+        until = _expression(shape, _UNTIL, name, [name])
     return tree.Loop(
         pattern,
         least,

@@ -76,12 +76,20 @@ class _Not:
 
 
 @dataclass(frozen=True)
+class _Claim:
+    """A greedy loop's variable, which no row may satisfy until a row meets one of the UNTILs that govern the loop (rule 5)."""
+
+    name: str
+    untils: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
 class _State:
     start: int
     bound: Bindings = ()
     key: Key = ()
     nots: tuple[_Not, ...] = ()
-    blockers: tuple[str, ...] = ()  # variables of greedy loops (`!`) left since the last bound row
+    claims: tuple[_Claim, ...] = ()  # of greedy loops (`!`) left since the last bound row
     ended: bool = False  # `$` stood behind the last bound row
 
     @property
@@ -104,7 +112,8 @@ class _Inside:
     """What governs a part of the pattern from outside."""
 
     shown: bool = True
-    untils: tuple[tuple[Expression, int], ...] = ()  # and how many rows were bound before the loop
+    # And how many rows were bound before the first one that it governs the wait for: of a group, the wait for its first row.
+    untils: tuple[tuple[Expression, int], ...] = ()
     guards: tuple[_Not, ...] = ()  # the NOTs right behind this part
 
     def without_guards(self) -> _Inside:
@@ -226,7 +235,8 @@ class Search:
         # Rule 7: behind a group a NOT looks between its rounds, not into them; an optional loop is watched like the loop.
         within = inside if loop.most == 1 and _is_loop(loop.pattern) else inside.without_guards()
         if loop.until is not None:
-            within = replace(within, untils=(*within.untils, (loop.until, len(entry.bound))))
+            since = len(entry.bound) + 1 if _is_over_one_variable(loop) else 0
+            within = replace(within, untils=(*within.untils, (loop.until, since)))
 
         def again(state: _State, count: int, decision: int) -> Iterator[Outcome]:
             if loop.most is not None and count >= loop.most:
@@ -257,7 +267,8 @@ class Search:
             state = state.decided(decision)
             if loop.blocking and loop.least != loop.most:
                 assert isinstance(loop.pattern, tree.Variable), "`!` is for one variable"
-                state = replace(state, blockers=(*state.blockers, loop.pattern.name))
+                claim = _Claim(loop.pattern.name, tuple(until for until, _ in within.untils))
+                state = replace(state, claims=(*state.claims, claim))
             yield from then(state)
 
         def rounds(state: _State, count: int) -> Iterator[Outcome]:
@@ -284,6 +295,7 @@ class Search:
         bound = pairs(state.bound)
         deadline = None if first else self.deadline(state.bound)
         died = None
+        claims = state.claims
         for row in range(state.last + 1, len(self.rows)):
             if deadline is not None and self.times[row] > deadline:
                 break
@@ -291,19 +303,20 @@ class Search:
                 died = row
                 break
             satisfied = self.holds(name, row, bound)
-            blocked = any(self.holds(loop, row, bound) for loop in state.blockers)
-            stopped = [entry for until, entry in inside.untils if self._met(until, row, bound)]
+            claims = tuple(c for c in claims if not any(self._met(u, row, bound) for u in c.untils))
+            blocked = any(self.holds(claim.name, row, bound) for claim in claims)
+            stopped = [since for until, since in inside.untils if self._met(until, row, bound)]
             if satisfied and not blocked and not stopped:
                 binding = Binding(name, row, place, inside.shown)
                 yield from then(state.taking(binding))
-            # Rule 6: a row that meets UNTIL is never taken. Reading: while the first repetition is waited for, it may be passed
-            # over like any other row, so with `~>` only if it fails the condition of DEFINE (rule 2).
+            # Rule 6: a row that meets UNTIL is never taken. Reading: while the first repetition of a loop over one variable is
+            # waited for, it may be passed over like any other row, so with `~>` only if it fails the condition of DEFINE (rule 2).
             if (
                 first
                 or link is STRICT
                 or (link is RELAXED and satisfied)
                 or blocked
-                or any(entry < len(bound) for entry in stopped)
+                or any(since <= len(bound) for since in stopped)
                 or any(self.holds(n.name, row, bound) for n in state.nots if not n.strict)
             ):
                 died = row
@@ -368,6 +381,16 @@ def _flat(
 
 def _is_loop(node: tree.Pattern) -> bool:
     return isinstance(node, tree.Loop) or (isinstance(node, tree.Exclusion) and _is_loop(node.pattern))
+
+
+def _is_over_one_variable(loop: tree.Loop) -> bool:
+    """And not over a group; an optional loop is what the loop is."""
+    part = loop.pattern
+    while isinstance(part, tree.Exclusion):
+        part = part.pattern
+    if isinstance(part, tree.Loop) and loop.most == 1:
+        return _is_over_one_variable(part)
+    return isinstance(part, tree.Variable)
 
 
 def _stands_for_something(node: tree.Pattern) -> bool:

@@ -100,9 +100,11 @@ class TestQueries:
             "                it is no row with humidity > 90 (UNTIL)",
             "3  C          any later such row  -> 3 C, 4 D",
             "                no row with humidity > 90 (UNTIL) up to and including it",
-            "4  D          next such row       -> 5 (absence)",
+            "4  D          next such row       -> 6 (absence)",
             "                no C up to and including it",
-            "5  (absence)  its time runs out   -> ACCEPT",
+            "                from a row with humidity > 90 (UNTIL) on it is 5",
+            "5  D          next such row       -> 6 (absence)",
+            "6  (absence)  its time runs out   -> ACCEPT",
             "                no E as the very next row",
         ]
 

@@ -5,10 +5,13 @@ Rule 1  A state waits for one row of one variable, reached in one way. What the 
 Rule 2  The states that follow a taken row are listed in the order of preference; ACCEPT among them is the end of a match.
 Rule 3  A veto kills a partial match: PASSED when a row that is passed over satisfies it (`~> NOT B ~>`), NEXT when the one
         row behind the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
-        (the loop of a `!`, an UNTIL between repetitions), TAKEN when the taken one does (an UNTIL at the first repetition).
+        (the loop of a `!`, an UNTIL between repetitions, a group's UNTIL), TAKEN when the taken one does (the UNTIL of a loop
+        over one variable, at the first repetition).
 Rule 4  An ABSENT state takes no row: it is a match once its time has run out, and every negation since the last taken row
         holds until then. An AT_END state is a match if no row follows.
-Rule 5  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
+Rule 5  The claim of a `!` on the rows behind its loop ends with a row that meets an UNTIL of the loop or of a group around it:
+        the partial match goes on in the state without that veto (`ends`), and that row is looked at there.
+Rule 6  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
 
 Nothing here looks at rows: an automaton is made once for a query and never changes.
 """
@@ -65,6 +68,8 @@ class Automaton(NamedTuple):
     complete: NDArray[np.bool_]  # a match may end with the row taken here
     veto_from: NDArray[np.int64]
     veto: NDArray[np.int64]  # [v, 3]: kind, condition, variable (-1: none)
+    ends_from: NDArray[np.int64]
+    ends: NDArray[np.int64]  # [e, 2]: a condition, and the state to go on in when a row meets it
     follow_from: NDArray[np.int64]
     follow: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -84,6 +89,7 @@ class Veto(NamedTuple):
     variable: int
     negation: bool = False
     followed: bool = False
+    untils: tuple[int, ...] = ()  # conditions that end it
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +149,7 @@ def create(shape: Shape) -> Automaton:
     builder = _Builder()
     start, end = _Place(), _Place()
     builder.add(shape, start, end, frozenset(), hidden=False, after=())
-    return _Explorer(builder.untils, end).run(start)
+    return _Explorer(builder.untils, builder.groups, end).run(start)
 
 
 class _Builder:
@@ -151,6 +157,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.untils: dict[int, int] = {}
+        self.groups: set[int] = set()  # loops over more than one variable
         self._loops = 0
         self._rounds = 0
         self._elements: dict[int, int] = {}
@@ -228,11 +235,13 @@ class _Builder:
         self._loops += 1
         if loop.until is not None:
             self.untils[number] = loop.until
+        if not _is_over_one_variable(loop):
+            self.groups.add(number)
         inside = loops | {number}
         # A negation behind a group is not asked inside its rounds; an optional loop is watched like the loop.
         watched = after if loop.most == 1 and _is_loop(loop.part) else ()
         out = _Place()
-        out.ways.append((end, _Action(vetoes=self._blocks(loop), out_of=number)))
+        out.ways.append((end, _Action(vetoes=self._claims(loop, inside), out_of=number)))
         here = begin
         copies = loop.least if loop.most is None else loop.most
         for repetition in range(copies):
@@ -295,10 +304,11 @@ class _Builder:
         leaving.ways.append((out, _Action(leave=round_, empty=True, undo=True)))
         leave_or_go_on(following, _again(loop, number, loop.least + 1, after))
 
-    def _blocks(self, loop: Loop) -> tuple[Veto, ...]:
+    def _claims(self, loop: Loop, inside: frozenset[int]) -> tuple[Veto, ...]:
         if not loop.blocking or loop.least == loop.most:
             return ()
-        return tuple(Veto(ANY_ROW, one.condition, one.variable) for one in _ones(loop.part))
+        untils = tuple(self.untils[number] for number in sorted(inside & self.untils.keys()))
+        return tuple(Veto(ANY_ROW, one.condition, one.variable, untils=untils) for one in _ones(loop.part))
 
 
 def _again(loop: Loop, number: int, repetition: int, after: tuple[Veto, ...]) -> _Action:
@@ -329,6 +339,16 @@ def _is_loop(shape: Shape) -> bool:
     return isinstance(shape, Loop) or (isinstance(shape, Hidden) and _is_loop(shape.part))
 
 
+def _is_over_one_variable(loop: Loop) -> bool:
+    """And not over a group; an optional loop is what the loop is."""
+    part = loop.part
+    while isinstance(part, Hidden):
+        part = part.part
+    if isinstance(part, Loop) and loop.most == 1:
+        return _is_over_one_variable(part)
+    return isinstance(part, One)
+
+
 def _stands_for_something(shape: Shape) -> bool:
     """Whether a negation before it is not at the end of the pattern."""
     match shape:
@@ -353,14 +373,16 @@ def _ones(shape: Shape) -> Iterator[One]:
             yield from _ones(shape.part)
 
 
-_Key = tuple[_Place | None, int, int, tuple[tuple[int, int, int], ...]]
+_Forbidden = tuple[int, int, int, tuple[int, ...]]  # kind, condition, variable, conditions that end it
+_Key = tuple[_Place | None, int, int, tuple[_Forbidden, ...]]
 
 
 class _Explorer:
     """Finds the states that can be reached, each with the vetoes of the way there."""
 
-    def __init__(self, untils: dict[int, int], end: _Place) -> None:
+    def __init__(self, untils: dict[int, int], groups: set[int], end: _Place) -> None:
         self.untils = untils
+        self.groups = groups
         self.end = end
         self.numbers: dict[_Key, int] = {}
         self.keys: list[_Key] = []
@@ -368,13 +390,24 @@ class _Explorer:
     def run(self, start: _Place) -> Automaton:
         first = self._targets(start, None)
         follow: list[list[int]] = []
+        ends: list[list[tuple[int, int]]] = []
         while len(follow) < len(self.keys):
             place, kind, _, _ = self.keys[len(follow)]
+            ends.append(self._ends_of_claims(self.keys[len(follow)]))
             if kind != TAKE or place is None:
                 follow.append([])
                 continue
             follow.append([target for target, _ in self._targets(place, place)])
-        return self._columns(first, follow)
+        return self._columns(first, follow, ends)
+
+    def _ends_of_claims(self, key: _Key) -> list[tuple[int, int]]:
+        """The conditions that end a claim, each with the state that is without it."""
+        place, kind, link, vetoes = key
+        found = []
+        for veto in vetoes:
+            rest = tuple(other for other in vetoes if other != veto)
+            found += [(until, self._number((place, kind, link, rest))) for until in veto[3]]
+        return found
 
     def _targets(self, origin: _Place, taken: _Place | None) -> list[tuple[int, bool]]:
         """What can come next, in order of preference; each once."""
@@ -403,13 +436,14 @@ class _Explorer:
         negations = [veto for veto in way.vetoes if veto.negation]
         if all(veto.followed for veto in negations):
             return ACCEPT
-        vetoes = dict.fromkeys((veto.kind, veto.condition, veto.variable) for veto in negations)
+        vetoes = dict.fromkeys((veto.kind, veto.condition, veto.variable, ()) for veto in negations)
         return self._number((None, ABSENT, ANY, tuple(vetoes)))
 
     def _taking(self, place: _Place, way: _Way, *, started: bool) -> int:
-        vetoes = [(veto.kind, veto.condition, veto.variable) for veto in way.vetoes]
+        vetoes = [(veto.kind, veto.condition, veto.variable, veto.untils) for veto in way.vetoes]
         for loop in sorted(place.loops & self.untils.keys()):
-            vetoes.append((ANY_ROW if loop in way.loops else TAKEN, self.untils[loop], -1))
+            governs = loop in way.loops or loop in self.groups
+            vetoes.append((ANY_ROW if governs else TAKEN, self.untils[loop], -1, ()))
         if not started:
             # An attempt begins with this row: nothing was passed over, and nothing is waited for.
             begun = tuple(dict.fromkeys(veto for veto in vetoes if veto[0] in (ANY_ROW, TAKEN)))
@@ -422,7 +456,9 @@ class _Explorer:
             self.keys.append(key)
         return number
 
-    def _columns(self, first: list[tuple[int, bool]], follow: list[list[int]]) -> Automaton:
+    def _columns(
+        self, first: list[tuple[int, bool]], follow: list[list[int]], ends: list[list[tuple[int, int]]]
+    ) -> Automaton:
         elements = [place.element if place else None for place, _, _, _ in self.keys]
         given = [element or (-1, -1, False, 1 << 30) for element in elements]
         veto_counts = [len(vetoes) for _, _, _, vetoes in self.keys]
@@ -435,7 +471,9 @@ class _Explorer:
             place=_ints([number for _, _, _, number in given]),
             complete=np.array([ACCEPT in targets for targets in follow], np.bool_),
             veto_from=_pointers(veto_counts),
-            veto=_ints([list(veto) for _, _, _, vetoes in self.keys for veto in vetoes]).reshape(-1, 3),
+            veto=_ints([list(veto[:3]) for _, _, _, vetoes in self.keys for veto in vetoes]).reshape(-1, 3),
+            ends_from=_pointers([len(listed) for listed in ends]),
+            ends=_ints([list(end) for listed in ends for end in listed]).reshape(-1, 2),
             follow_from=_pointers([len(targets) for targets in follow]),
             follow=_ints([target for targets in follow for target in targets]),
             first=_ints([target for target, _ in first]),

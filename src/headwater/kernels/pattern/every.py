@@ -61,6 +61,7 @@ from headwater.kernels.pattern.runs import (
     told_line,
     vetoed,
     wider,
+    without_ended_claims,
 )
 
 
@@ -190,6 +191,11 @@ def watch(
                         whole[slot] = threads[side, thread, MEMORY + slot]
                     for slot in range(doubles):
                         double[slot] = remembered[side, thread, slot]
+                if auto.ends_from[state + 1] > auto.ends_from[state]:
+                    state = without_ended_claims(
+                        auto, state, programs, memory, table, at, low, high, offset, whole, double, trial_whole,
+                        trial_double, number + 1, stack,
+                    )  # fmt: skip
                 is_next = node >= 0 and nodes[node, ROW] + offset + 1 == at
                 has_veto = auto.veto_from[state + 1] > auto.veto_from[state]
                 takes = False
@@ -261,6 +267,7 @@ def watch(
                     continue
                 for column in range(MEMORY + wholes):
                     threads[other, fresh, column] = threads[side, thread, column]
+                threads[other, fresh, STATE] = state
                 for slot in range(doubles):
                     remembered[other, fresh, slot] = double[slot]
                 fresh += 1

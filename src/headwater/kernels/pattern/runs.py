@@ -225,6 +225,39 @@ def vetoed(
 
 
 @njit(cache=True)
+def without_ended_claims(
+    auto: Automaton,
+    state: int,
+    programs: Programs,
+    memory: Memory,
+    table: Table,
+    row: int,
+    low: int,
+    high: int,
+    offset: int,
+    whole: NDArray[np.int64],
+    double: NDArray[np.float64],
+    trial_whole: NDArray[np.int64],
+    trial_double: NDArray[np.float64],
+    match_number: int,
+    stack: Stack,
+) -> int:
+    """The state in which a partial match looks at a row: without the claims of greedy loops whose UNTIL the row meets."""
+    at = auto.ends_from[state]
+    while at < auto.ends_from[state + 1]:
+        met = satisfied(
+            auto.ends[at, 0], -1, programs, memory, table, row, low, high, offset, whole, double, trial_whole,
+            trial_double, match_number, stack,
+        )  # fmt: skip
+        if met:
+            state = auto.ends[at, 1]
+            at = auto.ends_from[state]
+        else:
+            at += 1
+    return state
+
+
+@njit(cache=True)
 def compact(
     nodes: NDArray[np.int64],
     count: int,

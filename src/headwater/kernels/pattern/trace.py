@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -310,7 +310,8 @@ class _Walk:
             if not self.threads or self._too_many(at):
                 break
             fresh: dict[object, _Thread] = {}
-            for thread in self.threads:
+            for waiting in self.threads:
+                thread = self._without_ended_claims(waiting, at)
                 node, stays = self._moved(thread, at)
                 for target in self._follow(thread.state) if node is not None else ():
                     assert node is not None
@@ -381,6 +382,19 @@ class _Walk:
                 thread.whole, thread.double, trial_whole, trial_double, self.number, data.stack,
             )
         )  # fmt: skip
+
+    def _without_ended_claims(self, thread: _Thread, at: int) -> _Thread:
+        """As `runs.without_ended_claims` says it; only MATCH EVERY has greedy loops."""
+        auto = self.data.auto
+        place = int(auto.ends_from[thread.state])
+        while place < auto.ends_from[thread.state + 1]:
+            condition, state = auto.ends[place].tolist()
+            if self._holds(condition, -1, thread, at):
+                thread = replace(thread, state=state)
+                place = int(auto.ends_from[state])
+            else:
+                place += 1
+        return thread
 
     def _veto(self, thread: _Thread, at: int, *, takes: bool) -> int | None:
         """The first veto that a row meets, as `runs.vetoed` asks them."""

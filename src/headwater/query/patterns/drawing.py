@@ -64,7 +64,7 @@ def draw(asked: Recognition, written: MatchRecognize, source: StreamSchema) -> D
         return _draw_mode(asked, dict(zip((name for name, _ in asked.define), texts, strict=False)))
     query = make_query("", "", 0, None, asked, source)
     auto = create(query.shape)
-    followed = set(auto.follow.tolist())
+    followed = _followed(auto)
     states = tuple(_state(auto, query, texts, state, state in followed) for state in range(auto.states))
     begin = zip(auto.first.tolist(), auto.first_at_edge.tolist(), strict=True)
     return Drawing(tuple(begin), states)
@@ -115,6 +115,10 @@ def _state(
     forbidden = tuple(
         _veto(kind, _condition(query, texts, number, variable)) for kind, number, variable in vetoes
     )
+    forbidden += tuple(
+        f"from a {_condition(query, texts, number, -1)} on it is {target + 1}"
+        for number, target in auto.ends[auto.ends_from[state] : auto.ends_from[state + 1]].tolist()
+    )
     kind = int(auto.kind[state])
     if kind == ABSENT:
         return State(_ABSENCE, "", "its time runs out", forbidden, (ACCEPT,))
@@ -129,6 +133,18 @@ def _state(
         forbidden,
         tuple(auto.follow[auto.follow_from[state] : auto.follow_from[state + 1]].tolist()),
     )
+
+
+def _followed(auto: Automaton) -> set[int]:
+    """The states that wait behind a row, those included that they become when a claim ends."""
+    found = set(auto.follow.tolist()) - {ACCEPT}
+    waiting = list(found)
+    while waiting:
+        state = waiting.pop()
+        targets = set(auto.ends[auto.ends_from[state] : auto.ends_from[state + 1], 1].tolist()) - found
+        found |= targets
+        waiting += targets
+    return found
 
 
 def _how(link: int) -> str:

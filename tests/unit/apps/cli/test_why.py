@@ -180,14 +180,33 @@ class TestOtherEnds:
             "  t > 5: 1.0 > 5 is false",
         ]
 
-    def test_until_and_greedy_loops(self, capsys) -> None:
+    def test_until_ends_a_loop_and_what_it_claims(self, capsys) -> None:
         pattern = "MATCH EVERY PATTERN (A B~+! UNTIL (t > 90) ~> C) DEFINE A AS n = 1, B AS h > 0, C AS n = 3"
         ask("m 0 1 0 1", "m 1 1 1 2", "m 2 95 0 2", "m 3 1 5 2", pattern=pattern)
         assert stopped(capsys) == [
             "waited for the next B: UNTIL ended the loop at :02Z",
             "  t > 90: 95.0 > 90 is true",
+            "waited for the next C: the input ended",
+            "  2 rows were passed over, the last at :03Z",
+            "  n = 3: 2 = 3 is false",
+        ]
+
+    def test_a_greedy_loop_claims_what_it_could_take(self, capsys) -> None:
+        pattern = "MATCH EVERY PATTERN (A B~{1,2}! ~> C) DEFINE A AS n = 1, B AS h > 0, C AS n = 3"
+        ask("m 0 1 0 1", "m 1 1 1 2", "m 2 1 1 2", "m 3 1 5 2", pattern=pattern)
+        assert stopped(capsys) == [
             "waited for the next C: B! leaves none behind, but one came at :03Z",
             "  h > 0: 5.0 > 0 is true",
+        ]
+
+    def test_until_of_a_group_ends_the_wait_for_its_first_row(self, capsys) -> None:
+        pattern = (
+            "MATCH EVERY PATTERN (A ~> (B ~> C)~+ UNTIL (t > 90)) DEFINE A AS n = 1, B AS h > 0, C AS n = 3"
+        )
+        ask("m 0 1 0 1", "m 1 95 0 2", "m 2 1 1 2", pattern=pattern)
+        assert stopped(capsys) == [
+            "waited for the next B: UNTIL ended the loop at :01Z",
+            "  t > 90: 95.0 > 90 is true",
         ]
 
     def test_the_end_of_the_partition(self, capsys) -> None:
