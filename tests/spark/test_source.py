@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 
-from headwater.hosts.spark import followed, source
+from headwater.hosts.spark import follow_source as source
+from headwater.hosts.spark import followed
+from headwater.hosts.spark.follow_source import FollowReader
 from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_inputs
-from headwater.hosts.spark.source import FollowReader, options_for
+from headwater.hosts.spark.source import options_for
 from headwater.model import HostError
 from headwater.query.plan import compile_text
 from tests.unit.hosts.spark.followed_folder import HEADER, row, rows_of

@@ -2,7 +2,9 @@
 
 ```
 session, java     an embedded Spark, silent and quick to start, on a Java from the package index
-source, file_log  files, read and packed by Python          frames   a user's DataFrames, admitted by Catalyst
+source            files, read and packed by Python (follow_source, bounded_source)
+inputs, followed  what `--input` is, and what is new in its files (seen_file), numbered in the file_log (entry_reading)
+frames            a user's DataFrames, admitted by Catalyst
 packing, seats    rows on their way to zones, and which task a zone has
 operate           the stateful stage                        bounded  the same kernels over a bounded input
 points            the points of a user's DataFrames

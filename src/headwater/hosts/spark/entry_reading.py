@@ -17,7 +17,7 @@ from headwater.hosts.files.extents import persistently
 from headwater.hosts.files.pieces import Wanted
 from headwater.hosts.files.reading import PARQUET_NAMES, format_name
 from headwater.hosts.spark.file_log import Entry
-from headwater.hosts.spark.followed import opened, with_inode
+from headwater.hosts.spark.seen_file import opened, with_inode
 from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 

@@ -99,10 +99,7 @@ class FileLog:
         assert [entry.number for entry in new] == list(range(self.count, self.count + len(new)))
         if not self.lines:
             self._rewrite()
-        with self.file.open("ab") as log:
-            log.write(b"".join(to_line(asdict(entry)) for entry in new))
-            log.flush()
-            os.fsync(log.fileno())
+        self._write(b"".join(to_line(asdict(entry)) for entry in new))
         self.entries.update({entry.number: entry for entry in new})
         self.count += len(new)
         self.lines += len(new)
@@ -111,6 +108,22 @@ class FileLog:
         """Forget all entries but these."""
         self.entries = {entry.number: entry for entry in sorted(kept, key=lambda entry: entry.number)}
         self._rewrite()
+
+    def _write(self, lines: bytes) -> None:
+        """Put lines on the disk; when that fails, for a full disk say, none of them."""
+        with self.file.open("ab") as log:
+            before = log.tell()
+            try:
+                log.write(lines)
+                log.flush()
+                os.fsync(log.fileno())
+            except OSError as cause:
+                os.truncate(self.file, before)
+                raise HostError(
+                    "checkpoint-unwritable",
+                    f"cannot write to '{self.file}': {cause.strerror or cause}",
+                    advice=["nothing is lost: the next start with the same --checkpoint goes on"],
+                ) from cause
 
     def _rewrite(self) -> None:
         lines = [to_line({"format": FORMAT, "input": self.name, "next": self.count})]

@@ -15,46 +15,28 @@ Rule 6  A file that another input of the stream reads is not read here, and told
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED
-from headwater.hosts.files.fingerprints import EMPTY, Fingerprint, fingerprint
-from headwater.hosts.files.line_ends import complete_csv, complete_json, count_line_ends
-from headwater.hosts.files.reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES, format_name
+from headwater.hosts.files.fingerprints import EMPTY
 from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.file_log import MOST_GONE, SPARE_LINES, Entry, FileLog
+from headwater.hosts.spark.seen_file import (
+    BEGUN_AGAIN,
+    EDITED,
+    GZIP,
+    LINKED,
+    SHRUNK,
+    SeenFile,
+    has,
+    opened,
+    with_inode,
+)
 from headwater.model import SECOND
 
 STILL_US: Final = 30 * SECOND
 GZIP_STILL_US: Final = 2 * SECOND
-
-GROWN: Final = (
-    "grown-file: something was added after it was read, and was not read; "
-    "write such files elsewhere and rename them into the folder when they are complete"
-)
-SHRUNK: Final = (
-    "shrunk-file: it is shorter than when it was read; what is added from here on is read, "
-    "what may have been written in between is not"
-)
-BEGUN_AGAIN: Final = (
-    "shrunk-file: it is shorter than when it was read, and too short to tell whether it is a new one; "
-    "it was read from its beginning as a new file"
-)
-LINKED: Final = (
-    "linked-file: another input of the stream reads the same file, under this or another name; it is read once; "
-    "give each file to one input"
-)
-EDITED: Final = (
-    "edited-file: what was read of it has been changed; it was read again from its beginning as a new file, "
-    "and rows that were read before may count twice"
-)
-_CSV, _JSON, _GZIP, _PARQUET, _UNKNOWN = "csv", "json", "gzip", "parquet", "unknown"
-_KINDS: Final = {_CSV: CSV_NAMES, _JSON: JSON_NAMES, _PARQUET: PARQUET_NAMES}
-_PARQUET_END: Final = b"PAR1"
 
 
 class FollowedFiles:
@@ -130,7 +112,7 @@ class FollowedFiles:
             earlier, reason = self._earlier(name, file, stat)
             if not stat.st_size and known is not None:
                 return None  # emptied, and nothing written yet
-            seen = _Seen(name, file, stat, number, reason, earlier, self.columns)
+            seen = SeenFile(name, file, stat, number, reason, earlier, self.columns)
             if self._is_of_others(seen):
                 return None if earlier else seen.linked()
             entry = seen.entry(final=final)
@@ -146,13 +128,23 @@ class FollowedFiles:
         """Where a file is."""
         return os.path.join(self.watch.root, name)  # noqa: PTH118 - called for each file of a folder
 
-    def _is_of_others(self, seen: _Seen) -> bool:
+    def _is_of_others(self, seen: SeenFile) -> bool:
         """Whether another input of the stream reads the file."""
         if seen.earlier is not None:
             return seen.earlier.reason == LINKED
         identity = seen.stat.st_dev, seen.stat.st_ino
-        found = (other.by_identity.get(identity) for other in self.others)
-        return any(entry is not None and entry.fingerprint.fits(seen.file) for entry in found)
+        return any(other is not self and other._reads(identity) for other in self.others)
+
+    def _reads(self, identity: tuple[int, int]) -> bool:
+        """Whether a file is here and was read; an inode alone may be that of a file that is gone."""
+        known = self.by_identity.get(identity)
+        if known is None:
+            return False
+        try:
+            told = os.stat(self.place(known.path))  # noqa: PTH116
+        except OSError:
+            return False
+        return (told.st_dev, told.st_ino) == identity
 
     def _rotated(self, name: str) -> list[str]:
         """Where a file is now that had this name, if another has it and the new name is not among those looked at."""
@@ -174,7 +166,9 @@ class FollowedFiles:
         """What is known of an open file, None if it is a new one; and what there is to tell about that."""
         same = self.by_identity.get((stat.st_dev, stat.st_ino))
         for known in (same, self.by_path.get(name)):
-            if known is not None and stat.st_size >= known.stop and known.fingerprint.fits(file):
+            if known is None or stat.st_size < known.stop or not (known.stop or known.path == name):
+                continue  # of a file that was empty only the name says something
+            if known.fingerprint.fits(file):
                 return known, ""
         if same is None or not stat.st_size or not same.stop:
             return None, ""
@@ -185,12 +179,12 @@ class FollowedFiles:
             return None, BEGUN_AGAIN
         return (same, SHRUNK) if begins else (None, "")
 
-    def _has_waited(self, name: str, seen: _Seen, now: int) -> bool:
+    def _has_waited(self, name: str, seen: SeenFile, now: int) -> bool:
         """Whether a file that is not complete has been still for long enough."""
         before = self.waiting.get(name)
         if before is None or (before.size, before.changed_ns) != (seen.stat.st_size, seen.stat.st_mtime_ns):
             before = self.waiting[name] = _Waiting(seen.stat.st_size, seen.stat.st_mtime_ns, now)
-        return now - before.since >= (GZIP_STILL_US if seen.kind == _GZIP else STILL_US)
+        return now - before.since >= (GZIP_STILL_US if seen.kind == GZIP else STILL_US)
 
     def _unreadable(self, name: str, number: int, fault: OSError) -> Entry | None:
         """Rule 5: the entry that tells of it, the first time."""
@@ -216,147 +210,5 @@ class _Waiting:
     since: int
 
 
-@dataclass(slots=True)
-class _Seen:
-    """An open file that may have something new; `earlier` is what is known of it."""
-
-    path: str
-    file: int
-    stat: os.stat_result
-    number: int
-    reason: str
-    earlier: Entry | None
-    columns: Sequence[str]
-    waits: bool = False
-
-    @property
-    def kind(self) -> str:
-        """How it is read, which goes by the name it had first."""
-        name = format_name(self.name)
-        if name.endswith(".gz") and name.endswith((*CSV_NAMES, *JSON_NAMES)):
-            return _GZIP
-        return next((kind for kind, names in _KINDS.items() if name.endswith(names)), _UNKNOWN)
-
-    @property
-    def name(self) -> str:
-        return self.earlier.name if self.earlier else self.path
-
-    def entry(self, *, final: bool) -> Entry | None:
-        """What is to be read of it now, if anything; `final`: it is complete as it is."""
-        if self.reason == SHRUNK:
-            lines = count_line_ends(self.file, 0, self.stat.st_size, self._line_end)
-            size = self.stat.st_size
-            return self._made(size, size, line=1 + lines, rows=False, unfinished=not self._ends_line(size))
-        return self._text(final) if self.kind in (_CSV, _JSON) else self._whole(final)
-
-    def linked(self) -> Entry:
-        """What is told of a file that another input reads."""
-        self.reason = LINKED
-        return self._made(0, self.stat.st_size, rows=False)
-
-    def known_as(self, earlier: Entry) -> Entry:
-        """What is known of a file that says the same as before."""
-        stat = self.stat
-        return replace(
-            earlier,
-            path=self.path,
-            device=stat.st_dev,
-            inode=stat.st_ino,
-            size=stat.st_size,
-            changed_ns=stat.st_mtime_ns,
-        )
-
-    def _text(self, final: bool) -> Entry | None:
-        before, size = self.earlier, self.stat.st_size
-        start, mid_line = (before.stop, before.unfinished) if before else (0, False)
-        stop = size if final else self._complete(start, size, mid_line=mid_line)
-        self.waits = stop < size or (not size and before is None)
-        if stop == start and not (final and before is None):
-            return None
-        line = before.line + count_line_ends(self.file, before.start, start, self._line_end) if before else 1
-        return self._made(start, stop, line=line, mid_line=mid_line, unfinished=not self._ends_line(stop))
-
-    def _whole(self, final: bool) -> Entry | None:
-        before, size = self.earlier, self.stat.st_size
-        if before is not None and (size == before.stop or self.kind == _UNKNOWN):
-            return None
-        if before is not None and not before.unfinished:
-            self.reason = GROWN
-            return None if before.reason == GROWN else self._made(0, size, rows=False)
-        finished = self.kind != _PARQUET or os.pread(self.file, 4, max(0, size - 4)) == _PARQUET_END
-        self.waits = not final and (self.kind == _GZIP or not finished)
-        return None if self.waits else self._made(0, size, unfinished=not finished)
-
-    def _complete(self, start: int, stop: int, *, mid_line: bool) -> int:
-        if self.kind == _CSV:
-            return complete_csv(self.file, start, stop, self.columns, mid_line=mid_line)
-        return complete_json(self.file, start, stop)
-
-    @property
-    def _line_end(self) -> re.Pattern[bytes]:
-        return ANY_LINE_END if self.kind == _CSV else LINE_FEED
-
-    def _ends_line(self, stop: int) -> bool:
-        return not stop or os.pread(self.file, 1, stop - 1) in (b"\n", b"\r")
-
-    def _made(
-        self,
-        start: int,
-        stop: int,
-        *,
-        line: int = 1,
-        rows: bool = True,
-        mid_line: bool = False,
-        unfinished: bool = False,
-    ) -> Entry:
-        stat, digests = self.stat, fingerprint(self.file, stop)
-        return Entry(
-            number=self.number,
-            path=self.path,
-            name=self.name,
-            device=stat.st_dev,
-            inode=stat.st_ino,
-            size=stat.st_size,
-            changed_ns=stat.st_mtime_ns,
-            start=start,
-            stop=stop,
-            line=line,
-            mid_line=mid_line,
-            unfinished=unfinished,
-            beginnings=digests.beginnings,
-            ending=digests.ending,
-            rows=rows,
-            reason=self.reason,
-        )
-
-
 def _nothing_known(path: str) -> Entry:
     return Entry(0, path, path, 0, 0, -1, 0, 0, 0, 1, False, False, (), EMPTY.ending, rows=False)
-
-
-def with_inode(folder: str, inode: int) -> list[str]:
-    """The names of a folder that have an inode."""
-    try:
-        with os.scandir(folder or ".") as items:
-            return [item.name for item in items if item.inode() == inode]
-    except OSError:
-        return []
-
-
-def has(path: str, digests: Fingerprint) -> bool:
-    """Whether a file can be read and has the bytes of a fingerprint."""
-    try:
-        with opened(path) as file:
-            return digests.fits(file)
-    except OSError:
-        return False
-
-
-@contextmanager
-def opened(path: str) -> Iterator[int]:
-    """A file to look into; a pipe is not waited for."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        yield file
-    finally:
-        os.close(file)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.hosts.spark import file_log
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.model import HostError
 
@@ -84,3 +85,21 @@ def test_a_log_that_is_written_anew_keeps_its_numbers(tmp_path) -> None:
     log.append(entries(1, first=12))
     again = FileLog(tmp_path, "weather=/in")
     assert (again.count, list(again.entries)) == (13, [8, 9, 12])
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch) -> None:
+    log = FileLog(tmp_path, "weather=/in")
+    log.append(entries(1))
+    whole = the_file(tmp_path).read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(file_log.os, "fsync", full)
+    with pytest.raises(HostError, match="No space left on device") as refusal:
+        log.append(entries(2, first=1))
+    assert refusal.value.code == "checkpoint-unwritable"
+    assert the_file(tmp_path).read_bytes() == whole
+    monkeypatch.undo()
+    log.append(entries(1, first=1))
+    assert FileLog(tmp_path, "weather=/in").count == 2

@@ -304,6 +304,15 @@ def test_a_file_that_is_renamed_before_it_is_read_is_found(followed) -> None:
     assert followed.rows_of(entries) == (["s1", "s2"], [])
 
 
+def test_an_inode_that_is_used_again_says_nothing_about_a_file_that_was_empty(followed) -> None:
+    """The identity is that of the empty file, whichever the file system gives."""
+    (followed.folder / "a.jsonl").write_text("")
+    assert followed.read(final=True) == ([], ["empty-file"])
+    (followed.folder / "a.jsonl").rename(followed.folder / "b.csv")
+    append(followed.folder / "b.csv", HEADER + row(1))
+    assert followed.read() == (["s1"], [])
+
+
 @pytest.mark.parametrize("given", ["log.csv", "*.csv"])
 def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_asked_for(followed, given) -> None:
     path = followed.folder / "log.csv"
