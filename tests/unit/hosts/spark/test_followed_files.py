@@ -363,7 +363,7 @@ def test_changes_in_turn_with_restarts_lose_and_double_nothing(followed) -> None
     choose = random.Random(19)
     log, number, rotations, read = followed.folder / "log.csv", 0, 0, []
     log.write_text(HEADER)
-    for _ in range(400):
+    for _ in range(200):
         act = choose.randrange(6)
         text = "".join(
             row(n, '"a ""note""\nof two lines"') for n in range(number, number + choose.randint(1, 3))
