@@ -22,16 +22,28 @@ CHANCES = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fract
 
 
 Place = Callable[[Fraction], Fraction]
-"""Where a drawn value really is, as a float that the kernel holds exactly."""
+"""Where a drawn value really is: a decimal, of which the kernel has the nearest float."""
 
 
-def _from(offset: float, unit: float = 1.0) -> Place:
-    return lambda value: Fraction(offset + unit * float(value))
+def _from(offset: int, unit: str = "1") -> Place:
+    return lambda value: offset + Fraction(unit) * value
 
 
-NEAR_ZERO = _from(0.0)
-places = st.sampled_from([NEAR_ZERO, NEAR_ZERO, _from(4e10), _from(-5e6), _from(1e9, 0.02), _from(2.0**50)])
-"""Near zero; far from it, where halves are still exact; and two hundredths apart, as near as floats have them."""
+NEAR_ZERO = _from(0)
+places = st.sampled_from(
+    [
+        NEAR_ZERO,
+        NEAR_ZERO,
+        _from(40_000_000_000),
+        _from(-5_000_000),
+        _from(1_000_000_000, "0.02"),
+        _from(2**50),
+        _from(24, "0.1"),
+        _from(24, "0.01"),
+        _from(0, "0.1"),
+    ]
+)
+"""Near zero; far from it, where halves are still exact; and tenths and hundredths, which no float holds exactly."""
 
 
 def halves(low: int, high: int) -> st.SearchStrategy[Fraction]:

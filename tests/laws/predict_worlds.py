@@ -2,18 +2,19 @@
 
 Few values, few slopes, few times: lines that are parallel or the same, that reach a bound just when a life ends, updates of one
 time, tolerances that are as large as the bound, NULLs. All numbers are such that crossings fall on numbers that floats hold
-exactly, so that touching is touching for the kernel too. So they are in worlds that are far from zero, or whose values are hundredths apart
-there.
+exactly, so that touching is touching for the kernel too. So they are in worlds that are far from zero. In worlds of tenths and hundredths
+floats hold none of them exactly, and what touches by the decimals that are written touches for the kernel all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.kernel import PredictKernel
@@ -77,8 +78,11 @@ BOUNDS = (0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0)
 WITHINS = (0, 0, 1, 2, 2, 4, 8)  # half seconds
 HALF = SECOND // 2
 TIMES = range(-6, 12)  # half seconds, so that some come before 1970
-FAR = ((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (4e10, 1.0), (-5e6, 1.0), (1e9, 0.02))
-"""From where values of a world are counted, and in what."""
+FAR = (
+    (0.0, 1.0, 1.0), (0.0, 1.0, 1.0), (0.0, 1.0, 1.0), (4e10, 1.0, 1.0), (-5e6, 1.0, 1.0), (1e9, 0.02, 1.0),
+    (24.0, 0.1, 0.1), (24.0, 0.01, 0.01),
+)  # fmt: skip
+"""From where values of a world are counted, and in what; and in what slopes, tolerances and differences are."""
 FALLING = (Comparator.LESS_EQUAL, Comparator.LESS_EQUAL, Comparator.LESS)
 
 
@@ -246,30 +250,37 @@ def make_world(
     most = {"three": 7}.get(str(kind), rows)
     drawn = make_rows(schema, min(rows, most), random)
     shuffled = tuple(random.sample(after, len(after)))
-    offset, unit = random.choice(FAR)
+    offset, unit, step = random.choice(FAR)
     if offset:
-        drawn = _rows_from(offset, unit, drawn)
-        before = tuple(_query_from(offset, unit, query) for query in before)
-        shuffled = tuple(_query_from(offset, unit, query) for query in shuffled)
+        drawn = _rows_from(offset, unit, step, drawn)
+        before = tuple(_query_from(offset, unit, step, query) for query in before)
+        shuffled = tuple(_query_from(offset, unit, step, query) for query in shuffled)
     recipe = f"make_world({seed}, {queries=}, {rows=}, {watermarks=}, {kind=}, {telling=})"
     return PredictWorld(schema, drawn, [cut * HALF for cut in cuts], before, shuffled, seed, recipe)
 
 
-def _rows_from(offset: float, unit: float, rows: Rows) -> Rows:
+def _rows_from(offset: float, unit: float, step: float, rows: Rows) -> Rows:
     """The same updates elsewhere."""
-    moved = {
-        name: Column(DOUBLE, offset + unit * column.values, column.valid)
-        if name[-1] in "xy" and column.type is DOUBLE
-        else column
-        for name, column in rows.columns.items()
-    }
+    moved = {}
+    for name, column in rows.columns.items():
+        if name[-1] in "xy" and column.type is DOUBLE:
+            column = Column(DOUBLE, _from(offset, unit, column.values), column.valid)
+        elif name.endswith(("_slope", "tolerance")):
+            column = Column(DOUBLE, _from(0.0, step, column.values), column.valid)
+        moved[name] = column
     return Rows.of(moved)
 
 
-def _query_from(offset: float, unit: float, query: PredictQuery) -> PredictQuery:
-    """The same question elsewhere; differences are what they were, or nearly so."""
+def _from(offset: float, unit: float, numbers: Any) -> Any:
+    """Numbers elsewhere, as somebody would write them: not 0.30000000000000004."""
+    return offset + numbers if unit == 1.0 else np.round(offset + unit * numbers, 4)
+
+
+def _query_from(offset: float, unit: float, step: float, query: PredictQuery) -> PredictQuery:
+    """The same question elsewhere."""
+    values, differences = partial(_from, offset, unit), partial(_from, 0.0, step)
     conditions = tuple(
-        replace(one, bound=offset + unit * one.bound) if isinstance(one, Value) else one
+        replace(one, bound=float((values if isinstance(one, Value) else differences)(one.bound)))
         for one in query.conditions
     )
     moved = replace(query, conditions=conditions, fingerprint="")

@@ -7,7 +7,7 @@ import operator
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.geometry import (
@@ -191,28 +191,63 @@ COMPARED = {
 }
 
 
+LIFE = (Fraction(0), Fraction(0), Fraction(9))
+
+
 @settings(max_examples=400)
-@given(
-    st.floats(-1e15, 1e15), st.integers(-3, 3), st.integers(-3, 3), st.sampled_from(Comparator), st.booleans()
-)
-def test_level_lines_are_compared_as_the_floats_they_are(value, steps, off, comparator, alone):
-    #  Some last digits apart, and a bound that is some last digits off.
-    other = _after(value, steps)
-    bound = _after(other if alone else abs(value - other), off)
-    if not alone and bound < 0.0:
-        return
-    life = (Fraction(0), Fraction(0), Fraction(9))
-    one, two = (oracle.Line(*life, (Fraction(v),), (Fraction(0),), Fraction(0)) for v in (value, other))
-    asked = Asked(0, None if alone else 0, comparator, Fraction(bound))
-    holds = COMPARED[comparator](value if alone else abs(value - other), bound)
-    join = kernel_join([asked], Fraction(1), Certainty.LINE)
+@given(st.floats(-1e15, 1e15), st.integers(-3, 3), st.sampled_from(Comparator))
+def test_a_level_value_is_compared_with_its_bound_as_the_float_it_is(value, off, comparator):
+    #  A bound that is some last digits off.
+    bound = _after(value, off)
+    line = oracle.Line(*LIFE, (Fraction(value),), (Fraction(0),), Fraction(0))
+    asked = Asked(0, None, comparator, Fraction(bound))
+    assert answers_as_a_pair(line, line, asked, Certainty.LINE) == COMPARED[comparator](value, bound)
+    assert answers_alone(line, asked, Certainty.LINE) == COMPARED[comparator](value, bound)
+
+
+@st.composite
+def decimals(draw: st.DrawFn) -> tuple[int, ...]:
+    """Two numbers, their tolerances and a bound that is near what matters, in units of a last digit; and how many are behind the point."""
+    value = draw(st.integers(-(10**10), 10**10) | st.integers(0, 5000))
+    other = value + draw(st.integers(-60, 60) | st.integers(-(10**6), 10**6))
+    one, two = draw(st.tuples(*[st.integers(0, 30)] * 2))
+    near = abs(value - other) + draw(st.sampled_from([-1, 0, 1])) * (one + two)
+    return value, other, one, two, max(0, near + draw(st.integers(-1, 1))), draw(st.integers(0, 4))
+
+
+@settings(max_examples=800)
+@given(decimals(), st.sampled_from(Comparator), st.sampled_from(PLAIN))
+@example((2498, 2468, 0, 0, 30, 2), Comparator.LESS_EQUAL, Certainty.LINE)
+@example((80, 60, 0, 0, 20, 2), Comparator.GREATER, Certainty.LINE)
+@example((40_000_000_001, 40_000_000_000, 0, 0, 0, 0), Comparator.LESS_EQUAL, Certainty.LINE)
+def test_level_lines_are_compared_as_the_decimals_that_are_written(drawn, comparator, certainty):
+    value, other, one, two, bound, digits = drawn
+    unit = Fraction(1, 10**digits)
+    left = oracle.Line(*LIFE, (value * unit,), (Fraction(0),), one * unit)
+    right = oracle.Line(*LIFE, (other * unit,), (Fraction(0),), two * unit)
+    asked = Asked(0, 0, comparator, bound * unit)
+    assert answers_as_a_pair(left, right, asked, certainty) == answers_by_fractions(
+        left, right, asked, certainty
+    )
+    asked = Asked(0, None, comparator, (other + (bound if value > other else -bound)) * unit)
+    assert answers_alone(left, asked, certainty) == answers_by_fractions(left, left, asked, certainty)
+
+
+def answers_by_fractions(left, right, asked: Asked, certainty: Certainty) -> bool:
+    pieces = range(math.prod(oracle.pieces_of([asked])))
+    found = (oracle.borders(left, right, [asked], Fraction(1), certainty, piece) for piece in pieces)
+    return any(oracle.answer(one) is not None for one in found)
+
+
+def answers_as_a_pair(one, two, asked: Asked, certainty: Certainty) -> bool:
+    join = kernel_join([asked], Fraction(1), certainty)
     a, b, work = kernel_lines(one), kernel_lines(two), workspace(join)
-    found = [join_interval(a, 0, b, 0, join, piece, work)[0] for piece in range(pieces_of(join))]
-    assert any(found) == holds
-    if alone:
-        single = kernel_single([asked], Certainty.LINE)
-        found = [value_interval(a, 0, single, piece)[0] for piece in range(value_pieces_of(single))]
-        assert any(found) == holds
+    return any(join_interval(a, 0, b, 0, join, piece, work)[0] for piece in range(pieces_of(join)))
+
+
+def answers_alone(line, asked: Asked, certainty: Certainty) -> bool:
+    single, a = kernel_single([asked], certainty), kernel_lines(line)
+    return any(value_interval(a, 0, single, piece)[0] for piece in range(value_pieces_of(single)))
 
 
 def _after(value: float, steps: int) -> float:

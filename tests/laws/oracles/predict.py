@@ -50,6 +50,7 @@ from tests.laws.oracles.predict_chances import (
     value_function,
     value_pieces,
     value_probability,
+    written,
 )
 
 Row = dict[str, Any]
@@ -152,8 +153,8 @@ def updates_of(
             continue
         if is_update(schema, row, alias):
             time, beat = row[schema.time], round(row[alias.heartbeat] * SECOND)
-            values = tuple(Fraction(row[name]) for name in alias.values)
-            slopes = tuple(Fraction(row[name]) for name in alias.slopes)
+            values = tuple(written(row[name]) for name in alias.values)
+            slopes = tuple(written(row[name]) for name in alias.slopes)
             assert schema.key is not None
             found.append(
                 Update(
@@ -163,7 +164,7 @@ def updates_of(
                     time,
                     values,
                     slopes,
-                    Fraction(row[alias.tolerance]),
+                    written(row[alias.tolerance]),
                     beat,
                     time,
                     time + beat,
@@ -347,7 +348,7 @@ class Join:
             (condition, forms) = self.distances[0]
             assert len(self.distances) == 1 and self.query.certainty is not PROBABILITY
             move = {LINE: Fraction(0), MAY: self.total, MUST: -self.total}[self.query.certainty]
-            bound = Fraction(condition.bound) + move
+            bound = written(condition.bound) + move
             return later_time(self.halves, Disc(forms, bound, condition.strict))
         if self._is_product():
             return later_time(self.halves, Product(self._product(), self.query.p))
@@ -382,7 +383,7 @@ class Join:
             return UNSAID
         if self.distances:
             condition, forms = self.distances[0]
-            disc = Disc(forms, Fraction(condition.bound) - self.total, strict=False)
+            disc = Disc(forms, written(condition.bound) - self.total, strict=False)
             if self.total > 0 and not meets_disc(self.halves, disc):
                 return None
             return (0.0, 1.0) if self.differences and self.total > 0 else (1.0, 1.0)

@@ -20,6 +20,11 @@ AT_MOST, BELOW, AT_LEAST, ABOVE, EQUAL, DIFFERENT = Comparator
 FALLING, RISING = (AT_MOST, BELOW), (AT_LEAST, ABOVE)
 
 
+def written(number: float) -> Fraction:
+    """The decimal that a float is written as: 0.3, where the float is 0.299999999999999988897769753748."""
+    return Fraction(repr(float(number)))
+
+
 # --- pieces ----------------------------------------------------------------------------------------------------------------
 
 
@@ -34,7 +39,7 @@ def pieces_of(condition: Value | Difference | Distance) -> int:
 
 def value_pieces(value: Value, tolerance: Fraction, certainty: Certainty, p: float) -> list[Piece]:
     """What the line itself has to satisfy, piece by piece."""
-    bound, comparator = Fraction(value.bound), value.comparator
+    bound, comparator = written(value.bound), value.comparator
     reach = {LINE: Fraction(0), MAY: tolerance, MUST: -tolerance}.get(certainty)
     if reach is None:  # the chance that a value is below c is (c − f + δ) / 2δ
         reach = tolerance - 2 * tolerance * Fraction(p)
@@ -62,7 +67,7 @@ def difference_pieces(
     condition: Difference, one: Fraction, other: Fraction, certainty: Certainty, p: float
 ) -> list[Piece]:
     """What the difference of the lines has to satisfy, piece by piece."""
-    bound, comparator, total = Fraction(condition.bound), condition.comparator, one + other
+    bound, comparator, total = written(condition.bound), condition.comparator, one + other
     if comparator in FALLING:
         if certainty is PROBABILITY and total > 0:
             reached = _greatest_difference(condition, one, other, Fraction(p))
@@ -131,7 +136,7 @@ def _around(
     condition: Difference, one: Fraction, other: Fraction, holds: Callable[[Fraction], bool]
 ) -> tuple[Fraction, Fraction | None]:
     """The last of the places where the density bends at which it holds, and the first at which it does not."""
-    bound = Fraction(condition.bound)
+    bound = written(condition.bound)
     bends = {
         abs(s * bound + t * width) for s in (1, -1) for t in (1, -1) for width in (one + other, one - other)
     }
@@ -156,7 +161,7 @@ def value_probability(value: Value, at: Fraction, tolerance: Fraction) -> Fracti
         return Fraction(1)
     if value.comparator is EQUAL:
         return Fraction(0)
-    below = (Fraction(value.bound) - at + tolerance) / (2 * tolerance)
+    below = (written(value.bound) - at + tolerance) / (2 * tolerance)
     below = min(max(below, Fraction(0)), Fraction(1))
     return below if value.comparator in FALLING else 1 - below
 
@@ -167,7 +172,7 @@ def difference_probability(condition: Difference, at: Fraction, one: Fraction, o
         return Fraction(1)
     if condition.comparator is EQUAL:
         return Fraction(0)
-    bound = Fraction(condition.bound)
+    bound = written(condition.bound)
     inside: Fraction = below(bound - at, one, other) - below(-bound - at, one, other)
     return inside if condition.comparator in FALLING else 1 - inside
 

@@ -195,7 +195,11 @@ def test_hundredths_of_a_thousand_million_count():
     assert answers(one, other, pair((NE, 0), within=1)) == [None, (0.0, 100.0)]
     assert answer(one, other, pair((LE, 0.01), within=1)) is None
     assert answer(one, other, pair(within=1, distance=0.01)) is None
-    assert answer(one, other, pair((LT, 0.02), within=1)) == (0.0, 100.0)  # 0.01999998, as floats have it
+    assert (
+        answer(one, other, pair((LT, 0.02), within=1)) is None
+    )  # although it is 0.01999998, as floats have it
+    assert answer(one, other, pair((LE, 0.02), within=1)) == (0.0, 100.0)
+    assert answer(one, other, pair((LE, 0.0199), within=1)) is None
 
 
 def test_a_life_of_no_length_answers_nothing():

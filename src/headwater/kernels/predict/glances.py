@@ -52,9 +52,10 @@ def glance(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[boo
         steep = max(abs(slope_k), abs(slope_j))
         lag = steep * width * 1e-6
         bound = join.bound[i] + more
-        spare = SPARE * (abs(lines.values[k, of_k]) + abs(lines.values[j, of_j]) + bound + lag + steep * far)
+        sizes = abs(lines.values[k, of_k]) + abs(lines.values[j, of_j]) + join.bound[i] + both
+        spare = SPARE * (sizes + lag + steep * far)
         wide, narrow = bound + lag + spare, bound - spare
-        if bound < 0.0:
+        if bound + spare < 0.0:
             return False, 0, 0
         if slope == 0.0:
             if abs(gap) > wide:

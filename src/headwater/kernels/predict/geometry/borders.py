@@ -3,12 +3,12 @@
 Times are whole microseconds after the pair's own instant, the later of the two update times, so they are exact as floating point
 numbers and near zero. A border is measured in millionths of a unit of the value: then 1e6·value + slope·microseconds needs no
 division, and whole values, whole slopes and whole microseconds give exact measures. Values are subtracted from one another, or from their bound, before anything else is done:
-nothing hangs on how far from zero they are.
+nothing hangs on how far from zero they are. Sums and differences are those of decimals (`decimals`).
 
 Rule 1  Conditions are numbered: values of the left line, values of the right line, differences. A piece is a number with one
         digit for each condition, the first the lowest.
-Rule 2  A border that is level, all slopes zero, is no border: the values, or their difference, are compared as the floats that they
-        are, and the polygon is whole or nothing. Only a bound that a probability makes is itself rounded, and has a slack.
+Rule 2  A border that is level, all slopes zero, is no border: a value, or a difference, is compared with its bound as it is, without a
+        slack, and the polygon is whole or nothing. Only a bound that a probability makes is itself rounded, and has a slack.
 Rule 3  `tight` moves strict borders and the ends of lives inward, by more than any slack: what is left then satisfies all of
         them strictly (for curved sets; straight ones look at their corners).
 """
@@ -20,6 +20,7 @@ from typing import Final
 
 from numba import njit
 
+from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, measure, slack_of
 from headwater.kernels.predict.geometry.ranges import (
     PROBABILITY,
@@ -70,7 +71,7 @@ def difference(
     a = left.slopes[k, of_k]
     b = -right.slopes[j, of_j]
     early, late = zero - left.t0[k], zero - right.t0[j]
-    c = MILLION * (left.values[k, of_k] - right.values[j, of_j]) + a * early + b * late
+    c = MILLION * apart(left.values[k, of_k], right.values[j, of_j]) + a * early + b * late
     return a, b, c
 
 
@@ -102,7 +103,7 @@ def border(
         a, b, c = difference(left, k, right, j, of_k, of_j, zero)
         size = difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * (bound + one + other)
         if a == 0.0 and b == 0.0:
-            gap = left.values[k, of_k] - right.values[j, of_j]
+            gap = apart(left.values[k, of_k], right.values[j, of_j])
             room = TOUCH * size / MILLION if join.certainty == PROBABILITY and one + other > 0.0 else 0.0
             holds = low < gap < high if strict else low - room <= gap <= high + room
             return there and holds, 0.0, 0.0, 0.0, -math.inf, math.inf, False, 0.0
@@ -154,9 +155,9 @@ def _value_border(
     if slope == 0.0:
         there = level_holds(value, comparator, bound, join.certainty, join.p, tolerance, piece)
         return there, 0.0, 0.0, 0.0, -math.inf, math.inf, False, 0.0
-    past = zero - lines.t0[k]
-    c = MILLION * (value - bound) + slope * past
-    size = MILLION * (abs(value - bound) + tolerance) + abs(slope) * (time + past)
+    past, gap = zero - lines.t0[k], apart(value, bound)
+    c = MILLION * gap + slope * past
+    size = MILLION * (abs(gap) + tolerance) + abs(slope) * (time + past)
     a, b = (slope, 0.0) if is_left else (0.0, slope)
     return there, a, b, c, MILLION * low, MILLION * high, strict, size
 

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from headwater.kernels.predict.geometry.borders import MILLION, instant
+from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import TINY, TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.ranges import MAY, MUST, NOISE
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
@@ -47,8 +48,7 @@ _THIS: Final = 20  # the differences that are looked at, at places that a compil
 _THAT: Final = 25
 FIXED: Final = 30
 # Of each difference, as it is written down …
-_VALUE: Final = 0
-_OTHER_VALUE: Final = 1
+_GAP: Final = 0  # of the two values
 _SLOPE: Final = 2
 _OTHER_SLOPE: Final = 3
 # … and laid out, see `plain`.
@@ -94,8 +94,7 @@ def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join
     sheet[_at(_BOTH) + at] = lines.tolerance[k] + lines.tolerance[j]
     for i in range(len(join.bound)):
         first, of_k, of_j = _at(FIXED + EACH * i) + at, join.left_dimension[i], join.right_dimension[i]
-        sheet[first] = lines.values[k, of_k]
-        sheet[first + _at(_OTHER_VALUE)] = lines.values[j, of_j]
+        sheet[first] = apart(lines.values[k, of_k], lines.values[j, of_j])
         sheet[first + _at(_SLOPE)] = lines.slopes[k, of_k]
         sheet[first + _at(_OTHER_SLOPE)] = lines.slopes[j, of_j]
 
@@ -131,21 +130,19 @@ def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
     first, sign = _at(_THIS), 1.0 if certainty == MAY else -1.0 if certainty == MUST else 0.0
     for place in range(count):
         at = np.uint64(place)
-        value, other = sheet[first + at], sheet[first + _at(_OTHER_VALUE) + at]
+        gap = sheet[first + at]
         a, b = sheet[first + _at(_SLOPE) + at], -sheet[first + _at(_OTHER_SLOPE) + at]
         both, far_x, far_y = sheet[_at(_BOTH) + at], sheet[_at(_FAR_X) + at], sheet[_at(_FAR_Y) + at]
         limit = bound + sign * both
         limit = 0.0 if (sign < 0.0) & (limit < 0.0) & (limit >= -NOISE * both) else limit
-        size = MILLION * (abs(value - other) + bound + both) + abs(a) * far_x + abs(b) * far_y
+        size = MILLION * (abs(gap) + bound + both) + abs(a) * far_x + abs(b) * far_y
         spare = 2.0 * (TOUCH * size + TINY)
         # A strip that is so narrow is empty when its borders are moved in.
         is_plain = (size + abs(a) + abs(b) < _LARGE) & (far_x + far_y < _LATEST) & (MILLION * limit > spare)
         came = sheet[_at(CAME) + at] if is_plain else UNSURE
         sheet[_at(CAME) + at] = NEVER_NEAR if limit < 0.0 else came
         sheet[first + at], sheet[first + _at(_B) + at] = a, b
-        sheet[first + _at(_C) + at] = (
-            MILLION * (value - other) + a * sheet[_at(_EARLY) + at] + b * sheet[_at(_LATE) + at]
-        )
+        sheet[first + _at(_C) + at] = MILLION * gap + a * sheet[_at(_EARLY) + at] + b * sheet[_at(_LATE) + at]
         sheet[first + _at(_LIMIT) + at] = MILLION * limit
         sheet[first + _at(_SPARE) + at] = spare
 

@@ -23,6 +23,7 @@ from headwater.kernels.predict.geometry.borders import (
     strictly,
 )
 from headwater.kernels.predict.geometry.chances import NEAR, chance_beyond, chance_within, ordered
+from headwater.kernels.predict.geometry.decimals import together
 from headwater.kernels.predict.geometry.ellipses import ROUNDING, least_distance, near_extent, touches_before
 from headwater.kernels.predict.geometry.peaks import greatest_chance, is_rising
 from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, clip, extent, measure
@@ -210,8 +211,8 @@ def _distance_bound(left: Lines, k: int, right: Lines, j: int, join: Join) -> fl
     """The distance that is asked, with the tolerances as the certainty has it; below zero: nothing is near enough."""
     both = left.tolerance[k] + right.tolerance[j]
     if join.certainty == MAY:
-        return join.distance + both
+        return together(join.distance, both)
     if join.certainty == MUST:
-        rest = join.distance - both
+        rest = together(join.distance, -both)
         return 0.0 if -TOUCH * both <= rest < 0.0 else rest
     return join.distance

@@ -19,6 +19,7 @@ from numba import njit
 
 from headwater.kernels.predict.geometry.borders import MILLION, difference, instant
 from headwater.kernels.predict.geometry.chances import chance_slope, chance_within
+from headwater.kernels.predict.geometry.decimals import apart, together
 from headwater.kernels.predict.geometry.polygons import (
     TINY,
     TOUCH,
@@ -66,13 +67,13 @@ def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
         of_k, of_j, bound = join.left_dimension[i], join.right_dimension[i], join.bound[i]
         limit = bound
         if join.certainty == MAY:
-            limit = bound + (one + other)
+            limit = together(bound, one + other)
         elif join.certainty == MUST:
             limit = less(bound, one + other)
         there = there and limit >= 0.0
         laid[i, A], laid[i, B], laid[i, C] = difference(lines, k, lines, j, of_k, of_j, zero)
         laid[i, LIMIT] = MILLION * limit
-        gap = abs(lines.values[k, of_k] - lines.values[j, of_j])
+        gap = abs(apart(lines.values[k, of_k], lines.values[j, of_j]))
         laid[i, VALUES] = MILLION * gap
         laid[i, ROOM] = MILLION * (bound + one + other)
         laid[i, BOUND] = bound

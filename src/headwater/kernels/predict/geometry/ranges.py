@@ -23,6 +23,7 @@ from typing import Final
 from numba import njit
 
 from headwater.kernels.predict.geometry.chances import beyond_bound, ordered, within_bound
+from headwater.kernels.predict.geometry.decimals import together
 from headwater.kernels.predict.geometry.shapes import LOOP
 from headwater.kernels.predict.words import Certainty, Comparator
 
@@ -37,7 +38,7 @@ MAY: Final = int(Certainty.MAY)
 MUST: Final = int(Certainty.MUST)
 PROBABILITY: Final = int(Certainty.PROBABILITY)
 
-NOISE: Final = 4e-16
+NOISE: Final = 2.0**-50
 """A bound less its tolerances is zero if it is below this share of them: 0.3 − 0.1 − 0.2 is not negative."""
 
 Range = tuple[bool, float, float, bool]
@@ -76,7 +77,7 @@ def difference_range(
     if comparator <= LESS and certainty <= MUST:  # nearly all of them
         limit = bound
         if certainty == MAY:
-            limit = bound + (one + other)
+            limit = together(bound, one + other)
         elif certainty == MUST:
             limit = less(bound, one + other)
         return limit >= 0.0, -limit, limit, comparator == LESS
@@ -96,7 +97,7 @@ def _other_range(
         return limit >= 0.0, -limit, limit, comparator == LESS and not smooth
     if comparator <= GREATER:
         strict = comparator == GREATER and not smooth
-        limit = bound + slack if certainty == MUST else less(bound, slack)
+        limit = together(bound, slack) if certainty == MUST else less(bound, slack)
         if smooth:
             wide, narrow = ordered(one, other)
             limit = beyond_bound(p, bound, wide, narrow)
@@ -108,18 +109,18 @@ def _other_range(
     if comparator == EQUAL:
         if both > 0.0 and certainty >= MUST:
             return False, 0.0, 0.0, False
-        limit = less(bound, slack)
+        limit, most = less(bound, slack), together(bound, slack)
         if limit <= 0.0:
-            return piece == 0, -bound - slack, bound + slack, False
+            return piece == 0, -most, most, False
         if piece == 0:
-            return True, limit, bound + slack, False
-        return True, -bound - slack, -limit, False
+            return True, limit, most, False
+        return True, -most, -limit, False
     if both > 0.0 and certainty in (MAY, PROBABILITY):
         return piece == 0, -math.inf, math.inf, False
     if piece == 0:
-        return True, bound + slack, math.inf, True
+        return True, together(bound, slack), math.inf, True
     if piece == 1:
-        return True, -math.inf, -bound - slack, True
+        return True, -math.inf, -together(bound, slack), True
     limit = less(bound, slack)
     return limit > 0.0, -limit, limit, True
 
@@ -137,25 +138,26 @@ def value_range(
     smooth = certainty == PROBABILITY and tolerance > 0.0
     if smooth:
         slack = tolerance * (1.0 - 2.0 * p)
+    low, high = together(bound, -slack), together(bound, slack)
     if comparator <= LESS:
-        return True, -math.inf, bound + slack, comparator == LESS and not smooth
+        return True, -math.inf, high, comparator == LESS and not smooth
     if comparator <= GREATER:
-        return True, bound - slack, math.inf, comparator == GREATER and not smooth
+        return True, low, math.inf, comparator == GREATER and not smooth
     if comparator == EQUAL:
         if tolerance > 0.0 and certainty >= MUST:
             return False, 0.0, 0.0, False
-        return True, bound - slack, bound + slack, False
+        return True, low, high, False
     if tolerance > 0.0 and certainty in (MAY, PROBABILITY):
         return piece == 0, -math.inf, math.inf, False
     if piece == 0:
-        return True, bound - slack, math.inf, True
-    return True, -math.inf, bound + slack, True
+        return True, low, math.inf, True
+    return True, -math.inf, high, True
 
 
 @njit(**LOOP, forceinline=True)
 def less(bound: float, slack: float) -> float:
     """A bound less its tolerances."""
-    rest = bound - slack
+    rest = together(bound, -slack)
     if rest < 0.0 and rest >= -NOISE * slack:
         return 0.0
     return rest

@@ -7,7 +7,7 @@ Rule 2  Under PROBABILITY the product over the dimensions must reach p, taken as
         right to a thousandth of a microsecond.
 Rule 3  What only touches, and what is strict, is decided as in `polygons`: by what rounding can have done. A line that is level is compared as
         the float that it is; only with a bound that a probability makes it has a slack.
-Rule 4  A value is measured from its bound, so nothing hangs on how far from zero the two are.
+Rule 4  A value is measured from its bound, so nothing hangs on how far from zero the two are; both are decimals (`decimals`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Final
 from numba import njit
 
 from headwater.kernels.predict.geometry.chances import NEAR
+from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import LAST_DIGITS, TINY, TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.ranges import (
     DIFFERENT,
@@ -158,8 +159,9 @@ def _limits(
         there = level_holds(value, comparator, bound, single.certainty, single.p, tolerance, piece)
         return there, 0.0, 0.0, -math.inf, math.inf, False, 0.0
     there, low, high, strict = value_range(comparator, 0.0, single.certainty, single.p, tolerance, piece)
-    size = MILLION * (abs(value - bound) + tolerance)
-    return there, slope, MILLION * (value - bound), MILLION * low, MILLION * high, strict, size
+    gap = apart(value, bound)
+    size = MILLION * (abs(gap) + tolerance)
+    return there, slope, MILLION * gap, MILLION * low, MILLION * high, strict, size
 
 
 @njit(**LOOP)
