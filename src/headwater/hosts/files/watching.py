@@ -39,7 +39,7 @@ Look = tuple[int, int, int, int]
 
 
 class Watch:
-    """The files of one path; `present` are the names that were there at the last listing."""
+    """The files of one path; `listed` are the names that were there at the last listing, and their inodes."""
 
     def __init__(self, path: str) -> None:
         self.root, self.names = _root(path)
@@ -50,11 +50,6 @@ class Watch:
         self.next_in_turn = 0
         self.folder: Look | None = None
         self.folder_changed = self.last_listing = self.last_look = -(2**62)
-
-    @property
-    def present(self) -> Iterable[str]:
-        """The names that were there."""
-        return self.listed.keys()
 
     def changed(self, *, now: int, everything: bool = False, also: Iterable[str] = ()) -> list[str]:
         """The names of files that are new or look other than before, those changed first in front; and those in `also`."""

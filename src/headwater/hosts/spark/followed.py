@@ -78,7 +78,7 @@ class FollowedFiles:
 
     def forget(self, *, read: int) -> None:
         """Rule 3 of `file_log`; entries before `read` are not asked for again."""
-        present = set(self.watch.present)
+        present = self.watch.listed
         if self.log.lines <= len(present) + MOST_GONE + SPARE_LINES:
             return
         known = {entry.number: entry for entry in (*self.by_path.values(), *self.by_identity.values())}
