@@ -84,10 +84,10 @@ class FileLog:
         self.file = (
             folder / f"{blake2b(name.encode(errors='surrogateescape'), digest_size=12).hexdigest()}.jsonl"
         )
-        folder.mkdir(parents=True, exist_ok=True)
         self.entries: dict[int, Entry] = {}
         self.count = 0
         self.lines = 0
+        self.length = 0
         if self.file.exists():
             self._read()
 
@@ -110,26 +110,35 @@ class FileLog:
         self._rewrite()
 
     def _write(self, lines: bytes) -> None:
-        """Put lines on the disk; when that fails, for a full disk say, none of them."""
-        with self.file.open("ab") as log:
-            before = log.tell()
-            try:
+        """Put lines behind those that are known; when that fails, for a full disk say, they are none of the log."""
+        try:
+            with self.file.open("r+b") as log:
+                log.truncate(self.length)
+                log.seek(self.length)
                 log.write(lines)
                 log.flush()
                 os.fsync(log.fileno())
-            except OSError as cause:
-                os.truncate(self.file, before)
-                raise HostError(
-                    "checkpoint-unwritable",
-                    f"cannot write to '{self.file}': {cause.strerror or cause}",
-                    advice=["nothing is lost: the next start with the same --checkpoint goes on"],
-                ) from cause
+        except OSError as cause:
+            raise self._unwritable(cause) from cause
+        self.length += len(lines)
 
     def _rewrite(self) -> None:
-        lines = [to_line({"format": FORMAT, "input": self.name, "next": self.count})]
-        lines += [to_line(asdict(entry)) for entry in self.entries.values()]
-        replace_file(self.file, b"".join(lines))
-        self.lines = len(lines)
+        head = {"format": FORMAT, "input": self.name, "next": self.count}
+        lines = [to_line(head), *(to_line(asdict(entry)) for entry in self.entries.values())]
+        data = b"".join(lines)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self.file, data)
+        except OSError as cause:
+            raise self._unwritable(cause) from cause
+        self.lines, self.length = len(lines), len(data)
+
+    def _unwritable(self, cause: OSError) -> HostError:
+        return HostError(
+            "checkpoint-unwritable",
+            f"cannot write to '{self.file}': {cause.strerror or cause}",
+            advice=["nothing is lost: the next start with the same --checkpoint goes on"],
+        )
 
     def _read(self) -> None:
         data = self.file.read_bytes()
@@ -142,9 +151,7 @@ class FileLog:
             raise self.damaged(str(fault)) from fault
         if head.get("format") != FORMAT or head.get("input") != self.name:
             raise self.damaged("it was written by another version, or for another input")
-        if len(whole) < len(data):  # cut off while being written: no offset can know that line
-            with self.file.open("r+b") as log:
-                log.truncate(len(whole))
+        self.length = len(whole)  # a line that was cut off while it was written is overwritten by the next
         self.count = head["next"]
         for entry in _entries(rest):
             self.entries[entry.number] = entry

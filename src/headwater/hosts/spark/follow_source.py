@@ -211,10 +211,12 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _advance(self, name: str, start: int, stop: int) -> int:
         """As many entries as fit into one batch, at least one."""
-        entries = self.followed[name].log.entries
+        log = self.followed[name].log
         total = 0
         for number in range(start, stop):
-            total += entries[number].stop - entries[number].start
+            if number not in log.entries:
+                raise log.damaged("lines are missing")
+            total += log.entries[number].stop - log.entries[number].start
             if total > MOST_BATCH_BYTES and number > start:
                 return number
         return stop
