@@ -155,7 +155,7 @@ def join_records(parts: Sequence[Records]) -> Records:
         np.concatenate([part.ids for part in filled]),
         np.concatenate([part.due for part in filled]),
         np.concatenate([part.hold for part in filled]),
-        _join_columns_by_name([part.table for part in filled], counts),
+        join_lines([part.table for part in filled], counts),
         {name: _join_ragged([part.lists.get(name) for part in filled], counts) for name in _names(filled)},
     )
 
@@ -264,10 +264,11 @@ def _join_ragged(parts: Sequence[Ragged | None], counts: Sequence[int]) -> Ragge
         reached += int(part.offsets[-1])
         lines.append(part.lines)
         lengths.append(int(part.offsets[-1]))
-    return Ragged(np.concatenate(offsets), _join_columns_by_name(lines, lengths))
+    return Ragged(np.concatenate(offsets), join_lines(lines, lengths))
 
 
-def _join_columns_by_name(parts: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> dict[str, Values]:
+def join_lines(parts: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> dict[str, Values]:
+    """Columns by name, one part after the other; `counts` says how many lines each has."""
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: _join_values([part.get(name) for part in parts], counts) for name in names}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headwater.kernels.nearest.limits import expected_loss, r_star, recent_rows
+from headwater.kernels.nearest.limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
 from headwater.query.catalogue import Neighbourhood
@@ -29,6 +29,9 @@ WINDOWS: Final = (1_000, 10_000, 100_000)
 
 NUMBER_BYTES: Final = 8
 """What an object's number takes beside its columns."""
+
+LANE_BYTES: Final = 100
+"""What a value of PER takes beside its objects and candidates."""
 
 Entry = tuple[str, str | list[str]]
 
@@ -83,9 +86,11 @@ def state_in_words(asked: Neighbourhood, source: StreamSchema) -> list[str]:
     """What is remembered, and how much that is."""
     names = {source.time, source.key, *asked.attributes, asked.per, *(column for _, column in asked.columns)}
     row = NUMBER_BYTES + sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
-    told = [
-        f"objects that are candidates or recent: {size_in_words(row)} each, once for all queries of the kernel"
-    ]
+    once = f"for each value of {asked.per}" if asked.per else "for all queries of the kernel"
+    told = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
+    if asked.per:
+        ends = "for ever" if asked.window_rows else "until its window is empty"
+        told.append(f"about {size_in_words(LANE_BYTES)} for each value of {asked.per}, {ends}")
     rows = asked.window_rows or ASSUMED_ROWS
     each = size_in_words(expected_bytes(asked, 1))
     told.append(f"about {each} {_for_each(asked)} with {rows:,} objects in the window")
@@ -182,6 +187,9 @@ def _candidates(asked: Neighbourhood) -> str:
 
 def _recent(asked: Neighbourhood) -> str:
     most = recent_rows(asked.k)
+    if asked.per:
+        few = f"at most the last {RECENT_OF_LANE * asked.k:,} for each point"
+        return f"of each value of {asked.per} objects of half a window, {few}; when one is recent no more, it is shown to those that put it off"
     if asked.window_us is not None:
         half = f"objects of the last {duration_in_words(asked.window_us // 2)}, at most the last {most:,}"
     else:

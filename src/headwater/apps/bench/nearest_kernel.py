@@ -17,6 +17,7 @@ from headwater.apps.bench.nearest_objects import SCHEMA, Floats, Numbers, Object
 from headwater.apps.bench.nearest_questions import Asked
 from headwater.apps.bench.nearest_truth import Enters, expected, told
 from headwater.kernels.nearest import NearestKernel
+from headwater.kernels.nearest.fields import FieldState
 from headwater.kernels.nearest.kernel import NearestState
 from headwater.model import BEGINNING, Rows
 
@@ -80,7 +81,7 @@ def run_kernel(asked: Asked, points: Floats, objects: Objects, *, fill: int, tri
         objects=count,
         seconds=min(seconds),
         candidates=float(np.mean(kept)) / len(points),
-        recent=sum(len(field.recent.seqs) for field in state.fields),
+        recent=sum(len(field.recent.seqs) for field in state.fields if isinstance(field, FieldState)),
         cells=after["cells"] / len(points),
         tests=(after["tests"] - before["tests"]) / count,
         state_bytes=int(after["bytes"]),

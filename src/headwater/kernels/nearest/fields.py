@@ -2,9 +2,9 @@
 
 Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one field, so 10,000 points are one
 loop over objects and not 10,000. Every query has a band for each lane (see `bands`, `engine`): band = lane * queries + query.
+Without PER there is one lane. With PER the lanes of a step are those that it touches (see `lanes`).
 
-Memory  The bands' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects; a lane for each value of PER: with a window of time, lanes in which
-        nothing is left are forgotten; with a window of rows they stay.
+Memory  The bands' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest import engine
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
 from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
-from headwater.kernels.nearest.limits import r_star, recent_rows
+from headwater.kernels.nearest.limits import RECENT_OF_LANE, r_star, recent_rows
 from headwater.kernels.nearest.members import by_place, identities, matches
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import packed, spans, unpack
@@ -28,14 +28,11 @@ from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import (
     BEGINNING,
-    ColumnType,
     Instant,
     LimitReached,
     Rows,
-    rows_tree,
-    tree_rows,
 )
-from headwater.model.partitions import by_partition, numbered
+from headwater.model.partitions import by_partition
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -67,7 +64,7 @@ _EMISSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Objects that are recent, in order: coordinates, event times, clocks, numbers and lanes."""
+    """Objects that are recent, lane by lane and in order: coordinates, event times, clocks, numbers and lanes."""
 
     values: Real
     times: Whole
@@ -78,13 +75,12 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class FieldState:
-    """`keys` are the lanes' values of PER, `seen` their objects so far, `due` the tick of the last ones (window of rows).
+    """Of every lane `seen` is its objects so far, `due` the tick of the last ones (window of rows).
 
     Bands stand one behind the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `asked` counts the tests since
     it was drawn, `patience` how much longer than usual to wait until it is drawn again.
     """
 
-    keys: Rows
     seen: Whole
     due: Whole
     since: Whole
@@ -106,7 +102,6 @@ class Events:
 
     told: Whole
     scores: Real
-    keys: Rows
 
 
 def field_key(query: NearestQuery) -> tuple[Any, ...]:
@@ -132,7 +127,6 @@ class Field:
     def __init__(
         self,
         queries: Sequence[tuple[int, NearestQuery]],
-        per_type: ColumnType | None,
         *,
         index: bool = True,
         recent: int | None = None,
@@ -140,8 +134,7 @@ class Field:
     ) -> None:
         first = queries[0][1]
         self.example = first
-        self.per = (first.per,) if first.per else ()
-        self.per_type = per_type
+        self.per: tuple[str, ...] = (first.per,) if first.per else ()
         self.by_time = first.window_us is not None
         self.prune = prune
         counts = [len(query.points) for _, query in queries]
@@ -167,7 +160,7 @@ class Field:
         self.rules[band.EMISSION] = _EMISSIONS[first.emission]
         self.rules[band.EVERY] = first.every_us or 0
         self.rules[band.HALF] = window // 2
-        self.rules[band.RECENT] = recent_rows(int(self.k.max())) if recent is None else recent
+        self.rules[band.RECENT] = self._recent_rows() if recent is None else recent
         self.indexed = (
             index
             and not self.per
@@ -181,35 +174,34 @@ class Field:
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def start(self, since: Instant) -> FieldState:
-        """Nothing seen."""
-        queries = len(self)
-        lanes = 0 if self.per else 1
-        keys = Rows({}, 1) if not self.per else Rows.empty({self.per[0]: self._per_type})
+    def start(self, since: Instant, lanes: int = 1) -> FieldState:
+        """Nothing seen, in so many lanes."""
+        return self.state_of(np.full(len(self), since, np.int64), lanes)
+
+    def state_of(self, since: Whole, lanes: int) -> FieldState:
+        """Nothing seen, by queries that began at different times."""
         none = np.zeros(0, np.int64)
         return FieldState(
-            keys,
             np.zeros(lanes, np.int64),
             np.full(lanes, band.NEVER, np.int64),
-            np.full(queries, since, np.int64),
-            np.zeros(lanes * queries, np.int64),
+            since,
+            np.zeros(lanes * len(self), np.int64),
             np.tile(self.k, lanes),
             np.zeros((0, 3), np.int64),
             np.zeros(0),
             Recent(np.zeros((0, self.points.shape[1])), none, none, none, none),
-            no_grid(queries),
+            no_grid(len(self)),
         )
 
-    @property
-    def _per_type(self) -> ColumnType:
-        assert self.per_type is not None
-        return self.per_type
+    def _recent_rows(self) -> int:
+        """How many objects are recent, at most: with PER few, because each lane has its own and writes them again when it changes."""
+        most = recent_rows(int(self.k.max()))
+        return min(RECENT_OF_LANE * int(self.k.sum()), most) if self.per else most
 
     def step(
-        self, state: FieldState, rows: Rows, time: str, before: Instant, watermark: Instant
+        self, state: FieldState, rows: Rows, lane: Whole, time: str, before: Instant, watermark: Instant
     ) -> tuple[FieldState, Events]:
-        """Show objects to the queries; `rows` are numbered, `before` is the watermark of the step before."""
-        state, lane = self._with_lanes(state, rows)
+        """Show objects to the queries; `rows` are numbered, `lane` is that of each, `before` is the watermark of the step before."""
         table, lanes, seen = self._table(state, rows, lane, time)
         ticks, lanes, due = self._ticks(state, table, lanes, watermark)
         objects = band.Objects(
@@ -222,7 +214,6 @@ class Field:
         lengths, limits, ids, scores = packed(bands)
         tested, spent = (int(queries.at[place]) for place in (engine.TESTED, engine.SPENT))
         after = FieldState(
-            state.keys,
             seen,
             due,
             state.since,
@@ -238,8 +229,7 @@ class Field:
             state.inserted + int(bands.room[band.INSERTED]),
         )
         count = bands.room[band.TOLD_END]
-        events = Events(bands.told[:count], bands.told_scores[:count], state.keys)
-        return self._without_empty_lanes(after), events
+        return after, Events(bands.told[:count], bands.told_scores[:count])
 
     def _show(
         self,
@@ -306,7 +296,6 @@ class Field:
         """All but what can be worked out from the objects' rows again."""
         return {
             "identities": self.identities.view(np.int64),
-            "keys": rows_tree(state.keys) if self.per else None,
             "seen": state.seen,
             "due": state.due,
             "since": state.since,
@@ -317,24 +306,18 @@ class Field:
             "flags": state.ids[:, band.FLAGS].astype(np.uint8),
             "recent": state.recent.seqs,
             "recent_clocks": None if self.by_time else state.recent.clocks,
-            "recent_lanes": state.recent.lanes if self.per else None,
         }
 
     def knows(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these queries were in a saved field."""
-        return bool((matches(self.identities, values["identities"].view(np.uint64)) >= 0).any())
+        return bool((self.places_in(values) >= 0).any())
 
     def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> FieldState:
         """A saved state; `objects` are all rows it may speak of, by ascending number."""
-        start = self.start(since)
-        place = matches(self.identities, values["identities"].view(np.uint64))
+        place = self.places_in(values)
         known = place >= 0
-        saved = values["identities"].shape[1]
-        lanes = len(values["seen"])
-        old = (np.arange(lanes)[:, None] * saved + np.maximum(place, 0)[None, :]).ravel()
-        there = np.tile(known, lanes)
-        lengths = np.where(there, values["lengths"].astype(np.int64)[old], 0)
-        limits = np.where(there, values["limits"].astype(np.int64)[old], np.tile(self.k, lanes))
+        old = np.maximum(place, 0)
+        lengths = np.where(known, values["lengths"].astype(np.int64)[old], 0)
         begins = np.concatenate([[0], np.cumsum(values["lengths"].astype(np.int64))])
         chosen = spans(begins[old], lengths)
         ids = np.zeros((len(chosen), 3), np.int64)
@@ -344,26 +327,33 @@ class Field:
         times = objects[time].values
         ids[:, band.CLOCK] = times[rows] if self.by_time else values["clocks"][chosen]
         positions = coordinates(objects, self.example.attributes, self.example.metric)
-        whose = np.repeat(np.tile(np.arange(len(self)), lanes), lengths)
         recent = np.searchsorted(objects[NUMBER].values, values["recent"])
         return replace(
-            start,
-            keys=tree_rows(values["keys"]) if self.per else start.keys,
+            self.start(since),
             seen=np.array(values["seen"]),
             due=np.array(values["due"]),
-            since=np.where(known, values["since"][np.maximum(place, 0)], since),
+            since=self.since_of(values, since),
             lengths=lengths,
-            limits=limits,
+            limits=np.where(known, values["limits"].astype(np.int64)[old], self.k),
             ids=ids,
-            scores=self._scores(positions, rows, whose),
+            scores=self._scores(positions, rows, np.repeat(np.arange(len(self)), lengths)),
             recent=Recent(
                 positions[recent],
                 times[recent],
                 times[recent] if self.by_time else np.array(values["recent_clocks"]),
                 np.array(values["recent"]),
-                np.array(values["recent_lanes"]) if self.per else np.zeros(len(recent), np.int64),
+                np.zeros(len(recent), np.int64),
             ),
         )
+
+    def places_in(self, values: Mapping[str, Any]) -> Whole:
+        """The place of each query in a saved field; -1: it was not there."""
+        return matches(self.identities, values["identities"].view(np.uint64))
+
+    def since_of(self, values: Mapping[str, Any], since: Instant) -> Whole:
+        """When each query began: those that were not saved begin now."""
+        place = self.places_in(values)
+        return np.where(place >= 0, values["since"][np.maximum(place, 0)], since)
 
     # --- a step's tables ----------------------------------------------------------------------------------------------
 
@@ -384,24 +374,6 @@ class Field:
             gap = positions[rows, d] - self.points[whose, d]
             squares += self.weights[d] * (gap * gap)
         return np.sqrt(squares)
-
-    def _with_lanes(self, state: FieldState, rows: Rows) -> tuple[FieldState, Whole]:
-        """With a lane for every value of PER that is new; and the lane of every row."""
-        if not self.per:
-            return state, np.zeros(rows.count, np.int64)
-        keys, lane = numbered(state.keys, rows, self.per)
-        more = keys.count - state.keys.count
-        return (
-            replace(
-                state,
-                keys=keys,
-                seen=np.concatenate([state.seen, np.zeros(more, np.int64)]),
-                due=np.concatenate([state.due, np.full(more, band.NEVER, np.int64)]),
-                lengths=np.concatenate([state.lengths, np.zeros(more * len(self), np.int64)]),
-                limits=np.concatenate([state.limits, np.tile(self.k, more)]),
-            ),
-            lane,
-        )
 
     def _table(self, state: FieldState, rows: Rows, lane: Whole, time: str) -> tuple[Recent, Whole, Whole]:
         """Recent and new objects, lane by lane; where each lane's rows, its new rows and its end are; objects seen then."""
@@ -510,27 +482,6 @@ class Field:
         unpack(bands, state.ids, state.scores)
         return bands
 
-    def _without_empty_lanes(self, state: FieldState) -> FieldState:
-        many = len(state.seen)
-        if not self.per or not self.by_time or many < 64:
-            return state
-        alive = np.array(state.lengths.reshape(many, len(self)).any(axis=1), np.bool_)
-        alive[state.recent.lanes] = True
-        if 2 * alive.sum() > many:
-            return state
-        stays = np.flatnonzero(alive)
-        number = np.cumsum(alive) - 1
-        by_lane = np.repeat(alive, len(self))
-        return replace(
-            state,
-            keys=state.keys.take(stays),
-            seen=state.seen[stays],
-            due=state.due[stays],
-            lengths=state.lengths[by_lane],
-            limits=state.limits[by_lane],
-            recent=replace(state.recent, lanes=number[state.recent.lanes]),
-        )
-
 
 def _cut(query: NearestQuery) -> int:
     if query.algorithm is Algorithm.PA:
@@ -540,11 +491,10 @@ def _cut(query: NearestQuery) -> int:
 
 
 def _still_recent(table: Recent, lanes: Whole) -> Recent:
-    """The rows that are recent after a step, in order of their numbers."""
+    """The rows that are recent after a step, lane by lane and in order."""
     place = np.flatnonzero(np.arange(len(table.times)) >= lanes[table.lanes, 0])
-    order = place[np.argsort(table.seqs[place], kind="stable")]
     return Recent(
-        table.values[order], table.times[order], table.clocks[order], table.seqs[order], table.lanes[order]
+        table.values[place], table.times[place], table.clocks[place], table.seqs[place], table.lanes[place]
     )
 
 

@@ -4,7 +4,8 @@ Rule 1  Queries that look at the same objects in the same way are one field (see
 Rule 2  A row is an object of a field if its condition holds and none of its attributes is NULL; a row for which only the
         condition holds is counted.
 Rule 3  What happened before the watermark is told with the step: nothing comes later than its time.
-Memory  See `fields` and `objects`.
+Rule 4  The objects of fields without PER are stored once for all of them; a lane of PER has its own.
+Memory  See `fields`, `lanes` and `objects`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import told_distance
 from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
+from headwater.kernels.nearest.lanes import Lanes, LanesState, candidates_in
 from headwater.kernels.nearest.members import matches
 from headwater.kernels.nearest.objects import NUMBER, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.question import NearestQuery
@@ -53,7 +55,7 @@ class NearestState:
     watermark: Instant
     count: int
     last: Instant
-    fields: tuple[FieldState, ...]
+    fields: tuple[FieldState | LanesState, ...]
     objects: ObjectStore
     audits: tuple[Audit, ...]
 
@@ -65,6 +67,15 @@ class _Audited:
     name: str
     probable: int
     exact: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The events of a field, and the rows of the objects that they speak of, piece by piece by ascending number."""
+
+    field: Field
+    events: Events
+    objects: Sequence[Rows]
 
 
 class NearestKernel:
@@ -92,12 +103,10 @@ class NearestKernel:
                 for twin in twins:
                     groups[query.name, twin.algorithm] = [(-1, twin)]
                 self.audited.append(_Audited(query.name, len(groups) - 2, len(groups) - 1))
-        types = schema.types
-        self.fields = [
-            Field(members, types.get(members[0][1].per or ""), index=index, recent=recent, prune=prune)
-            for members in groups.values()
-        ]
+        self.fields = [Field(members, index=index, recent=recent, prune=prune) for members in groups.values()]
         self.columns = self._stored_columns()
+        types = {name: schema.types[name] for name in self.columns}
+        self.lanes = [Lanes(field, types) if field.per else None for field in self.fields]
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
@@ -107,7 +116,10 @@ class NearestKernel:
             BEGINNING,
             0,
             BEGINNING,
-            tuple(field.start(since) for field in self.fields),
+            tuple(
+                field.start(since) if lanes is None else lanes.start(since)
+                for field, lanes in zip(self.fields, self.lanes, strict=True)
+            ),
             ObjectStore(),
             tuple(Audit(np.zeros((0, 2), np.int64)) for _ in self.audited),
         )
@@ -117,34 +129,61 @@ class NearestKernel:
         counts: Counter[str] = Counter()
         arrived = numbered_rows(rows, self.columns, state.count)
         holds: dict[int, NDArray[np.bool_]] = {}
-        fields, events = [], []
-        for field, before in zip(self.fields, state.fields, strict=True):
-            objects = self._objects(field, before, rows, arrived, holds, counts)
-            after, told = field.step(before, objects, self.schema.time, state.watermark, watermark)
-            fields.append(after)
-            events.append(told)
-        last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
-        audits = self._audit(state, fields, events, last, counts)
         parts = [*state.objects.parts(), arrived]
-        answers = self._answers(events, parts)
-        wanted, recent_from = _needed(fields, state.count + rows.count)
+        fields: list[FieldState | LanesState] = []
+        told: list[_Told] = []
+        for place, before in enumerate(state.fields):
+            objects = self._objects(self.fields[place], before, rows, arrived, holds, counts)
+            after, events, spoken_of = self._step_field(place, before, objects, state.watermark, watermark)
+            fields.append(after)
+            told.append(_Told(self.fields[place], events, parts if spoken_of is None else [spoken_of]))
+        last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
+        audits = self._audit(state, fields, [part.events for part in told], last, counts)
+        whole = [part for part in fields if isinstance(part, FieldState)]
+        wanted, recent_from = _needed(whole, state.count + rows.count)
         following = NearestState(
             watermark,
             state.count + rows.count,
             last,
             tuple(fields),
-            state.objects.after(arrived, wanted, recent_from),
+            state.objects.after(arrived, wanted, recent_from) if whole else state.objects,
             audits,
         )
+        answers = self._answers(told)
         told_counts = {name: amount for name, amount in counts.items() if amount}
         return Step(following, answers, watermark, told_counts)
 
+    def _step_field(
+        self,
+        place: int,
+        state: FieldState | LanesState,
+        objects: Rows,
+        before: Instant,
+        watermark: Instant,
+    ) -> tuple[FieldState | LanesState, Events, Rows | None]:
+        """A field's state after the step and its events; with PER also the rows of the objects that they speak of."""
+        field, lanes, time = self.fields[place], self.lanes[place], self.schema.time
+        if lanes is None:
+            assert isinstance(state, FieldState)
+            one = np.zeros(objects.count, np.int64)
+            return *field.step(state, objects, one, time, before, watermark), None
+        assert isinstance(state, LanesState)
+        return lanes.step(state, objects, time, before, watermark)
+
     def save(self, state: NearestState) -> Saved:
-        """The fields' candidates by number, and the objects as logs."""
+        """The fields' candidates by number, and the objects as logs; with PER the lanes as a store."""
+        parts, stores = [], {}
+        for field, lanes, part in zip(self.fields, self.lanes, state.fields, strict=True):
+            if isinstance(part, FieldState):
+                parts.append(field.save(part))
+                continue
+            assert lanes is not None
+            parts.append(lanes.save(part))
+            stores[lanes.name] = part.store
         values = {
             "watermark": state.watermark,
             "count": state.count,
-            "fields": [field.save(part) for field, part in zip(self.fields, state.fields, strict=True)],
+            "fields": parts,
             "last": state.last,
             "audits": {
                 asked.name: {
@@ -155,7 +194,7 @@ class NearestKernel:
             },
             "recent_from": state.objects.recent_from,
         }
-        return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent})
+        return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent}, stores)
 
     def load(self, saved: Saved, since: Instant) -> NearestState:
         """What is known of the queries and points that are still the same; others begin at `since`."""
@@ -163,14 +202,16 @@ class NearestKernel:
         objects = ObjectStore(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
         stored = self._with_columns(join_rows([self._none, *objects.parts()]))
-        fields = []
-        for field in self.fields:
-            known = [part for part in values["fields"] if field.knows(part)]
-            fields.append(
-                field.load(known[0], self._of(stored, field), self.schema.time, begins)
-                if known
-                else field.start(begins)
-            )
+        fields: list[FieldState | LanesState] = []
+        for field, lanes in zip(self.fields, self.lanes, strict=True):
+            known = next((part for part in values["fields"] if field.knows(part)), None)
+            if lanes is not None:
+                started = lanes.start(begins)
+                fields.append(lanes.load(known, saved.stores[known["store"]], begins) if known else started)
+            elif known:
+                fields.append(field.load(known, self._of(stored, field), self.schema.time, begins))
+            else:
+                fields.append(field.start(begins))
         audits = []
         for asked in self.audited:
             audit = Audit(np.zeros((0, 2), np.int64))
@@ -186,47 +227,57 @@ class NearestKernel:
 
     def candidates(self, state: NearestState) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
         """By query, point and value of PER: the candidates' time, score, whether told and whether in the set."""
-        stored = join_rows([self._none, *state.objects.parts()])
+        common = join_rows([self._none, *state.objects.parts()])
         found: dict[tuple[str, Any, Any], list[tuple[Any, ...]]] = {}
-        for field, part in zip(self.fields, state.fields, strict=True):
+        for field, lanes, part in zip(self.fields, self.lanes, state.fields, strict=True):
             if field.owner[0] < 0:
                 continue
-            ends = np.cumsum(part.lengths)
-            place = np.searchsorted(stored[NUMBER].values, part.ids[:, band.SEQ])
-            times = stored[self.schema.time].values[place].tolist() if len(place) else []
-            flags = part.ids[:, band.FLAGS]
-            for b, end in enumerate(ends.tolist()):
-                query = self.queries[field.owner[b % len(field)]]
-                point = (
-                    None
-                    if query.points.ids is None
-                    else query.points.ids.tolist()[field.point[b % len(field)]]
-                )
-                lane = part.keys[field.per[0]].tolist()[b // len(field)] if field.per else None
-                found[query.name, point, lane] = [
-                    (
-                        times[p],
-                        float(part.scores[p]),
-                        bool(flags[p] & band.TOLD),
-                        bool(flags[p] & band.IN_SET),
-                    )
-                    for p in range(end - int(part.lengths[b]), end)
-                ]
+            if isinstance(part, FieldState):
+                found.update(self._candidates_of(field, part, common, [None]))
+                continue
+            assert lanes is not None
+            every, stored, lane_of = lanes.everything(part, self.schema.time)
+            (per,) = field.per
+            named = dict(zip(lane_of.tolist(), stored[per].tolist(), strict=True))
+            values = [named.get(lane) for lane in range(len(every.seen))]
+            by_number = stored.take(np.argsort(stored[NUMBER].values))
+            found.update(self._candidates_of(field, every, by_number, values))
+        return found
+
+    def _candidates_of(
+        self, field: Field, part: FieldState, stored: Rows, values: Sequence[Any]
+    ) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
+        found = {}
+        place = np.searchsorted(stored[NUMBER].values, part.ids[:, band.SEQ])
+        times = stored[self.schema.time].values[place].tolist() if len(place) else []
+        flags = part.ids[:, band.FLAGS]
+        for b, end in enumerate(np.cumsum(part.lengths).tolist()):
+            query = self.queries[field.owner[b % len(field)]]
+            points = query.points.ids
+            point = None if points is None else points.tolist()[field.point[b % len(field)]]
+            found[query.name, point, values[b // len(field)]] = [
+                (times[p], float(part.scores[p]), bool(flags[p] & band.TOLD), bool(flags[p] & band.IN_SET))
+                for p in range(end - int(part.lengths[b]), end)
+            ]
         return found
 
     def work(self, state: NearestState) -> dict[str, int]:
         """How much is kept, and what it took since the state was made or loaded."""
         rows = state.objects.parts()
+        whole = [part for part in state.fields if isinstance(part, FieldState)]
+        lanes = [part for part in state.fields if isinstance(part, LanesState)]
         return {
-            "candidates": sum(len(part.scores) for part in state.fields),
+            "candidates": sum(len(part.scores) for part in whole)
+            + sum(candidates_in(part) for part in lanes),
             "tests": sum(part.tested for part in state.fields),
             "inserts": sum(part.inserted for part in state.fields),
-            "cells": sum(len(part.grid.members) for part in state.fields),
+            "cells": sum(len(part.grid.members) for part in whole),
             "bytes": sum(
                 part.ids.nbytes + part.scores.nbytes + part.recent.values.nbytes + part.grid.members.nbytes
-                for part in state.fields
+                for part in whole
             )
-            + sum(column.values.nbytes for part in rows for column in part.columns.values()),
+            + sum(column.values.nbytes for part in rows for column in part.columns.values())
+            + sum(part.store.size for part in lanes),
         }
 
     # --- objects ------------------------------------------------------------------------------------------------------
@@ -264,7 +315,7 @@ class NearestKernel:
     def _objects(
         self,
         field: Field,
-        state: FieldState,
+        state: FieldState | LanesState,
         rows: Rows,
         arrived: Rows,
         holds: dict[int, NDArray[np.bool_]],
@@ -292,7 +343,7 @@ class NearestKernel:
     def _audit(
         self,
         state: NearestState,
-        fields: Sequence[FieldState],
+        fields: Sequence[FieldState | LanesState],
         events: Sequence[Events],
         last: Instant,
         counts: Counter[str],
@@ -300,8 +351,11 @@ class NearestKernel:
         following = []
         for asked, audit in zip(self.audited, state.audits, strict=True):
             exact = fields[asked.exact]
-            numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
-            oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
+            if isinstance(exact, LanesState):
+                oldest = exact.store.held
+            else:
+                numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
+                oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
             points = len(self.fields[asked.exact])
             after, told = audit.after(events[asked.probable], events[asked.exact], points, oldest, last)
             counts.update({f"{what}:{asked.name}": amount for what, amount in told.items()})
@@ -310,22 +364,24 @@ class NearestKernel:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _answers(self, events: Sequence[Events], parts: Sequence[Rows]) -> tuple[Answers, ...]:
-        told = [
-            (field, part)
-            for field, part in zip(self.fields, events, strict=True)
-            if len(part.told) and field.owner[0] >= 0
-        ]
-        if not told:
-            return ()
-        numbers = _different([part.told[:, band.WHAT] for _, part in told])
-        rows = find(parts, numbers)
+    def _answers(self, told: Sequence[_Told]) -> tuple[Answers, ...]:
         shapes: dict[int, list[Rows]] = {}
-        for field, part in told:
-            owner = field.owner[part.told[:, band.WHOSE] % len(field)]
+        found: dict[int, tuple[Rows, Whole]] = {}
+        told = [part for part in told if len(part.events.told) and part.field.owner[0] >= 0]
+        for part in told:
+            # The rows of objects that several fields share are looked for once.
+            source = id(part.objects)
+            if source not in found:
+                spoken_of = [
+                    other.events.told[:, band.WHAT] for other in told if other.objects is part.objects
+                ]
+                numbers = _different(spoken_of)
+                found[source] = find(part.objects, numbers), numbers
+            field, events = part.field, part.events
+            owner = field.owner[events.told[:, band.WHOSE] % len(field)]
             shape = np.array([query.shape for query in self.queries])[owner]
             for number in np.unique(shape):
-                block = self._block(field, part, shape == number, rows, numbers)
+                block = self._block(field, events, shape == number, *found[source])
                 shapes.setdefault(int(number), []).append(block)
         return tuple(Answers(shape, _by_time(blocks)) for shape, blocks in sorted(shapes.items()))
 
@@ -336,7 +392,7 @@ class NearestKernel:
         order = _in_order(events.told, chosen)
         told, scores = events.told[order], events.scores[order]
         example = field.example
-        member, lane = told[:, band.WHOSE] % len(field), told[:, band.WHOSE] // len(field)
+        member = told[:, band.WHOSE] % len(field)
         place = np.zeros(int(numbers[-1] - numbers[0]) + 1, np.int64)
         place[numbers - numbers[0]] = np.arange(len(numbers))
         objects = rows.take(place[told[:, band.WHAT] - numbers[0]])
@@ -354,7 +410,7 @@ class NearestKernel:
             columns["key"] = objects[self.schema.key]
         columns["object_time"] = Column(ColumnType.TIMESTAMP, objects[self.schema.time].values)
         attributes = [objects[name] for name in example.attributes]
-        per = [events.keys[name].take(lane) for name in field.per]
+        per = [objects[name] for name in field.per]
         identity = content_ids([query, event_time, *columns.values(), *attributes, *per])
         if not example.metric.ranks_values:
             columns["distance"] = _finite(told_distance(scores, example.metric))

@@ -1,0 +1,371 @@
+"""NEAREST … PER: what is known of each value of PER, the lane of a partition?
+
+Rule 1  A step looks at lanes that have objects in it, and at those to which something happens by time: a member of a set leaves the
+        window, a tick comes. The others are neither read nor written.
+Rule 2  A lane has a record: its bands, and the rows of the objects that are candidates or recent. So it depends on no other lane, and
+        nothing of it is left when it goes.
+Rule 3  With a window of time a lane goes when no object is left in it. With a window of rows time takes nothing out of it, so
+        its last objects stay.
+
+Memory  Of a lane about 100 bytes, 8 for each point, and its candidates and recent objects with their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest.distance import coordinates
+from headwater.kernels.nearest.fields import Events, Field, FieldState, Real, Recent, Whole
+from headwater.kernels.nearest.objects import NUMBER
+from headwater.kernels.nearest.packing import spans
+from headwater.kernels.nearest.words import Emission
+from headwater.model import (
+    END,
+    Column,
+    ColumnType,
+    Ids,
+    Instant,
+    KeyedStore,
+    Ragged,
+    Records,
+    Rows,
+    Text,
+    empty_store,
+    key_ids,
+    no_records,
+    text_of,
+)
+from headwater.model.partitions import by_partition, numbered
+from headwater.model.records import join_lines, take_values
+
+_SEEN: Final = "seen"
+_TICK: Final = "tick"
+_LENGTHS: Final = "lengths"
+_LIMITS: Final = "limits"
+_RECENT: Final = "recent"
+_CANDIDATES: Final = "candidates"
+_OBJECTS: Final = "objects"
+
+
+@dataclass(frozen=True, slots=True)
+class LanesState:
+    """When each query began, and the lanes by their value of PER; what it took since the state was made or loaded."""
+
+    since: Whole
+    store: KeyedStore
+    tested: int = 0
+    inserted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The lanes of a step: their identities, whether they have a record, their state, and the rows of their objects."""
+
+    ids: Ids
+    known: NDArray[np.bool_]
+    state: FieldState
+    objects: _Objects
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """Rows of objects as they are stored, and the lane of each: texts that nobody tells are never decoded."""
+
+    lines: Mapping[str, Any]
+    lanes: Whole
+
+    @property
+    def numbers(self) -> Whole:
+        """The objects' numbers."""
+        found: Whole = self.lines[NUMBER]
+        return found
+
+    def take(self, chosen: Whole) -> _Objects:
+        """Some of them."""
+        lines = {name: take_values(values, chosen) for name, values in self.lines.items()}
+        return _Objects(lines, self.lanes[chosen])
+
+    def rows(self) -> Rows:
+        """The same as rows."""
+        columns = {
+            name: values.column() if isinstance(values, Text) else values
+            for name, values in self.lines.items()
+            if name != NUMBER
+        }
+        return Rows({NUMBER: Column(ColumnType.BIGINT, self.numbers), **columns}, len(self.lanes))
+
+
+class Lanes:
+    """The lanes of a field with PER; `types` are those of the columns that are stored."""
+
+    def __init__(self, field: Field, types: Mapping[str, ColumnType]) -> None:
+        self.field = field
+        self.types = dict(types)
+
+    @property
+    def name(self) -> str:
+        """That of the store. Other queries have another one, so that no number of a run is used twice."""
+        return blake2b(self.field.identities.tobytes(), digest_size=16).hexdigest()
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def start(self, since: Instant) -> LanesState:
+        """Nothing seen."""
+        return LanesState(np.full(len(self.field), since, np.int64), empty_store(self._like))
+
+    def save(self, state: LanesState) -> dict[str, Any]:
+        """What is needed beside the store."""
+        return {"identities": self.field.identities.view(np.int64), "since": state.since, "store": self.name}
+
+    def load(self, values: Mapping[str, Any], store: KeyedStore, since: Instant) -> LanesState:
+        """A saved state. Only if the queries are others each lane is looked at."""
+        begins = self.field.since_of(values, since)
+        if values["store"] == self.name:
+            return LanesState(begins, store.shaped_like(self._like))
+        none = empty_store(self._like)
+        if not len(store):
+            return LanesState(begins, none)
+        moved = _of_other_queries(store.everything(), self.field.places_in(values), self.field.k)
+        return LanesState(begins, none.put(moved, no_records().ids))
+
+    @property
+    def _like(self) -> Records:
+        """The columns of a record."""
+        none, nobody = np.zeros(0, np.int64), no_records()
+        objects = {name: _stored(Column.nulls(kind, 0)) for name, kind in self.types.items()}
+        return Records(
+            nobody.ids,
+            nobody.due,
+            nobody.hold,
+            {
+                _SEEN: none,
+                _TICK: none,
+                _RECENT: np.zeros(0, np.int32),
+                _LENGTHS: np.zeros((0, len(self.field)), np.int32),
+                _LIMITS: np.zeros((0, len(self.field)), np.int32),
+            },
+            {
+                _CANDIDATES: Ragged(
+                    np.zeros(1, np.int64), _candidates(np.zeros((0, 3), np.int64), np.zeros(0))
+                ),
+                _OBJECTS: Ragged(np.zeros(1, np.int64), {NUMBER: none, **objects}),
+            },
+        )
+
+    # --- a step -------------------------------------------------------------------------------------------------------
+
+    def step(
+        self, state: LanesState, rows: Rows, time: str, before: Instant, watermark: Instant
+    ) -> tuple[LanesState, Events, Rows]:
+        """Show objects to the queries; also the rows of all objects that are spoken of, by ascending number."""
+        ids, lane = self._lanes(state.store, rows, before, watermark)
+        if not len(ids):
+            return state, Events(np.zeros((0, band.TOLD_COLUMNS), np.int64), np.zeros(0)), rows
+        touched = self._touched(state, ids, time)
+        after, events = self.field.step(touched.state, rows, lane, time, before, watermark)
+        objects = self._with_those_of(touched.objects, rows, lane)
+        store = self._put(state.store, touched, after, objects, watermark)
+        following = LanesState(
+            state.since, store, state.tested + after.tested, state.inserted + after.inserted
+        )
+        told = np.flatnonzero(np.isin(objects.numbers, events.told[:, band.WHAT]))
+        in_order = told[np.argsort(objects.numbers[told], kind="stable")]
+        return following, events, objects.take(in_order).rows()
+
+    def _with_those_of(self, known: _Objects, rows: Rows, lane: Whole) -> _Objects:
+        """The known objects, and those that have come."""
+        came = {NUMBER: rows[NUMBER].values, **{name: _stored(rows[name]) for name in self.types}}
+        counts = [len(known.lanes), rows.count]
+        lines = join_lines([known.lines, came], counts) if counts[0] else came
+        return _Objects(lines, np.concatenate([known.lanes, lane]))
+
+    def _lanes(self, store: KeyedStore, rows: Rows, before: Instant, watermark: Instant) -> tuple[Ids, Whole]:
+        """The lanes that a step touches, in an order that does not depend on steps; and the lane of every row."""
+        due = store.due(before, watermark)
+        if not rows.count:
+            return due[np.lexsort((due[:, 1], due[:, 0]))], np.zeros(0, np.int64)
+        per = self.field.per
+        keys, lane = numbered(Rows.empty({name: self.types[name] for name in per}), rows, per)
+        ids = key_ids([keys[name] for name in per], keys.count)
+        # Two keys that agree in 64 of 128 bits are not looked for.
+        ids = np.concatenate([ids, due[~np.isin(due[:, 0], ids[:, 0])]])
+        order = np.lexsort((ids[:, 1], ids[:, 0]))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return ids[order], place[lane]
+
+    def _touched(self, state: LanesState, ids: Ids, time: str) -> _Touched:
+        """What the store knows of some lanes, as the state of a field that has only these."""
+        found, place = state.store.find(ids)
+        known = place >= 0
+        there = np.flatnonzero(known)
+        records = found.take(place[there])
+        start = self.field.state_of(state.since, len(ids))
+        stored = records.lists[_OBJECTS]
+        objects = _Objects(stored.lines, np.repeat(there, np.diff(stored.offsets)))
+        if not len(there):
+            return _Touched(ids, known, start, objects)
+        columns: Any = records.table
+        seen, tick = start.seen.copy(), start.due.copy()
+        seen[there], tick[there] = columns[_SEEN], columns[_TICK]
+        lengths = start.lengths.reshape(len(ids), -1).copy()
+        limits = start.limits.reshape(len(ids), -1).copy()
+        lengths[there], limits[there] = columns[_LENGTHS], columns[_LIMITS]
+        lines: Any = records.lists[_CANDIDATES].lines
+        begun = replace(
+            start,
+            seen=seen,
+            due=tick,
+            lengths=lengths.ravel(),
+            limits=limits.ravel(),
+            ids=np.column_stack([lines["number"], lines["clock"], lines["flags"]]).astype(np.int64),
+            scores=lines["score"],
+            recent=self._recent(records, objects, there, time),
+        )
+        return _Touched(ids, known, begun, objects)
+
+    def _recent(self, records: Records, objects: _Objects, lanes: Whole, time: str) -> Recent:
+        """The recent objects: the last ones of each lane."""
+        recent: Any = records.table[_RECENT]
+        seen: Any = records.table[_SEEN]
+        many = recent.astype(np.int64)
+        places = spans(records.lists[_OBJECTS].offsets[1:] - many, many)
+        example = self.field.example
+        needed = {name: objects.lines[name].take(places) for name in (time, *example.attributes)}
+        chosen = Rows(needed, len(places))
+        times = chosen[time].values
+        clocks = times if self.field.by_time else spans(seen - many, many)
+        return Recent(
+            coordinates(chosen, example.attributes, example.metric),
+            times,
+            clocks,
+            objects.numbers[places],
+            np.repeat(lanes, many),
+        )
+
+    def _put(
+        self,
+        store: KeyedStore,
+        touched: _Touched,
+        after: FieldState,
+        objects: _Objects,
+        watermark: Instant,
+    ) -> KeyedStore:
+        """The store with what is left of the lanes."""
+        many = len(touched.ids)
+        lengths = after.lengths.reshape(many, -1)
+        lane_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
+        recent = np.bincount(after.recent.lanes, minlength=many)
+        kept = _needed(objects, after)
+        offsets = _offsets(kept.lanes, many)
+        hold = np.full(many, END)
+        filled = np.flatnonzero(np.diff(offsets))
+        hold[filled] = kept.numbers[offsets[filled]]
+        records = Records(
+            touched.ids,
+            self._due(after, lane_of_candidate, watermark),
+            hold,
+            {
+                _SEEN: after.seen,
+                _TICK: after.due,
+                _RECENT: recent.astype(np.int32),
+                _LENGTHS: lengths.astype(np.int32),
+                _LIMITS: after.limits.reshape(many, -1).astype(np.int32),
+            },
+            {
+                _CANDIDATES: Ragged(_offsets(lane_of_candidate, many), _candidates(after.ids, after.scores)),
+                _OBJECTS: Ragged(offsets, kept.lines),
+            },
+        )
+        stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
+        return store.put(records.take(np.flatnonzero(stays)), touched.ids[~stays & touched.known])
+
+    def _due(self, after: FieldState, lane_of_candidate: Whole, watermark: Instant) -> Whole:
+        """When something happens to each lane by time alone."""
+        if not self.field.by_time:
+            return np.minimum(after.due, END)
+        window = int(self.field.rules[band.WINDOW])
+        clocks = after.ids[:, band.CLOCK]
+        is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
+        due = np.full(len(after.seen), END)
+        np.minimum.at(due, lane_of_candidate[is_in], clocks[is_in] + window)
+        if self.field.example.emission is Emission.EVERY:
+            every = int(self.field.rules[band.EVERY])
+            due = np.where(due < END, np.minimum(due, -(-watermark // every) * every), END)
+        if (due < END).all():
+            return due
+        # Without a member, when the last object goes.
+        last = np.full(len(due), watermark)
+        np.maximum.at(last, after.recent.lanes, after.recent.clocks + window)
+        np.maximum.at(last, lane_of_candidate, clocks + window)
+        return np.where(due < END, due, np.minimum(last, END))
+
+    # --- what tests and benchmarks look at ----------------------------------------------------------------------------
+
+    def everything(self, state: LanesState, time: str) -> tuple[FieldState, Rows, Whole]:
+        """All lanes as the state of a field, the rows of their objects, and the lane of each of these."""
+        touched = self._touched(state, state.store.everything().ids, time)
+        return touched.state, touched.objects.rows(), touched.objects.lanes
+
+
+def candidates_in(state: LanesState) -> int:
+    """How many candidates all lanes have."""
+    return int(state.store.everything().lists[_CANDIDATES].offsets[-1])
+
+
+def _needed(objects: _Objects, after: FieldState) -> _Objects:
+    """The objects that are candidates or recent, lane by lane and in order."""
+    wanted = np.concatenate([after.ids[:, band.SEQ], after.recent.seqs])
+    places = np.flatnonzero(np.isin(objects.numbers, wanted))
+    return objects.take(places[by_partition(objects.lanes[places], len(after.seen))])
+
+
+def _offsets(lane_of: Whole, lanes: int) -> Whole:
+    """Where the lists of lanes begin that stand one after the other."""
+    offsets = np.zeros(lanes + 1, np.int64)
+    np.cumsum(np.bincount(lane_of, minlength=lanes), out=offsets[1:])
+    return offsets
+
+
+def _candidates(ids: Whole, scores: Real) -> dict[str, Any]:
+    return {
+        "number": np.ascontiguousarray(ids[:, band.SEQ]),
+        "clock": np.ascontiguousarray(ids[:, band.CLOCK]),
+        "flags": ids[:, band.FLAGS].astype(np.uint8),
+        "score": scores,
+    }
+
+
+def _stored(column: Column) -> Column | Text:
+    """Texts as bytes: a million lanes have a million of them."""
+    return text_of(column) if column.type is ColumnType.STRING else column
+
+
+def _of_other_queries(records: Records, place: Whole, k: Whole) -> Records:
+    """The same lanes for other queries: `place` is where each of them was, or -1."""
+    table: Any = records.table
+    lines: Any = records.lists[_CANDIDATES].lines
+    known, old = place >= 0, np.maximum(place, 0)
+    before = table[_LENGTHS].astype(np.int64)
+    begins = (np.cumsum(before.ravel()) - before.ravel()).reshape(before.shape)
+    lengths = np.where(known, before[:, old], 0)
+    chosen = spans(begins[:, old].ravel(), lengths.ravel())
+    offsets = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))]).astype(np.int64)
+    limits = np.where(known, table[_LIMITS][:, old], k)
+    return Records(
+        records.ids,
+        records.due,
+        records.hold,
+        {**table, _LENGTHS: lengths.astype(np.int32), _LIMITS: limits.astype(np.int32)},
+        {
+            **records.lists,
+            _CANDIDATES: Ragged(offsets, {name: values[chosen] for name, values in lines.items()}),
+        },
+    )
