@@ -75,7 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an embedded Spark, or a plain loop in this process, which starts at once (default: spark)",
     )
     parser.add_argument(
-        "--follow", action="store_true", help="keep watching folders for new files until Ctrl-C"
+        "--follow",
+        action="store_true",
+        help="keep watching for new files, and for rows that are added to them, until Ctrl-C",
     )
     parser.add_argument(
         "--checkpoint",
