@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
-BEGINNINGS: Final = (64, 256, 1024, 4096)
+BEGINNINGS: Final = (32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 4096)
 ENDING_BYTES: Final = 1024
-_DIGEST_BYTES: Final = 8
+_BEGINNING_DIGEST, _ENDING_DIGEST = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Fingerprint:
             return None
         data = os.pread(file, max(known), 0)
         length = max(known)
-        if _digest(data[:length]) != known[length]:
+        if _digest(data[:length], _BEGINNING_DIGEST) != known[length]:
             return False
         header = data.find(b"\n")
         return True if 0 <= header < length - 1 else None
@@ -56,13 +56,13 @@ def fingerprint(file: int, stop: int) -> Fingerprint:
     ending = beginning[start:] if stop == len(beginning) else os.pread(file, stop - start, start)
     return Fingerprint(
         start + len(ending),
-        tuple(_digest(beginning[:length]) for length in BEGINNINGS if length <= len(beginning)),
-        _digest(ending),
+        tuple(_digest(beginning[:n], _BEGINNING_DIGEST) for n in BEGINNINGS if n <= len(beginning)),
+        _digest(ending, _ENDING_DIGEST),
     )
 
 
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
+def _digest(data: bytes, size: int) -> str:
+    return blake2b(data, digest_size=size).hexdigest()
 
 
-EMPTY: Final = Fingerprint(0, (), _digest(b""))
+EMPTY: Final = Fingerprint(0, (), _digest(b"", _ENDING_DIGEST))

@@ -51,12 +51,17 @@ class Watch:
         self.folder: Look | None = None
         self.folder_changed = self.last_listing = self.last_look = -(2**62)
 
+    @property
+    def is_whole_folder(self) -> bool:
+        """Whether no name of the folder is left out because it does not fit."""
+        return isinstance(self.names, _InFolder) and not self.names.pattern
+
     def changed(self, *, now: int, everything: bool = False, also: Iterable[str] = ()) -> list[str]:
-        """The names of files that are new or look other than before, those changed first in front; and those in `also`."""
-        new = self._list() if everything or self._is_to_list(now) else set()
+        """The names of files that are new, gone or look other than before, those changed first in front; and those in `also`."""
+        new, gone = self._list() if everything or self._is_to_list(now) else (set(), set())
         chosen = set(self.listed) if everything else {*new, *self.hot, *self._in_turn(now)}
         found = [(look[3], name) for name in chosen if (look := self._look(name, now)) is not None]
-        found += [(self.looks[name][3] if name in self.looks else 0, name) for name in also]
+        found += [(self.looks[name][3] if name in self.looks else 0, name) for name in (*gone, *also)]
         self.last_look = now
         return list(dict.fromkeys(name for _, name in sorted(found)))
 
@@ -91,16 +96,17 @@ class Watch:
         self.last_listing = now
         return True
 
-    def _list(self) -> set[str]:
-        """List the names; those that are new, or another file than before."""
+    def _list(self) -> tuple[set[str], set[str]]:
+        """List the names; those that are new or another file than before, and those that are gone."""
         listed = dict(self.names(self.root))
         new = {name for name, inode in listed.items() if self.listed.get(name) != inode}
-        if new or len(listed) != len(self.listed):
-            for gone in self.listed.keys() - listed.keys():
-                self.looks.pop(gone, None)
-                self.hot.pop(gone, None)
+        gone = self.listed.keys() - listed.keys()
+        if new or gone:
+            for name in gone:
+                self.looks.pop(name, None)
+                self.hot.pop(name, None)
             self.listed, self.turn = listed, list(listed)
-        return new
+        return new, gone
 
     def _in_turn(self, now: int) -> list[str]:
         """The next files to be looked at, of all."""

@@ -17,7 +17,7 @@ from headwater.hosts.files.extents import persistently
 from headwater.hosts.files.pieces import Wanted
 from headwater.hosts.files.reading import PARQUET_NAMES, format_name
 from headwater.hosts.spark.file_log import Entry
-from headwater.hosts.spark.seen_file import opened, with_inode
+from headwater.hosts.spark.seen_file import inodes, opened
 from headwater.hosts.streams import read_stream
 from headwater.query.plan import Plan
 
@@ -51,11 +51,11 @@ def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[Pie
 
 def _place(entry: Entry, named: str) -> str | None:
     """Where the file of an entry is; None if it is gone, or not what it was."""
+    if _fits(entry, named):
+        return named
     folder = os.path.dirname(named)  # noqa: PTH120
-    for path in (named, *(os.path.join(folder, name) for name in with_inode(folder, entry.inode))):  # noqa: PTH118
-        if _fits(entry, path):
-            return path
-    return None
+    others = [os.path.join(folder, name) for name, inode in inodes(folder) if inode == entry.inode]  # noqa: PTH118
+    return next((path for path in others if _fits(entry, path)), None)
 
 
 def _fits(entry: Entry, path: str) -> bool:

@@ -30,8 +30,8 @@ from headwater.hosts.spark.seen_file import (
     SHRUNK,
     SeenFile,
     has,
+    inodes,
     opened,
-    with_inode,
 )
 from headwater.model import SECOND
 
@@ -69,8 +69,8 @@ class FollowedFiles:
             self.log.append(told for told in [self._unreadable("", self.log.count, fault)] if told)
             return
         new: list[Entry] = []
-        for each in (each for name in names for each in (*self._rotated(name), name)):
-            entry = self._tried(each, self.log.count + len(new), now, final)
+        for name in (*self._rotated(names), *names):
+            entry = self._tried(name, self.log.count + len(new), now, final)
             if entry is not None:
                 new.append(entry)
                 self._know(entry)
@@ -140,27 +140,27 @@ class FollowedFiles:
         known = self.by_identity.get(identity)
         if known is None:
             return False
+        return self._is_in_place(known)
+
+    def _rotated(self, names: Iterable[str]) -> list[str]:
+        """Where files are now that had these names and have them no longer, if their new names are not among those looked at."""
+        if self.watch.is_whole_folder:
+            return []
+        known = [entry for name in names if (entry := self.by_path.get(name)) is not None and entry.inode]
+        moved = {entry.inode: entry for entry in known if not self._is_in_place(entry)}
+        found = []
+        for folder in {os.path.dirname(entry.path) for entry in moved.values()}:  # noqa: PTH120
+            for name, inode in inodes(self.place(folder)):
+                path = os.path.join(folder, name)  # noqa: PTH118
+                if inode in moved and has(self.place(path), moved[inode].fingerprint):
+                    found.append(path)
+        return [path for path in found if path not in self.watch.listed]
+
+    def _is_in_place(self, entry: Entry) -> bool:
         try:
-            told = os.stat(self.place(known.path))  # noqa: PTH116
+            return os.stat(self.place(entry.path)).st_ino == entry.inode  # noqa: PTH116
         except OSError:
             return False
-        return (told.st_dev, told.st_ino) == identity
-
-    def _rotated(self, name: str) -> list[str]:
-        """Where a file is now that had this name, if another has it and the new name is not among those looked at."""
-        known = self.by_path.get(name)
-        try:
-            if known is None or not known.inode or os.stat(self.place(name)).st_ino == known.inode:  # noqa: PTH116
-                return []
-        except OSError:
-            return []
-        folder = os.path.dirname(name)  # noqa: PTH120
-        names = (os.path.join(folder, item) for item in with_inode(self.place(folder), known.inode))  # noqa: PTH118
-        return [
-            each
-            for each in names
-            if each not in self.watch.listed and has(self.place(each), known.fingerprint)
-        ]
 
     def _earlier(self, name: str, file: int, stat: os.stat_result) -> tuple[Entry | None, str]:
         """What is known of an open file, None if it is a new one; and what there is to tell about that."""
@@ -175,8 +175,8 @@ class FollowedFiles:
         begins = same.fingerprint.begins(file, stat.st_size)
         if stat.st_size >= same.stop:
             return None, EDITED if begins else ""
-        if begins is None:
-            return None, BEGUN_AGAIN
+        if begins is None:  # under another name, an inode that is used again is more likely
+            return None, BEGUN_AGAIN if same.path == name else ""
         return (same, SHRUNK) if begins else (None, "")
 
     def _has_waited(self, name: str, seen: SeenFile, now: int) -> bool:

@@ -155,11 +155,11 @@ class SeenFile:
         )
 
 
-def with_inode(folder: str, inode: int) -> list[str]:
-    """The names of a folder that have an inode."""
+def inodes(folder: str) -> list[tuple[str, int]]:
+    """The names of a folder and their inodes; none if it cannot be listed."""
     try:
-        with os.scandir(folder or ".") as items:
-            return [item.name for item in items if item.inode() == inode]
+        with os.scandir(folder) as items:
+            return [(item.name, item.inode()) for item in items]
     except OSError:
         return []
 

@@ -189,10 +189,19 @@ def test_a_file_that_became_shorter_is_told_and_read_on(followed) -> None:
 
 def test_a_file_that_is_too_short_to_tell_is_told_and_read_as_a_new_one(followed) -> None:
     path = followed.folder / "a.csv"
+    header, wide = f"station,at,note,{'x' * 250}\n", [row(n).replace("\n", ",\n") for n in (1, 2, 3, 4, 5)]
+    path.write_text(header + "".join(wide[:4]))
+    assert len(followed.read()[0]) == 4
+    path.write_text(header + wide[4])
+    assert followed.read() == (["s5"], ["shrunk-file"])
+
+
+def test_a_shorter_file_that_begins_otherwise_is_a_new_one(followed) -> None:
+    path = followed.folder / "a.csv"
     path.write_text(HEADER + row(1) + row(2))
     assert len(followed.read()[0]) == 2
     path.write_text(HEADER + row(3))
-    assert followed.read() == (["s3"], ["shrunk-file"])
+    assert followed.read() == (["s3"], [])
 
 
 def test_a_file_that_was_changed_where_it_was_read_is_told_and_read_as_a_new_one(followed) -> None:
@@ -325,7 +334,8 @@ def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_asked_for(
     path.write_text(HEADER + row(3))
     assert followed.read() == (["s2", "s3"], [])
     append(path, row(4))
-    assert followed.read() == (["s4"], [])
+    path.rename(followed.folder / "log.csv.2")
+    assert followed.read() == (["s4"], []), "no other file has its name yet"
 
 
 def test_a_folder_that_cannot_be_listed_just_now_is_told_once_and_looked_at_again(followed) -> None:
