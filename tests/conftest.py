@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,17 @@ def pytest_configure() -> None:
 
     settings.load_profile("suite")
     keep_compiled_code()
+
+
+@pytest.fixture
+def signals_end_us() -> Iterator[None]:
+    """Ctrl-C and SIGHUP do what they do in a terminal, for the test and what it starts, though a background job ignores them."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

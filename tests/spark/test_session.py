@@ -105,6 +105,7 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.usefixtures("signals_end_us")
 def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_said(tmp_path: Path) -> None:
     process = watch(tmp_path)
     assert process.stdout is not None

@@ -2,7 +2,8 @@
 
 Rule 1  An error of our own, told somewhere in the text, is that error: its code, its message and its advice.
 Rule 2  Trouble with Spark's saved state is `state-unreadable`, unless the disk or the system is to blame.
-Rule 3  Of anything else the deepest cause is told, which stands last.
+Rule 3  Nobody answers any more: Spark's Java process is gone.
+Rule 4  Of anything else the deepest cause is told, which stands last.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _STATE: Final = re.compile(
     re.IGNORECASE,
 )
 _SYSTEM: Final = re.compile(r"No space left|Too many open files|Disk quota|Permission denied|OutOfMemory")
+_GONE: Final = re.compile(
+    r"\[Errno \d+\] (?:Connection refused|Connection reset|Broken pipe)|Answer from Java side is empty"
+    r"|An error occurred while trying to connect to the Java server"
+)
 _FRAME: Final = re.compile(r"\s+at \S|\s+\.\.\. \d+ more|\s+File \"")
 _NO_CAUSE: Final = "Traceback (most recent call last):"
 
@@ -38,6 +43,15 @@ def told_by_fault(text: str) -> HostError:
             f"saved state cannot be read: {cause}",
             advice=[
                 "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
+            ],
+        )
+    if _GONE.search(cause):
+        return HostError(
+            "spark-failed",
+            "the run on Spark failed: its Java process ended",
+            advice=[
+                "it was killed, perhaps because the machine ran out of memory",
+                "a run with --checkpoint goes on where it stopped: start it again",
             ],
         )
     return HostError(

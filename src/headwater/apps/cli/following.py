@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
+from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.usage import UsageError
@@ -42,6 +42,7 @@ from headwater.query.stores import stores_of
 POLL_SECONDS = 0.5
 
 
+@ended_as_by_ctrl_c()  # until the query runs, and after it
 def follow(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
@@ -153,14 +154,9 @@ def _wait(query: Any) -> None:
             raise KeyboardInterrupt
         stopping.set()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        with spark_trouble():
-            while query.isActive and not stopping.wait(POLL_SECONDS):
-                pass
-            if not stopping.is_set():
-                query.awaitTermination()  # raises what ended it
-            query.stop()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with ended_by(stop, ctrl_c=True), spark_trouble():
+        while query.isActive and not stopping.wait(POLL_SECONDS):
+            pass
+        if not stopping.is_set():
+            query.awaitTermination()  # raises what ended it
+        query.stop()

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import argparse
 import math
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from difflib import get_close_matches
 from pathlib import Path
-from threading import current_thread, main_thread
-from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.points import Asked, ask_points
+from headwater.apps.cli.signals import ended_as_by_ctrl_c
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
@@ -236,24 +234,7 @@ def _refuse_no_files(path: str) -> None:
         raise DataError("no-files", f"there are no files in '{path}'")
 
 
-@contextmanager
-def _ended_alike() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does; signals are only the main thread's to handle."""
-    if current_thread() is not main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@_ended_alike()
+@ended_as_by_ctrl_c()
 def _run_to_the_end(
     arguments: argparse.Namespace, asked: Asked, run: Callable[[Progress], Iterator[Told]]
 ) -> int:

@@ -207,7 +207,9 @@ def _connected(machine: Machine, settings: Mapping[str, str], log: Path) -> Spar
     configured = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     try:
         with _environment_of_workers():
-            return SparkSession(SparkContext(conf=configured, gateway=machine.connect()))
+            context = SparkContext(conf=configured, gateway=machine.connect())
+            _silence_accumulators(context)
+            return SparkSession(context)
     except BaseException as error:
         _forget_gateway()
         machine.end()
@@ -216,6 +218,11 @@ def _connected(machine: Machine, settings: Mapping[str, str], log: Path) -> Spar
         raise HostError(
             "spark-does-not-start", "Spark does not start: its context failed", advice=log_end(log)
         ) from error
+
+
+def _silence_accumulators(context: SparkContext) -> None:
+    """PySpark's server of counters prints a traceback when its JVM is gone, before anybody can say it in words."""
+    context._accumulatorServer.handle_error = lambda request, address: None
 
 
 def _wake_workers(context: SparkContext) -> None:

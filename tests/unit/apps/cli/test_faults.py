@@ -45,6 +45,22 @@ def test_of_other_faults_the_deepest_cause_is_told():
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Errno 111] Connection refused\n",
+        "py4j.protocol.Py4JNetworkError: Answer from Java side is empty\n",
+        "An error occurred while trying to connect to the Java server (127.0.0.1:33925)\n",
+    ],
+)
+def test_a_java_process_that_is_gone_is_told_so(text):
+    assert str(told_by_fault(text)).splitlines() == [
+        "error[spark-failed]: the run on Spark failed: its Java process ended",
+        "  it was killed, perhaps because the machine ran out of memory",
+        "  a run with --checkpoint goes on where it stopped: start it again",
+    ]
+
+
 def test_damaged_state_of_spark_is_unreadable_state():
     assert str(told_by_fault(STATE)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: "
@@ -58,7 +74,7 @@ def test_damaged_state_of_spark_is_unreadable_state():
     [
         ("org.rocksdb.RocksDBException: While appending: No space left on device", "org.rocksdb.RocksDBException: While appending: No space left on device"),
         ("Traceback (most recent call last):\n  File \"a.py\", line 1\n    state_store_checksum\nValueError: odd\n", "ValueError: odd"),
-        ("\n  [Errno 111] Connection refused\n", "[Errno 111] Connection refused"),
+        ("\n  [Errno 28] No space left on device\n", "[Errno 28] No space left on device"),
         ("", "it gave no reason"),
     ],
 )  # fmt: skip

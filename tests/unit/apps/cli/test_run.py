@@ -194,7 +194,8 @@ def test_an_interrupted_run_keeps_what_it_has_and_says_so(place, capfd, monkeypa
     assert capfd.readouterr().err.startswith("interrupted: this is what came of it so far\nread      6 rows")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("signals_end_us")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_ended_before_its_first_answer_keeps_the_older_output(place, capfd, monkeypatch, number):
     def ended(plan, inputs):
         yield Told(seen=6)
@@ -209,6 +210,21 @@ def test_a_run_ended_before_its_first_answer_keeps_the_older_output(place, capfd
     assert sorted(item.name for item in place.iterdir()) == ["alerts.hw", "answers.csv", "readings.csv"]
     assert capfd.readouterr().err.startswith("interrupted: no answer yet, no file written\nread      6 rows")
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_under_nohup_a_run_goes_on_when_the_terminal_is_closed(place, capfd, monkeypatch):
+    telling = headwater.hosts.local.run_local
+
+    def hung_up(plan, inputs):
+        signal.raise_signal(signal.SIGHUP)
+        yield from telling(plan, inputs)
+
+    monkeypatch.setattr(headwater.hosts.local, "run_local", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run("--input", "weather=readings.csv", "--output", "answers.csv") == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_run_that_fails_leaves_no_half_a_file(place, monkeypatch):
