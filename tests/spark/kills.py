@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def launch(folder: Path, name: str, inputs: Inputs) -> subprocess.Popen[bytes]:
     log = (folder / f"{name}.log").open("ab")
     follow = [
         "--follow", "--once", "--files-per-batch", "1", "--checkpoint", str(folder / name / "checkpoint"),
-        "--output", str(folder / name / "out"),
+        "--output", str(folder / name / "out"), "--merge-output", "5",
     ]  # fmt: skip
     return subprocess.Popen(
         [*command(folder, inputs), *follow], stdout=log, stderr=log, start_new_session=True
@@ -109,8 +110,9 @@ def descendants(pid: int) -> list[int]:
 
 
 def finished(folder: Path, name: str) -> int:
-    """How many batches have told their answers."""
-    return len(list((folder / name / "out").glob("*.jsonl")))
+    """How many batches have told their answers, by the names of files: each has those of one batch, or of a first to a last."""
+    batches = (re.findall("[0-9]{8}", file.name) for file in (folder / name / "out").glob("*.jsonl"))
+    return sum(int(numbers[-1]) - int(numbers[0]) + 1 for numbers in batches)
 
 
 def local_answers(folder: Path, inputs: Inputs) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary, buffers_of
+from headwater.apps.cli.upkeep import refuse_merged_inputs, upkeep_of
 from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
@@ -53,6 +54,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
     for paths in inputs.values():
         for path in paths:
             find_files(path)
+    refuse_merged_inputs(inputs)
     asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = asked.plan, asked.streams
     names = (query.name for query in plan.told)
@@ -105,15 +107,16 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
         if path and (path.lower().endswith(OUTPUT_NAMES) or os.path.isfile(path)):  # noqa: PTH113 - never raises
             raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
+    upkeep = upkeep_of(arguments)
     writers: list[_Writer] = []
     if arguments.late_output:
-        late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id)
+        late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id, upkeep)
         writers.append(lambda told, zones, batch: late.write(_late_table(plan, told), batch))
     if arguments.bad_output:
-        bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id)
+        bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id, upkeep)
         writers.append(lambda told, zones, batch: bad.write(_table("bad", [told.bad]), batch))
     if arguments.output:
-        answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id)
+        answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id, upkeep)
         writers.append(lambda told, zones, batch: answers.write(table_of(zones), batch))
     else:
         lines = open_output(None, [])
@@ -124,7 +127,7 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
 def _write_bad_points(arguments: argparse.Namespace, asked: Asked, run_id: str) -> None:
     """Rows that are no points, as they are at this start: they take the place of those of the last."""
     if arguments.bad_output and asked.points.rows:
-        bad = FolderSink(Path(arguments.bad_output), "bad-points", ("bad",), run_id)
+        bad = FolderSink(Path(arguments.bad_output), "bad-points", ("bad",), run_id, upkeep_of(arguments))
         bad.write(_table("bad", [asked.points.bad]), 0)
 
 

@@ -20,6 +20,7 @@ from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
+from headwater.apps.cli.upkeep import add_upkeep
 from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
@@ -110,6 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="for this share of the points of each PROBABLE query (above 0, at most 1) measure how many answers it loses",
     )
+    add_upkeep(parser)
     add_zones(parser)
     add_most_history(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
@@ -188,6 +190,10 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         )
     if arguments.checkpoint and not arguments.follow:
         raise UsageError("usage", "--checkpoint is for --follow: a bounded run remembers nothing")
+    if (arguments.merge_output is not None or arguments.keep_output) and not arguments.follow:
+        raise UsageError(
+            "usage", "--merge-output and --keep-output are for --follow: a bounded run writes one file"
+        )
     if (arguments.once or arguments.files_per_batch) and not arguments.follow:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
     if arguments.tick and (arguments.once or not arguments.follow):

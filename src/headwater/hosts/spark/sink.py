@@ -1,71 +1,87 @@
 """Answers into a folder, each exactly once, for any program that reads it.
 
 One file a micro-batch, named by the batch, written aside and renamed when it is whole: a batch that is run again after a
-crash replaces its own file with the same lines. Hidden files are never answers.
+crash replaces its own file with the same lines. Hidden files are never answers. Older files are merged, and removed if somebody asks
+for it: see `output_files`.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.hosts.spark.output_files import OutputFiles, Upkeep
 from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
-_OWNER = ".headwater.json"
+_OWNER: Final = ".headwater.json"
+_FULL: Final = (
+    "make room and start it again: it goes on where it stopped, and no line is lost or written twice",
+)
+_ADVICE: Final = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL}
 
 
 class FolderSink:
     """A folder that belongs to one checkpoint: `NAME-00000017.jsonl` holds the lines of batch 17."""
 
-    def __init__(self, folder: Path, name: str, kinds: tuple[str, ...], run_id: str) -> None:
+    def __init__(
+        self, folder: Path, name: str, kinds: tuple[str, ...], run_id: str, upkeep: Upkeep | None = None
+    ) -> None:
         self.folder = folder
-        self.name = name
         self.kinds = kinds
+        upkeep = upkeep or Upkeep(merge_at=0)
         with _trouble(folder):
             folder.mkdir(parents=True, exist_ok=True)
             owner = folder / _OWNER
-            if not owner.exists():
-                replace_file(owner, json.dumps({"run": run_id}).encode())
-            elif _written_by(owner) != run_id:
+            if owner.exists() and _note_in(owner).run != run_id:
                 raise HostError(
                     "output-of-another-run",
                     f"the folder '{folder}' holds the output of a run with another checkpoint",
                     advice=["give a new --output folder, or start with the checkpoint it was written with"],
                 )
-            for left in folder.glob(f".{name}-*"):  # from a crash in the middle of writing
-                left.unlink()
+            replace_file(owner, json.dumps({"run": run_id, "merge_at": upkeep.merge_at}).encode())
+            self.files = OutputFiles.found(folder, name, upkeep)
 
     def write(self, table: pa.Table, batch: int) -> None:
         """The lines of one batch; nothing is written when there are none."""
         bodies = table.filter(pc.is_in(table["kind"], pa.array(self.kinds)))
-        path = self.folder / f"{self.name}-{batch:08d}.jsonl"
-        if not bodies.num_rows:
-            with _trouble(self.folder):
-                path.unlink(missing_ok=True)
-            return
         order = pc.sort_indices(
             bodies, sort_keys=[("event_time", "ascending"), ("name", "ascending"), ("match_id", "ascending")]
         )
         lines = bodies["body"].take(order).to_pylist()
         with _trouble(self.folder):
-            replace_file(path, ("\n".join(lines) + "\n").encode())
+            self.files.replace(batch, "".join(f"{line}\n" for line in lines).encode())
+            self.files.tidy(batch)
 
 
-def _written_by(owner: Path) -> str:
-    """The run that a folder belongs to, by the note in it."""
+def merges_at(folder: Path) -> int:
+    """The number of small files at which the run that writes to a folder merges them; 0: it merges none, or no run writes there."""
+    owner = folder / _OWNER
+    return _note_in(owner).merge_at if owner.exists() else 0
+
+
+class _Note(NamedTuple):
+    run: str
+    merge_at: int
+
+
+def _note_in(owner: Path) -> _Note:
+    """What stands in the note of a folder about the run that it belongs to."""
     try:
-        run = json.loads(owner.read_text())["run"]
-    except (ValueError, LookupError, TypeError, RecursionError) as cause:
+        noted = json.loads(owner.read_text())
+        note = _Note(noted["run"], noted.get("merge_at", 0))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as cause:
         raise _damaged(owner) from cause
-    if not isinstance(run, str):
+    if not isinstance(note.run, str) or not isinstance(note.merge_at, int):
         raise _damaged(owner)
-    return run
+    return note
 
 
 def _damaged(owner: Path) -> HostError:
@@ -82,4 +98,8 @@ def _trouble(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        raise HostError("cannot-write", f"cannot write to '{folder}': {fault.strerror or fault}") from fault
+        raise HostError(
+            "cannot-write",
+            f"cannot write to '{folder}': {fault.strerror or fault}",
+            advice=_ADVICE.get(fault.errno or 0, ()),
+        ) from fault
