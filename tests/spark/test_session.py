@@ -145,6 +145,7 @@ def test_settings(spark) -> None:
     assert {
         name: spark.conf.get(name)
         for name in (
+            "spark.authenticate",
             "spark.master",
             "spark.sql.session.timeZone",
             "spark.sql.shuffle.partitions",
@@ -153,6 +154,7 @@ def test_settings(spark) -> None:
             "spark.python.daemon.module",
         )
     } == {
+        "spark.authenticate": "true",
         "spark.master": "local[2]",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",

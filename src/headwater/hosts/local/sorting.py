@@ -9,7 +9,6 @@ Disk    the columns that travel, in a temporary folder that goes away with the s
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from headwater.hosts.temporary import TemporaryFolder, temporary_folder
 from headwater.model import (
     BEGINNING,
     END,
@@ -47,14 +47,14 @@ class Sorter:
         self.gathered: dict[str, list[Rows]] = {name: [] for name in self.streams}
         self.held = 0
         self.runs: list[_Run] = []
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.folder: TemporaryFolder | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.folder is not None:
-            self.folder.cleanup()
+            self.folder.remove()
 
     def add(self, stream: str, rows: Rows) -> None:
         """Some more rows, in any order."""
@@ -97,8 +97,8 @@ class Sorter:
 
     def _written(self, rows: Rows) -> Iterator[Rows]:
         if self.folder is None:
-            self.folder = tempfile.TemporaryDirectory(prefix="headwater-")
-        path = Path(self.folder.name) / f"run-{len(self.runs)}"
+            self.folder = temporary_folder("sort")
+        path = self.folder.path / f"run-{len(self.runs)}"
         places = [0]
         with path.open("wb") as file:
             for chunk in _chunks(rows, self.chunk_rows):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +15,7 @@ from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
 from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.told import unpacked
+from headwater.hosts.temporary import temporary_folder
 from headwater.query.plan import Plan
 
 
@@ -28,12 +27,12 @@ def run_batch(
     The table is written aside by Spark, sorted, and read back in pieces: memory does not grow with the answers.
     """
     table = bounded_files(spark, plan, paths)
-    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
+    with temporary_folder("run") as folder:
         ordered = table.repartition(1).sortWithinPartitions(
             "kind", "event_time", "name", "match_id", _of_bad("file"), _of_bad("line").cast("long"), "body"
         )
-        ordered.write.mode("overwrite").parquet(f"{folder}/table")
-        for file in sorted(Path(f"{folder}/table").glob("*.parquet")):
+        ordered.write.mode("overwrite").parquet(f"{folder.path}/table")
+        for file in sorted((folder.path / "table").glob("*.parquet")):
             yield from pq.ParquetFile(file).iter_batches()
 
 

@@ -32,7 +32,7 @@ from headwater.hosts.cores import usable_cores
 from headwater.hosts.spark.archive import Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
 from headwater.hosts.spark.launch import Machine, class_path, launch, log_end
-from headwater.hosts.spark.temporary import TemporaryFolder, temporary_folder
+from headwater.hosts.temporary import TemporaryFolder, temporary_folder
 from headwater.model import HostError
 
 MOST_LOGS: Final = 10
@@ -43,6 +43,8 @@ _ATOMIC_RENAME = "org.apache.spark.sql.execution.streaming.checkpointing.FileSys
 
 _ALWAYS: Final[Mapping[str, str]] = {
     "spark.app.name": "headwater",
+    # Other users of this machine may connect to our ports: without the secret of this session they get nothing.
+    "spark.authenticate": "true",
     # Plans of thousands of queries go to workers as they are: packing them tighter takes longer than sending them.
     "spark.broadcast.UDFCompressionThreshold": "1g",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -102,7 +104,7 @@ def start_spark(
         )
     keep_compiled_code()
     java = find_java()
-    folder = temporary_folder()
+    folder = temporary_folder("spark")
     written = log or _new_log(cache_folder() / "logs")
     settings = _settings(cores or usable_cores(), memory, folder.path) | dict(extra or {})
     archive = archive_for(java, class_path(), cache_folder() / "classes")
