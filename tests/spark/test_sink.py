@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import random
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -52,6 +55,27 @@ def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path):
     with pytest.raises(HostError) as caught:
         sink.write(table("1"), 1)
     assert caught.value.message == f"cannot write to '{tmp_path / 'out'}': Is a directory"
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_earlier_lines_and_nothing_half_written(tmp_path, monkeypatch, call):
+    sink = FolderSink(tmp_path, "answers", ("answer",), "r")
+    sink.write(table("1"), 0)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(*((os, "fsync") if call == "fsync" else (Path, "replace")), full)
+        with pytest.raises(HostError) as caught:
+            sink.write(table("2"), 1)
+    assert str(caught.value).splitlines() == [
+        f"error[cannot-write]: cannot write to '{tmp_path}': No space left on device",
+        "  make room and start it again: it goes on where it stopped, and no line is lost or written twice",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".headwater.json", "answers-00000000.jsonl"]
+    FolderSink(tmp_path, "answers", ("answer",), "r").write(table("2"), 1)
+    assert (tmp_path / "answers-00000001.jsonl").read_text() == "2\n"
 
 
 @pytest.mark.parametrize("note", [b"", b"{", b"\xff", b"[]", b"{}", b'{"run": 7}', b"null"])

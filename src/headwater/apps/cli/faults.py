@@ -21,6 +21,7 @@ _STATE: Final = re.compile(
     re.IGNORECASE,
 )
 _SYSTEM: Final = re.compile(r"No space left|Too many open files|Disk quota|Permission denied|OutOfMemory")
+_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _GONE: Final = re.compile(
     r"\[Errno \d+\] (?:Connection refused|Connection reset|Broken pipe)|Answer from Java side is empty"
     r"|An error occurred while trying to connect to the Java server"
@@ -54,11 +55,11 @@ def told_by_fault(text: str) -> HostError:
                 "a run with --checkpoint goes on where it stopped: start it again",
             ],
         )
-    return HostError(
-        "spark-failed",
-        f"the run on Spark failed: {cause}",
-        advice=["--debug shows what Spark says about it"],
-    )
+    if _FULL.search(cause):
+        advice = "make room and start it again: a run with --checkpoint goes on where it stopped"
+    else:
+        advice = "--debug shows what Spark says about it"
+    return HostError("spark-failed", f"the run on Spark failed: {cause}", advice=[advice])
 
 
 def _advice(lines: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.apps.cli.bad_runs import join_runs
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.history import most_history
 from headwater.apps.cli.metrics import write_metrics
@@ -114,7 +115,7 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
         writers.append(lambda told, zones, batch: late.write(_late_table(plan, told), batch))
     if arguments.bad_output:
         bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id, upkeep)
-        writers.append(lambda told, zones, batch: bad.write(_table("bad", [told.bad]), batch))
+        writers.append(lambda told, zones, batch: bad.write(_table("bad", [join_runs(told.bad)]), batch))
     if arguments.output:
         answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id, upkeep)
         writers.append(lambda told, zones, batch: answers.write(table_of(zones), batch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headwater.apps.cli.bad_runs import join_runs
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.model import Column, ColumnType, Rows, StreamSchema, format_duration, strings
@@ -31,7 +32,7 @@ class Outputs:
         if self.late and told.late:
             self.late.write([late_rows(self.plan.stream(name), rows) for name, rows in told.late.items()])
         if self.bad and told.bad.count:
-            self.bad.write([told.bad])
+            self.bad.write([join_runs(told.bad)])
 
     def close(self) -> None:
         """Everything is written."""

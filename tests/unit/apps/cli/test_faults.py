@@ -61,6 +61,14 @@ def test_a_java_process_that_is_gone_is_told_so(text):
     ]
 
 
+def test_after_a_full_disk_the_advice_is_to_make_room():
+    text = "org.apache.spark.SparkException: Job aborted\nCaused by: java.io.IOException: No space left on device\n"
+    assert str(told_by_fault(text)).splitlines() == [
+        "error[spark-failed]: the run on Spark failed: java.io.IOException: No space left on device",
+        "  make room and start it again: a run with --checkpoint goes on where it stopped",
+    ]
+
+
 def test_damaged_state_of_spark_is_unreadable_state():
     assert str(told_by_fault(STATE)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: "
