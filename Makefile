@@ -62,10 +62,10 @@ bench: $(STAMPS)/dev
 sim: $(STAMPS)/dev
 	@$(BIN)/python -m headwater.apps.overlay.replay $(SEED) $(ARGS)
 
-# The kill tests of make test with many more kills (six tests, 34 each), at moments that are drawn from the seed.
+# The tests of make test that count, with higher counts and drawn from the seed: kills (six tests, 34 each), keys, patterns.
 soak: $(STAMPS)/dev
 	$(call say,soak with seed $(SEED))
-	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) \
+	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) HEADWATER_SOAK_PATTERNS=$(or $(PATTERNS),10000) \
 		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --durations=0 -m soak $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)

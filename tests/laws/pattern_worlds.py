@@ -107,17 +107,25 @@ def as_rows(rows: Iterable[dict[str, Any]]) -> Rows:
 class _Shape:
     """While a pattern is drawn: how it may look, and how many variables may still come."""
 
-    draw: st.DrawFn
+    draw: st.DrawFn | None
     every: bool
     room: int
     links: Sequence[Contiguity]
     repeats: Sequence[Contiguity]
+    random: Random | None = None
+
+    def number(self, least: int, most: int) -> int:
+        """One of the numbers, drawn by Hypothesis, which can shrink it, or else at random."""
+        if self.draw is not None:
+            return self.draw(st.integers(least, most))
+        assert self.random is not None
+        return self.random.randint(least, most)
 
     def chance(self, percent: int) -> bool:
-        return self.draw(st.integers(0, 99)) < percent
+        return self.number(0, 99) >= 100 - percent
 
     def choose(self, *options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
+        return options[self.number(0, len(options) - 1)]
 
     def variable(self) -> tree.Variable:
         self.room -= 1
@@ -139,7 +147,7 @@ def _pattern(shape: _Shape) -> tree.Pattern:
 
 
 def _part(shape: _Shape) -> tree.Pattern:
-    rare = shape.draw(st.integers(0, 19))
+    rare = shape.number(0, 19)
     if rare < 8 or shape.room < 2:
         return shape.variable() if rare % 2 else _loop(shape, shape.variable())
     if rare < 12:
@@ -183,7 +191,7 @@ def _simple_loop(shape: _Shape, pattern: tree.Pattern) -> tree.Loop:
     )
     alone = isinstance(pattern, tree.Variable)
     until = None
-    kind = shape.draw(st.integers(0, 9))
+    kind = shape.number(0, 9)
     blocking = shape.every and alone and kind < 3
     if shape.chance(40 if blocking else 15):
         name = shape.choose(*_names(pattern))
@@ -307,7 +315,7 @@ def _conditions(
     """Some variables have none; the others one that looks at the row alone, or at others too."""
     define = []
     for name in names:
-        kind = shape.draw(st.integers(0, 19))
+        kind = shape.number(0, 19)
         if kind < 3 and name != NEVER:
             continue
         texts = _LOCAL if kind < 12 else looking
@@ -316,39 +324,49 @@ def _conditions(
 
 
 def _measures(shape: _Shape, others: Sequence[str], texts: Sequence[str]) -> tuple[tree.Measure, ...]:
-    count = shape.draw(st.integers(0, 4))
+    count = shape.number(0, 4)
     return tuple(tree.Measure(_expression(shape, texts, "", others), f"m{n}") for n in range(count))
 
 
 # --- operators -----------------------------------------------------------------------------------------------------------------
 
 
+_ROW_LINKS = ((STRICT,), (STRICT,), (STRICT, STRICT, RELAXED, ANY))
+_EVENT_LINKS = ((STRICT, RELAXED), (RELAXED,), (STRICT, RELAXED, RELAXED, ANY))
+
+
 @st.composite
 def preferred_patterns(draw: st.DrawFn) -> MatchRecognize:
     """Without MATCH EVERY."""
-    links = draw(st.sampled_from([(STRICT,), (STRICT,), (STRICT, STRICT, RELAXED, ANY)]))
-    shape = _Shape(draw, every=False, room=draw(st.integers(1, 5)), links=links, repeats=links)
-    pattern = _pattern(shape)
-    unmatched = [] if _some(pattern, tree.Exclusion) else [RowsPerMatch.ALL_WITH_UNMATCHED]
-    rows = shape.choose(
-        None,
-        RowsPerMatch.ONE,
-        RowsPerMatch.ALL_SHOW_EMPTY,
-        RowsPerMatch.ALL_SHOW_EMPTY,
-        RowsPerMatch.ALL_OMIT_EMPTY,
-        *unmatched,
-    )
-    return _operator(shape, pattern, rows, _NUMBERED)
+    links = draw(st.sampled_from(_ROW_LINKS))
+    return _drawn(_Shape(draw, every=False, room=draw(st.integers(1, 5)), links=links, repeats=links))
 
 
 @st.composite
 def event_patterns(draw: st.DrawFn) -> MatchRecognize:
     """With MATCH EVERY."""
-    links = draw(st.sampled_from([(STRICT, RELAXED), (RELAXED,), (STRICT, RELAXED, RELAXED, ANY)]))
-    shape = _Shape(draw, every=True, room=draw(st.integers(1, 4)), links=links, repeats=links)
+    links = draw(st.sampled_from(_EVENT_LINKS))
+    return _drawn(_Shape(draw, every=True, room=draw(st.integers(1, 4)), links=links, repeats=links))
+
+
+def random_pattern(random: Random, *, every: bool) -> MatchRecognize:
+    """The same without Hypothesis, which draws alike patterns again and again."""
+    links = random.choice(_EVENT_LINKS if every else _ROW_LINKS)
+    room = random.randint(1, 4 if every else 5)
+    return _drawn(_Shape(None, every=every, room=room, links=links, repeats=links, random=random))
+
+
+def _drawn(shape: _Shape) -> MatchRecognize:
     pattern = _pattern(shape)
-    rows = shape.choose(None, RowsPerMatch.ONE, RowsPerMatch.ALL_SHOW_EMPTY, RowsPerMatch.ALL_OMIT_EMPTY)
-    return _operator(shape, pattern, rows, ())
+    rows: list[RowsPerMatch | None] = [
+        None,
+        RowsPerMatch.ONE,
+        RowsPerMatch.ALL_SHOW_EMPTY,
+        RowsPerMatch.ALL_OMIT_EMPTY,
+    ]
+    if not shape.every and not _some(pattern, tree.Exclusion):
+        rows.append(RowsPerMatch.ALL_WITH_UNMATCHED)
+    return _operator(shape, pattern, shape.choose(*rows), () if shape.every else _NUMBERED)
 
 
 @st.composite
@@ -392,7 +410,7 @@ def _operator(
     within = _seconds(shape, 1, 8) if shape.chance(70 if absence else 30) else None
     between = _seconds(shape, 1, 5) if shape.chance(15) or (absence and within is None) else None
     timeouts = not ends and shape.chance(25)
-    limit = shape.draw(st.integers(1, 6)) if not ends and shape.chance(12) else None
+    limit = shape.number(1, 6) if not ends and shape.chance(12) else None
     forget = _forget(shape, within, between)
     ahead = () if timeouts or limit is not None else _AHEAD
     looking = [*_BOUND, *_BESIDE, *_BESIDE, *ahead, *numbered]
@@ -419,7 +437,7 @@ def _forget(shape: _Shape, *waits: Quantity | None) -> Quantity | None:
     if not shape.chance(25):
         return None
     longest = max((wait.amount for wait in waits if wait is not None), default=1)
-    return Quantity(longest + shape.draw(st.integers(0, 3)), Unit.SECONDS)
+    return Quantity(longest + shape.number(0, 3), Unit.SECONDS)
 
 
 def _partition(shape: _Shape) -> tuple[tree.Column, ...]:
@@ -440,4 +458,4 @@ def _skip(shape: _Shape, others: Sequence[str]) -> tree.Skip | None:
 
 
 def _seconds(shape: _Shape, least: int, most: int) -> Quantity:
-    return Quantity(shape.draw(st.integers(least, most)), Unit.SECONDS)
+    return Quantity(shape.number(least, most), Unit.SECONDS)
