@@ -298,9 +298,10 @@ def test_rule_6_until_ends_the_repetitions_but_not_the_wait_for_the_first():
     assert every("A ~> (B)~+ UNTIL (n = 2)", "a1 b2 b3 b4") == ["a1 b2"]
     # it sees what is bound, not the row under test
     assert every("A ~> (B)~+ UNTIL (COUNT(B.*) = 2)", "a1 b2 b3 b4") == ["a1 b2", "a1 b2 b3"]
-    # a group's until governs the whole group
+    # a group's until governs the whole group, the wait for its first row included
     group = "A ~> (B ~> C)~+ UNTIL (s = 'e')"
-    assert every(group, "a1 e2 b3 c4 b5 e6 c7") == ["a1 b3 c4"]
+    assert every(group, "a1 b3 c4 b5 e6 c7") == ["a1 b3 c4"]
+    assert every(group, "a1 e2 b3 c4") == []
     assert every(group, "a1 b3 e4 c5") == []
 
 
