@@ -8,7 +8,8 @@ Rule 3  An object that is silent for longer than FORGET is forgotten: its last l
 Rule 4  Every object that is known has one interest whose end is not known yet. So what is kept is one row an object.
 Rule 5  The end of the input is the end of every life.
 
-Memory  One row for every object heard of within FORGET.
+Memory  One row for every object heard of within FORGET: 72 bytes and its key, and of EMIT INTERESTS 32 more, of SHAPE the shape. Without
+        FORGET an object is followed for ever, so that they are kept for ever. Nothing is kept of an object that is forgotten.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from headwater.kernels.cells import cells_of
 from headwater.kernels.follow.places import Look, Places, is_in
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
 from headwater.kernels.follow.words import Update
-from headwater.model import END, Column, ColumnType, Instant, Rows, coded, join_columns
+from headwater.model import END, Column, ColumnType, Instant, Rows, coded, compacted, join_columns
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.place import distance_m
 
@@ -81,7 +82,7 @@ class Alive:
 
     def save(self) -> dict[str, Any]:
         """As a tree of rows, and what was counted."""
-        return {"rows": rows_tree(self._rows()), "tally": self.tally}
+        return {"rows": rows_tree(self._rows()), "tally": self.tally if self.tally.any() else None}
 
     @classmethod
     def load(cls, tree: dict[str, Any]) -> Alive:
@@ -89,7 +90,7 @@ class Alive:
         rows = tree_rows(tree["rows"])
         serial, number, start, heard = (rows[name].values for name in _WHOLE)
         x, y, last_x, last_y = (rows[name].values for name in _REAL)
-        tally = np.array(tree["tally"]).reshape(-1, TALLIES)
+        tally = np.zeros((rows.count, TALLIES), np.int64) if tree["tally"] is None else tree["tally"]
         return cls(rows["focal"], serial, number, start, heard, x, y, last_x, last_y, rows["shape"], tally)
 
     def _rows(self) -> Rows:
@@ -126,7 +127,7 @@ class Interests:
         """Those that go on, with what was counted of all."""
         left = np.flatnonzero(~self.is_over)
         return Alive(
-            self.focal.take(left),
+            compacted(self.focal.take(left)),
             self.serial[left],
             self.number[left],
             self.start[left],
@@ -135,7 +136,7 @@ class Interests:
             self.y[left],
             self.last_x[left],
             self.last_y[left],
-            self.shape.take(left),
+            compacted(self.shape.take(left)),
             tally[left],
         )
 

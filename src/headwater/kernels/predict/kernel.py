@@ -5,7 +5,8 @@ Rule 1  A row is an update if the query's condition holds, its source is the ali
         counted.
 Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
 Rule 3  What happens before the watermark is told with the step: nothing comes later than its time.
-Memory  See `store`, `answers`, `index` and `sensors`.
+Rule 4  Keys and lines are numbered anew when few of the numbers are in use: no answer, no order and no `match_id` depends on them.
+Memory  See `store`, `answers`, `index` and `sensors`. Nothing is kept of a key whose lives have been over for longer than w.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ from headwater.model import (
 SOURCE: Final = "source"
 _LONGEST_S: Final = 36_500 * 86_400.0
 """The longest heartbeat of an update, as in the language; a longer one is cut."""
+
+_SPARSE: Final = 2
+"""Slots, and keys, of which fewer than one in so many has a line are numbered anew, …"""
+_FEW: Final = 16
+"""… unless they are so few."""
 
 _LARGEST: Final = 1e290
 """Lines that go beyond this cannot be compared: their differences and squares would not be numbers."""
@@ -157,35 +163,40 @@ class PredictKernel:
         answers = tuple(
             Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
         )
-        following = PredictState(watermark, sensors, tuple(sources), tuple(asked))
+        following = self._without_gaps(PredictState(watermark, sensors, tuple(sources), tuple(asked)))
         return Step(following, answers, watermark, {name: many for name, many in counts.items() if many})
 
     def save(self, state: PredictState) -> Saved:
-        """Keys, lines and pending answers."""
-        return Saved(
-            {
-                "watermark": state.watermark,
-                "sensors": state.sensors.save(),
-                "sources": [
-                    {"since": source.since, "lines": self._stores[source.spring].save(source.lines)}
-                    for source in state.sources
-                ],
-                "queries": [
-                    {
-                        "name": query.name,
-                        "fingerprint": query.fingerprint,
-                        "since": part.since,
-                        "sources": list(part.sources),
-                        "pending": standing.save(part.pending),
-                    }
-                    for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True)
-                ],
-            }
-        )
+        """Keys that have a line, lines and pending answers."""
+        codes = _codes_in_use(state)
+        return Saved({"sensors": state.sensors.only(codes).save(), **self._values(state, codes)})
 
     def load(self, saved: Saved, since: Instant) -> PredictState:
         """What is known of the queries that are still the same; others begin at `since`."""
-        values = saved.values
+        return self._state(saved.values, Sensors.load(saved.values["sensors"]), since)
+
+    def _values(self, state: PredictState, codes: Whole) -> dict[str, Any]:
+        """The state with codes 0, 1, … for some that rise, which are all that have lines, and lines without gaps between them."""
+        lines = [source.lines for source in state.sources]
+        return {
+            "watermark": state.watermark,
+            "sources": [
+                {"since": source.since, "lines": self._stores[source.spring].save(source.lines, codes)}
+                for source in state.sources
+            ],
+            "queries": [
+                {
+                    "name": query.name,
+                    "fingerprint": query.fingerprint,
+                    "since": part.since,
+                    "sources": list(part.sources),
+                    "pending": standing.save(part.pending, [lines[s] for s in part.sources]),
+                }
+                for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True)
+            ],
+        }
+
+    def _state(self, values: dict[str, Any], sensors: Sensors, since: Instant) -> PredictState:
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
         sources: dict[Any, int] = {}
@@ -210,7 +221,17 @@ class PredictKernel:
             else:
                 lines = [found[place].lines for place in places]
                 asked.append(Asked(part["since"], tuple(places), standing.load(part["pending"], lines)))
-        return PredictState(values["watermark"], Sensors.load(values["sensors"]), tuple(found), tuple(asked))
+        return PredictState(values["watermark"], sensors, tuple(found), tuple(asked))
+
+    def _without_gaps(self, state: PredictState) -> PredictState:
+        """The same state, without keys that have no line and without empty slots if there are many of either."""
+        slots = [np.flatnonzero(source.lines.stored) for source in state.sources]
+        stored = sum(map(len, slots))
+        has_gaps = any(len(some) and some[-1] >= _SPARSE * len(some) + _FEW for some in slots)
+        if not has_gaps and len(state.sensors.rank) <= _SPARSE * stored + _FEW:
+            return state
+        codes = _codes_in_use(state)
+        return self._state(self._values(state, codes), state.sensors.only(codes), BEGINNING)
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
@@ -312,6 +333,14 @@ def _store(spring: Spring) -> LineStore:
         give_up=spring.give_up,
         seed=spring.seed,
     )
+
+
+def _codes_in_use(state: PredictState) -> Whole:
+    """The codes of all keys that have a line, in order."""
+    used = np.zeros(len(state.sensors.rank), np.bool_)
+    for source in state.sources:
+        used[source.lines.key[source.lines.stored]] = True
+    return np.flatnonzero(used)
 
 
 def _stacked(columns: Sequence[NDArray[np.float64]], taken: Whole) -> NDArray[np.float64]:

@@ -32,7 +32,7 @@ from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.settling import Spoken, search_rest, settle
-from headwater.kernels.predict.sources import lines_of, merged
+from headwater.kernels.predict.sources import lines_of, lines_without_gaps, merged
 from headwater.kernels.predict.ticks import Ticks
 from headwater.kernels.predict.yards import yard_for
 from headwater.kernels.predict.zones import hears_all, tile_of
@@ -125,15 +125,19 @@ class PassingStanding:
         speech = Speech(spoken.rows[: spoken.at[settling.COUNT]], self._said, chance)
         return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
-    def save(self, pending: Passing) -> dict[str, Any]:
-        """The pairs, the lines that are there, their corners, and the lives that were promised."""
-        there, pairs = pending.there, np.concatenate([np.empty((0, pairing.PAIR), np.int64), *pending.pairs])
-        known = np.unique(np.concatenate([there, *_sides(pairs[:, pairing.LINES])]))
+    def save(self, pending: Passing, states: Sequence[LineState]) -> dict[str, Any]:
+        """The pairs, the lines that are there, their corners, and the lives that were promised; lines as they are known once they are
+        loaded."""
+        there, place = pending.there, lines_without_gaps(states)
+        pairs = np.concatenate([np.empty((0, pairing.PAIR), np.int64), *pending.pairs])
+        left, right = _sides(pairs[:, pairing.LINES])
+        known = np.unique(np.concatenate([there, left, right]))
+        pairs[:, pairing.LINES] = (place[left] << pairing.SHIFT) | place[right]
         return {
             "pairs": pairs,
-            "lines": there,
+            "lines": place[there],
             "corners": pending.corners[there] if len(pending.corners) else pending.corners,
-            "known": known,
+            "known": place[known],
             "promised": pending.promised[known],
         }
 

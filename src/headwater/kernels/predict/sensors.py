@@ -1,7 +1,8 @@
 """Keys as numbers: which sensor an update is of, how keys are ordered, and what they are called.
 
-Rule 1  A key gets the next code when it first comes and keeps it. Answers never depend on codes, only on `rank` and `identity`.
-Memory  One entry per key ever seen.
+Rule 1  A key gets the next code when it first comes. Answers never depend on codes, only on `rank` and `identity`, so codes may be given
+        anew between two steps.
+Memory  One entry per key that has a line, and at most as many again of keys that have none left (see `kernel`).
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ class Sensors:
         if self.type is ColumnType.STRING:
             return Column(self.type, self.rank[codes].astype(np.int32), None, self.names)
         return Column(self.type, self.names[self.rank[codes]])
+
+    def only(self, codes: Whole) -> Sensors:
+        """The keys of some codes, which rise; the first of them has code 0."""
+        by_rank = np.argsort(self.rank[codes], kind="stable")
+        rank = np.empty(len(codes), np.int64)
+        rank[by_rank] = np.arange(len(codes))
+        return Sensors(self.type, self.names[self.rank[codes][by_rank]], rank, self.identity[codes])
 
     def save(self) -> dict[str, Any]:
         """For the codec."""

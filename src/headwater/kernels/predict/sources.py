@@ -15,7 +15,7 @@ import numpy as np
 
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.lines.events import ADD, END, EVENT_COLUMNS, LIFE, LINE, START, WHAT, WHEN
-from headwater.kernels.predict.lines.store import LineState
+from headwater.kernels.predict.lines.store import LineState, slots_without_gaps
 from headwater.kernels.predict.sensors import Sensors
 
 _ALIGNED: Final = 64
@@ -76,6 +76,18 @@ def lines_of(before: Sequence[LineState], after: Sequence[LineState]) -> tuple[L
         lines.values[at, :width], lines.slopes[at, :width] = new.lines.values, new.lines.slopes
         lines.tolerance[at] = new.lines.tolerance
     return lines, code
+
+
+def lines_without_gaps(states: Sequence[LineState]) -> Whole:
+    """int64[lines]: what each stored line is known by after saving and loading, -1 for the others."""
+    sources = len(states)
+    found = np.full(sources * max(len(state.key) for state in states), -1)
+    for source, state in enumerate(states):
+        slots = slots_without_gaps(state)
+        found[source : source + len(slots) * sources : sources] = np.where(
+            slots >= 0, slots * sources + source, -1
+        )
+    return found
 
 
 def cards_of(count: int, dimensions: int) -> Lines:

@@ -28,7 +28,7 @@ from headwater.kernels.predict.plan import plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.search import Search
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.sources import lines_of, merged
+from headwater.kernels.predict.sources import lines_of, lines_without_gaps, merged
 from headwater.kernels.predict.telling import (
     EACH,
     FROM,
@@ -128,15 +128,17 @@ class Standing:
         speech = Speech(rows, self._said, chance)
         return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons)
 
-    def save(self, pending: Pending) -> dict[str, Any]:
-        """The answers, the lines that are there, and their corners."""
-        table = pending.table
+    def save(self, pending: Pending, states: Sequence[LineState]) -> dict[str, Any]:
+        """The answers, the lines that are there, and their corners; lines as they are known once they are loaded."""
+        table, place = pending.table, lines_without_gaps(states)
         used = np.flatnonzero(table.due[: table.at[answer.USED]] != NEVER)
+        rows = table.rows[used, : answer.FIRST + self.many]
+        rows[:, answer.FIRST :] = place[rows[:, answer.FIRST :]]
         alive = alive_in(pending.grid)
         return {
-            "rows": table.rows[used, : answer.FIRST + self.many],
+            "rows": rows,
             "due": table.due[used],
-            "lines": alive.copy(),
+            "lines": place[alive],
             "corners": pending.corners[alive] if len(pending.corners) else pending.corners,
         }
 

@@ -10,7 +10,8 @@ Rule 4  A step changes nothing that it was given.
 
 Memory  Without a buffer: the open line of each sensor and those closed or run out less than w before the watermark. With
         a buffer: at most n lines. Slots are as many as these and the updates of the largest step since there were none,
-        at most; one number is kept per sensor for ever. A step copies the slots in use, so many small steps cost more than one.
+        at most, until somebody asks for a state without the empty ones (`save`). A step copies the slots in use, so many small
+        steps cost more than one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _POLICIES: Final = {
     GiveUp.RANDOM: bounded.RANDOM,
 }
 _BY_SLOT: Final = ("key", "before", "after", "number", "worth")
+_NEIGHBOURS: Final = {"before", "after"}
 _SMALLEST: Final = 16
 
 
@@ -115,30 +117,35 @@ class LineStore:
         """The lines by slot, with the lives they have now."""
         return state.lines
 
-    def save(self, state: LineState) -> dict[str, Any]:
-        """The stored lines with their slots, for the codec."""
-        slots = np.flatnonzero(state.stored)
+    def save(self, state: LineState, codes: Whole) -> dict[str, Any]:
+        """The stored lines without gaps between them (see `slots_without_gaps`), of sensors with these codes, which get the codes 0, 1, …."""
+        slots, place = np.flatnonzero(state.stored), slots_without_gaps(state)
         saved: dict[str, Any] = {name: column[slots] for name, column in state.lines._asdict().items()}
         for name in self._columns:
             saved[name] = getattr(state, name)[slots]
+        for name in _NEIGHBOURS & saved.keys():
+            saved[name] = _moved(saved[name], place)
+        last = np.full(len(codes), -1)
+        known = codes < len(state.last)
+        last[known] = state.last[codes[known]]
         return {
             **saved,
-            "slots": slots,
-            "last": state.last.copy(),
+            "key": np.searchsorted(codes, saved["key"]),
+            "last": _moved(last, place),
             "count": state.count,
             "handed_on_us": state.handed_on_us,
         }
 
     def load(self, saved: dict[str, Any]) -> LineState:
-        """The state as it was saved, each line in its slot."""
-        slots, last = saved["slots"], saved["last"]
-        empty = self._state(_room(int(slots[-1]) + 1 if len(slots) else 0), len(last))
+        """The state as it was saved."""
+        many, last = len(saved["key"]), saved["last"]
+        empty = self._state(_room(many), len(last))
         empty.last[:] = last
-        empty.stored[slots] = True
+        empty.stored[:many] = True
         for name, column in empty.lines._asdict().items():
-            column[slots] = saved[name]
+            column[:many] = saved[name]
         for name in self._columns:
-            getattr(empty, name)[slots] = saved[name]
+            getattr(empty, name)[:many] = saved[name]
         return replace(empty, count=saved["count"], handed_on_us=saved["handed_on_us"])
 
     # --- steps --------------------------------------------------------------------------------------------------------
@@ -260,6 +267,16 @@ class LineStore:
         for name in self._columns:
             getattr(copy, name)[:top] = getattr(state, name)[:top]
         return replace(copy, count=state.count, handed_on_us=state.handed_on_us)
+
+
+def slots_without_gaps(state: LineState) -> Whole:
+    """int64[slots]: the slot that each stored line has after saving and loading, -1 for the others."""
+    return np.where(state.stored, np.cumsum(state.stored) - 1, -1)
+
+
+def _moved(slots: Whole, place: Whole) -> Whole:
+    """Where lines are after a move; -1, for none, stays."""
+    return np.where(slots >= 0, place[slots], -1) if len(place) else slots
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
