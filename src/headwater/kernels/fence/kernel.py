@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -35,8 +35,9 @@ from headwater.kernels.fence.moving import (
     tell_stays,
     versions_of,
 )
-from headwater.kernels.fence.objects import NEVER, Keys, Known
+from headwater.kernels.fence.objects import NEVER, Known
 from headwater.kernels.fence.question import SOURCE, FenceQuery, Fences, Placed
+from headwater.kernels.fence.records import Names, Objects, changed, names_of, needed, no_objects
 from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
 from headwater.kernels.fence.standing import (
     CROSS,
@@ -56,6 +57,7 @@ from headwater.model import (
     Column,
     ColumnType,
     Instant,
+    KeyedStore,
     RowCondition,
     Rows,
     Saved,
@@ -64,20 +66,20 @@ from headwater.model import (
     compacted,
     join_rows,
 )
-from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.identity import content_hash
 from headwater.model.rows import join_columns
 
+_NO_NAMES: Final[Names] = np.zeros(0, np.uint64)
 _NO_SHAPE: Final = Column(ColumnType.STRING, np.zeros(0, np.int32), None, np.array(["", ""], object)[:1])
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query's state: since when it sees rows, where objects are and in which fences that stand, and fences that move."""
+    """A query's state: since when it sees rows. Where fences stand, a record for each object; where they move, objects and fences."""
 
     since: Instant
+    records: KeyedStore
     objects: Known
-    stays: Stays
     fences: Known
 
 
@@ -99,6 +101,7 @@ class FenceKernel:
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
         self.grids = [_grid(query.fences) for query in queries]
+        self.names = [names_of(query.fences) if query.fences else _NO_NAMES for query in queries]
         self.wanted = [wanted_changes(query) for query in queries]
 
     # --- the contract -------------------------------------------------------------------------------------------------
@@ -126,7 +129,8 @@ class FenceKernel:
         )
 
     def save(self, state: FenceState) -> Saved:
-        """Objects, fences that move, and who is in which fence, by the name of the fence."""
+        """Objects near fences that stand in a store; objects and fences that move."""
+        both = list(zip(self.queries, state.asked, strict=True))
         queries = [
             {
                 "name": query.name,
@@ -134,11 +138,11 @@ class FenceKernel:
                 "since": part.since,
                 "objects": part.objects.save(),
                 "fences": part.fences.save(),
-                "stays": _saved_stays(query, part.stays),
             }
-            for query, part in zip(self.queries, state.asked, strict=True)
+            for query, part in both
         ]
-        return Saved({"watermark": state.watermark, "queries": queries}, {})
+        stores = {query.name: part.records for query, part in both if query.fences is not None}
+        return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> FenceState:
         """What is known of the queries that are still the same; others begin at `since`. Stays in fences that are gone are dropped."""
@@ -151,9 +155,9 @@ class FenceKernel:
             if part is None:
                 asked.append(_nothing(query, begins))
                 continue
-            objects = Known.load(part["objects"])
-            stays = _loaded_stays(query, part["stays"], len(objects.time))
-            asked.append(Asked(part["since"], objects, stays, Known.load(part["fences"])))
+            objects, fences = Known.load(part["objects"]), Known.load(part["fences"])
+            records = saved.stores.get(query.name) or no_objects(query.positions.key_type)
+            asked.append(Asked(part["since"], records, objects, fences))
         return FenceState(values["watermark"], tuple(asked))
 
     # --- a step of one query ------------------------------------------------------------------------------------------
@@ -170,10 +174,7 @@ class FenceKernel:
     ) -> tuple[Asked, Rows]:
         positions = self._positions(query, rows, asked.since, counts)
         if query.fences is not None:
-            following, told = _stand(
-                query, query.fences, self.grids[number], self.wanted[number], asked, positions, watermark
-            )
-            return following, told
+            return self._stand(number, query, query.fences, asked, positions, before, watermark)
         assert query.moving is not None
         fences = self._fences(query, query.moving, rows, asked.since, counts)
         known = len(asked.objects.time) + len(asked.fences.time)
@@ -183,6 +184,48 @@ class FenceKernel:
             before = until
             blocks.append(told)
         return asked, blocks[0] if len(blocks) == 1 else join_rows(blocks)
+
+    def _stand(
+        self,
+        number: int,
+        query: FenceQuery,
+        fences: Fences,
+        asked: Asked,
+        updates: Updates,
+        before: Instant,
+        watermark: Instant,
+    ) -> tuple[Asked, Rows]:
+        """Fences that stand still."""
+        names = self.names[number]
+        (known, stays), known_before = needed(asked.records, updates.key, before, watermark, names)
+        keys, places = known.keys.having(updates.key)
+        if keys is not known.keys:
+            many = np.zeros(len(keys), np.int64)
+            many[places] = np.diff(stays.first)
+            stays = Stays(np.concatenate([[0], np.cumsum(many)]), stays.fence)
+        known = known.having(keys, places)
+        moves, _ = updates.by_slot(keys)
+        room = first_room(max(len(moves.time), 2 * len(stays.fence)))
+        told, many_told, stays = walk(
+            fences.shapes,
+            self.grids[number],
+            self.wanted[number],
+            query.forget_us,
+            watermark,
+            moves,
+            stays,
+            known.time,
+            known.x,
+            known.y,
+            room,
+        )
+        answers = told_rows(query, told, many_told, keys, fences.key)
+        alive = np.flatnonzero(known.time != NEVER)
+        if len(alive) < len(known.time):  # those who are forgotten are in no fence
+            stays = Stays(stays.first[np.append(alive, len(known.time))], stays.fence)
+            known = known.only(alive)
+        records = changed(asked.records, Objects(known, stays), known_before, names, query.forget_us)
+        return replace(asked, records=records), answers
 
     def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
         """The positions of objects that live here; of all, where it matters that others are in their fences."""
@@ -225,39 +268,6 @@ class FenceKernel:
             here = content_hash([key])[0] % np.uint64(zones) == np.uint64(zone)
         shape = own[placed.shape] if placed.shape is not None else _no_shapes(own.count)
         return Updates(key, time, x, y, shape), np.isfinite(x) & np.isfinite(y) & key.is_valid, here
-
-
-# --- fences that stand still ----------------------------------------------------------------------------------------------
-
-
-def _stand(
-    query: FenceQuery,
-    fences: Fences,
-    grid: Grid,
-    wanted: Mask,
-    asked: Asked,
-    updates: Updates,
-    watermark: Instant,
-) -> tuple[Asked, Rows]:
-    keys, places = asked.objects.keys.having(updates.key)
-    objects, stays = asked.objects.having(keys, places), asked.stays
-    if keys is not asked.objects.keys:
-        many = np.zeros(len(keys), np.int64)
-        many[places] = np.diff(stays.first)
-        stays = Stays(np.concatenate([[0], np.cumsum(many)]), stays.fence)
-    moves, _ = updates.by_slot(keys)
-    last, x, y = objects.time.copy(), objects.x.copy(), objects.y.copy()
-    room = first_room(max(len(moves.time), 2 * len(stays.fence)))
-    told, many_told, stays = walk(
-        fences.shapes, grid, wanted, query.forget_us, watermark, moves, stays, last, x, y, room
-    )
-    answers = told_rows(query, told, many_told, keys, fences.key)
-    known = Known(keys, last, x, y, objects.shape)
-    alive = np.flatnonzero(last != NEVER)
-    if len(alive) < len(last):  # those who are forgotten are in no fence
-        stays = Stays(stays.first[np.append(alive, len(last))], stays.fence)
-        known = known.only(alive)
-    return Asked(asked.since, known, stays, asked.fences), answers
 
 
 def first_room(many: int) -> int:
@@ -370,8 +380,8 @@ def _without_forgotten(query: FenceQuery, asked: Asked) -> Asked:
 
 def _nothing(query: FenceQuery, since: Instant) -> Asked:
     fences = query.moving.key_type if query.moving else query.positions.key_type
-    stays = Stays(np.zeros(1, np.int64), np.zeros(0, np.int64))
-    return Asked(since, Known.nobody(query.positions.key_type), stays, Known.nobody(fences))
+    kind = query.positions.key_type
+    return Asked(since, no_objects(kind), Known.nobody(kind), Known.nobody(fences))
 
 
 def _grid(fences: Fences | None) -> Grid:
@@ -382,21 +392,3 @@ def _grid(fences: Fences | None) -> Grid:
 
 def _no_shapes(count: int) -> Column:
     return Column(ColumnType.STRING, np.zeros(count, np.int32), None, _NO_SHAPE.names)
-
-
-def _saved_stays(query: FenceQuery, stays: Stays) -> dict[str, Any]:
-    fences = Column.of(ColumnType.STRING, ()) if query.fences is None else query.fences.key
-    named = compacted(fences.take(stays.fence))
-    return {"first": stays.first, "fences": rows_tree(Rows({"fence": named}, len(stays.fence)))}
-
-
-def _loaded_stays(query: FenceQuery, saved: dict[str, Any], objects: int) -> Stays:
-    """By the numbers that fences have now; those that are gone are left out."""
-    if query.fences is None:
-        return Stays(np.zeros(objects + 1, np.int64), np.zeros(0, np.int64))
-    named, first = tree_rows(saved["fences"])["fence"], np.array(saved["first"])
-    numbers = Keys.of(query.fences.key).find(named)
-    slot = np.repeat(np.arange(objects), np.diff(first))
-    there = numbers >= 0
-    slot, numbers = slot[there], numbers[there]
-    return Stays(np.searchsorted(slot, np.arange(objects + 1)), numbers)

@@ -1,0 +1,109 @@
+"""Objects near fences that stand still, between two steps: a record each, of which a step takes those that it needs.
+
+Rule 1  A step needs the objects that have a position in it, and those whose silence becomes longer than FORGET.
+Rule 2  Fences are known by a hash of their names, so that records stay as they are when other fences come and go. Who was in a fence
+        that is gone is in one less.
+
+Memory  A record for every object heard of within FORGET: 64 bytes and its key, and 8 for every fence that it is in. Without FORGET
+        they are kept for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.fence.objects import Keys, Known
+from headwater.kernels.fence.question import Fences
+from headwater.kernels.fence.standing import Stays
+from headwater.kernels.keys import column_of, different, is_among
+from headwater.model import (
+    END,
+    Column,
+    ColumnType,
+    Ids,
+    Instant,
+    KeyedStore,
+    Ragged,
+    Records,
+    empty_store,
+    key_ids,
+    strings,
+)
+from headwater.model.identity import content_hash
+from headwater.model.records import Values
+
+_STAYS: Final = "stays"
+_FENCE: Final = "fence"
+
+Names = NDArray[np.uint64]
+
+
+class Objects(NamedTuple):
+    """What is known of some objects, by slot, and the fences that they are in."""
+
+    known: Known
+    stays: Stays
+
+
+def no_objects(kind: ColumnType) -> KeyedStore:
+    """Nobody is known; keys are of this type."""
+    nobody = Objects(Known.nobody(kind), Stays(np.zeros(1, np.int64), np.zeros(0, np.int64)))
+    return empty_store(_records(nobody, np.zeros(0, np.uint64), 0))
+
+
+def names_of(fences: Fences) -> Names:
+    """uint64[fences]: by what each is known in records."""
+    return content_hash([fences.key])[0]
+
+
+def needed(
+    store: KeyedStore, came: Column, before: Instant, watermark: Instant, names: Names
+) -> tuple[Objects, Ids]:
+    """Those of whom something comes, or for whom time does; and who of them was known."""
+    keys = different(came)
+    records, _ = store.find(np.concatenate([key_ids([keys], len(keys)), store.due(before, watermark)]))
+    own = column_of(records.table["key"])
+    order = np.argsort(own.values, kind="stable")
+    records = records.take(order)
+    time, x, y = (_array(records.table[name]).copy() for name in ("time", "x", "y"))
+    known = Known(Keys.of(own.take(order)), time, x, y, strings([""] * len(order)))
+    return Objects(known, _numbered(records.lists[_STAYS], names)), records.ids
+
+
+def changed(
+    store: KeyedStore, objects: Objects, known_before: Ids, names: Names, forget_us: int
+) -> KeyedStore:
+    """With what is known of some objects now; those who were known before and are not among them are forgotten."""
+    records = _records(objects, names, forget_us)
+    return store.put(records, known_before[~is_among(known_before, records.ids)])
+
+
+def _records(objects: Objects, names: Names, forget_us: int) -> Records:
+    known, stays = objects
+    return Records(
+        key_ids([known.keys.column], len(known.time)),
+        np.minimum(known.time + (forget_us + 1), END),
+        np.full(len(known.time), END),
+        {"key": known.keys.column, "time": known.time, "x": known.x, "y": known.y},
+        {_STAYS: Ragged(stays.first, {_FENCE: names[stays.fence]})},
+    )
+
+
+def _numbered(stays: Ragged, names: Names) -> Stays:
+    """By the numbers that fences have now, which are in the order of names whatever others there are; without those that are gone."""
+    wanted = _array(stays.lines[_FENCE])
+    if not len(wanted) or not len(names):
+        return Stays(np.zeros(len(stays.offsets), np.int64), np.zeros(0, np.int64))
+    order = np.argsort(names)
+    place = order[np.minimum(np.searchsorted(names[order], wanted), len(names) - 1)]
+    is_there = names[place] == wanted
+    first = np.append(0, np.cumsum(is_there))[stays.offsets]
+    return Stays(first, place[is_there])
+
+
+def _array(values: Values) -> NDArray[Any]:
+    assert isinstance(values, np.ndarray)
+    return values

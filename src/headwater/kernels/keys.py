@@ -1,0 +1,31 @@
+"""Keys of rows and keys of records: what kernels that keep their state by key have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.model import Column, ColumnType, Ids, Text, compacted
+from headwater.model.records import Values
+
+
+def different(column: Column) -> Column:
+    """The keys of a column, none of which is NULL: each once, in order."""
+    if column.type is not ColumnType.STRING:
+        return Column(column.type, np.unique(column.values))
+    used = compacted(column)
+    assert used.names is not None
+    return Column(column.type, np.arange(len(used.names), dtype=np.int32), None, used.names)
+
+
+def column_of(values: Values) -> Column:
+    """A column of keys as records have it, as rows do."""
+    if isinstance(values, Text):
+        return values.column()
+    assert isinstance(values, Column)
+    return values
+
+
+def is_among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
+    """Which keys are among others. Two halves that belong to different keys are not looked for, as with whole hashes."""
+    return np.asarray(np.isin(ids[:, 0], others[:, 0]) & np.isin(ids[:, 1], others[:, 1]))
