@@ -145,8 +145,10 @@ class PredictWorld:
 
     def kept(self, state: Any) -> int:
         """Lines of all sources, and answers of all queries."""
-        lines = sum(int(source.lines.stored.sum()) for source in state.sources)
-        return lines + sum(asked.pending.count for asked in state.asked)
+        lines = sum(int(source.lines.stored.sum()) for source in state.whole.sources)
+        pending = sum(asked.pending.count for asked in state.whole.asked)
+        by_key = sum(int(some.offsets[-1]) for some in state.by_key.store.everything().lists.values())
+        return lines + pending + by_key
 
     def bound(self, watermark: Instant) -> int:
         """Lines that ended less than w ago, once a query (though queries may share them), and answers that are not over."""

@@ -1,4 +1,4 @@
-"""When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
+"""PREDICT queries that look at the lines of all keys together: pairs, and those with a buffer.
 
 Rule 1  A row is an update if the query's condition holds, its source is the alias's, and key, values, slopes, tolerance (>= 0) and
         heartbeat (> 0) are numbers, none so large that it cannot be reckoned with; rows for which only the first two hold are
@@ -6,7 +6,8 @@ Rule 1  A row is an update if the query's condition holds, its source is the ali
 Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
 Rule 3  What happens before the watermark is told with the step: nothing comes later than its time.
 Rule 4  Keys and lines are numbered anew when few of the numbers are in use: no answer, no order and no `match_id` depends on them.
-Memory  See `store`, `answers`, `index` and `sensors`. Nothing is kept of a key whose lives have been over for longer than w.
+Memory  See `store`, `answers`, `index` and `sensors`. Nothing is kept of a key whose lives have been over for longer than w. A step copies
+        all lines.
 """
 
 from __future__ import annotations
@@ -30,16 +31,12 @@ from headwater.kernels.predict.standing import Standing
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import (
     BEGINNING,
-    Answers,
     Column,
     ColumnType,
     Instant,
     RowCondition,
     Rows,
-    Saved,
-    Step,
     StreamSchema,
-    join_rows,
 )
 
 SOURCE: Final = "source"
@@ -86,7 +83,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class PredictState:
+class WholeState:
     """How far time has come, the keys seen, the lines, and the queries."""
 
     watermark: Instant
@@ -95,8 +92,12 @@ class PredictState:
     asked: tuple[Asked, ...]
 
 
-class PredictKernel:
-    """All PREDICT queries that read one stream in one zone."""
+Stepped = tuple[WholeState, dict[int, list[list[Rows]]]]
+"""The state after a step, and what is told: by shape, of each query blocks in order."""
+
+
+class WholePredict:
+    """PREDICT queries over the lines of all keys."""
 
     def __init__(
         self,
@@ -113,9 +114,7 @@ class PredictKernel:
         self.springs = [_springs(query) for query in queries]
         self._stores = {spring: _store(spring) for springs in self.springs for spring in springs}
 
-    # --- the contract -------------------------------------------------------------------------------------------------
-
-    def start(self, since: Instant) -> PredictState:
+    def start(self, since: Instant) -> WholeState:
         """Nothing seen; rows before `since` are not for these queries."""
         sources: dict[Spring, int] = {}
         found: list[Source] = []
@@ -126,11 +125,10 @@ class PredictKernel:
                     sources[spring] = len(found)
                     found.append(Source(spring, since, self._stores[spring].start()))
             asked.append(Asked(since, tuple(sources[spring] for spring in springs), standing.start()))
-        return PredictState(BEGINNING, Sensors.none(self._key_type), tuple(found), tuple(asked))
+        return WholeState(BEGINNING, Sensors.none(self.key_type), tuple(found), tuple(asked))
 
-    def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
+    def step(self, state: WholeState, rows: Rows, watermark: Instant, counts: Counter[str]) -> Stepped:
         """Take updates, let time pass, tell."""
-        counts: Counter[str] = Counter()
         sensors, codes, has_key = self._keys(state.sensors, rows)
         keys = Keys(sensors.rank, sensors.identity)
         holds: dict[int, NDArray[np.bool_]] = {}
@@ -160,22 +158,9 @@ class PredictKernel:
             counts[f"not_updates:{query.name}"] += sum(refused[s] for s in part.sources)
             counts[f"updates_given_up:{query.name}"] += sum(given_up[s][0] for s in part.sources)
             counts[f"seconds_given_up:{query.name}"] += sum(given_up[s][1] for s in part.sources)
-        answers = tuple(
-            Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
-        )
-        following = self._without_gaps(PredictState(watermark, sensors, tuple(sources), tuple(asked)))
-        return Step(following, answers, watermark, {name: many for name, many in counts.items() if many})
+        return WholeState(watermark, sensors, tuple(sources), tuple(asked)), shapes
 
-    def save(self, state: PredictState) -> Saved:
-        """Keys that have a line, lines and pending answers."""
-        codes = _codes_in_use(state)
-        return Saved({"sensors": state.sensors.only(codes).save(), **self._values(state, codes)})
-
-    def load(self, saved: Saved, since: Instant) -> PredictState:
-        """What is known of the queries that are still the same; others begin at `since`."""
-        return self._state(saved.values, Sensors.load(saved.values["sensors"]), since)
-
-    def _values(self, state: PredictState, codes: Whole) -> dict[str, Any]:
+    def values(self, state: WholeState, codes: Whole) -> dict[str, Any]:
         """The state with codes 0, 1, … for some that rise, which are all that have lines, and lines without gaps between them."""
         lines = [source.lines for source in state.sources]
         return {
@@ -196,7 +181,8 @@ class PredictKernel:
             ],
         }
 
-    def _state(self, values: dict[str, Any], sensors: Sensors, since: Instant) -> PredictState:
+    def state(self, values: dict[str, Any], sensors: Sensors, since: Instant) -> WholeState:
+        """What is known of the queries that are still the same; others begin at `since`."""
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
         sources: dict[Any, int] = {}
@@ -221,30 +207,34 @@ class PredictKernel:
             else:
                 lines = [found[place].lines for place in places]
                 asked.append(Asked(part["since"], tuple(places), standing.load(part["pending"], lines)))
-        return PredictState(values["watermark"], sensors, tuple(found), tuple(asked))
+        return WholeState(values["watermark"], sensors, tuple(found), tuple(asked))
 
-    def _without_gaps(self, state: PredictState) -> PredictState:
+    def without_gaps(self, state: WholeState) -> WholeState:
         """The same state, without keys that have no line and without empty slots if there are many of either."""
         slots = [np.flatnonzero(source.lines.stored) for source in state.sources]
         stored = sum(map(len, slots))
         has_gaps = any(len(some) and some[-1] >= _SPARSE * len(some) + _FEW for some in slots)
         if not has_gaps and len(state.sensors.rank) <= _SPARSE * stored + _FEW:
             return state
-        codes = _codes_in_use(state)
-        return self._state(self._values(state, codes), state.sensors.only(codes), BEGINNING)
+        codes = codes_in_use(state)
+        return self.state(self.values(state, codes), state.sensors.only(codes), BEGINNING)
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
     @property
-    def _key_type(self) -> ColumnType:
+    def key_type(self) -> ColumnType:
+        """Of keys; without a key all rows are of one, which is a number."""
         return ColumnType.BIGINT if self.schema.key is None else self.schema.types[self.schema.key]
+
+    def keys_of(self, rows: Rows) -> Column:
+        """The key of every row."""
+        if self.schema.key is None:
+            return Column(ColumnType.BIGINT, np.zeros(rows.count, np.int64))
+        return rows[self.schema.key]
 
     def _keys(self, sensors: Sensors, rows: Rows) -> tuple[Sensors, Whole, NDArray[np.bool_] | None]:
         """The codes of all rows' keys, and which of them there are (None: all)."""
-        if self.schema.key is None:
-            column = Column(ColumnType.BIGINT, np.zeros(rows.count, np.int64))
-        else:
-            column = rows[self.schema.key]
+        column = self.keys_of(rows)
         if column.valid is None or column.valid.all():
             return (*sensors.codes(column), None)
         codes = np.zeros(rows.count, np.int64)
@@ -335,7 +325,7 @@ def _store(spring: Spring) -> LineStore:
     )
 
 
-def _codes_in_use(state: PredictState) -> Whole:
+def codes_in_use(state: WholeState) -> Whole:
     """The codes of all keys that have a line, in order."""
     used = np.zeros(len(state.sensors.rank), np.bool_)
     for source in state.sources:
@@ -349,11 +339,3 @@ def _stacked(columns: Sequence[NDArray[np.float64]], taken: Whole) -> NDArray[np
     for place, column in enumerate(columns):
         stacked[:, place] = column[taken]
     return stacked
-
-
-def _by_time(told: Sequence[list[Rows]]) -> list[Rows]:
-    """The answers of queries of one shape in the order of time."""
-    if len(told) == 1:
-        return told[0]
-    joined = join_rows([block for blocks in told for block in blocks])
-    return [joined.take(np.argsort(joined["event_time"].values, kind="stable"))]

@@ -1,0 +1,103 @@
+"""When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
+
+Rule 1  A condition on single values looks at each key by itself: such queries are in `by_key`, and a step costs what its rows and keys do.
+        Pairs look at all lines that may meet, and a buffer at all lines that are stored: see `whole`.
+Memory  See `by_key` and `whole`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from headwater.kernels.predict.by_key import ByKeyState, PredictByKey
+from headwater.kernels.predict.question import PredictQuery
+from headwater.kernels.predict.sensors import Sensors
+from headwater.kernels.predict.whole import WholePredict, WholeState, codes_in_use
+from headwater.model import (
+    Answers,
+    Instant,
+    RowCondition,
+    Rows,
+    Saved,
+    Step,
+    StreamSchema,
+    join_rows,
+)
+
+_KEYS: Final = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictState:
+    """The queries that look at each key by itself, and the others."""
+
+    by_key: ByKeyState
+    whole: WholeState
+
+
+class PredictKernel:
+    """All PREDICT queries that read one stream in one zone."""
+
+    def __init__(
+        self,
+        schema: StreamSchema,
+        queries: Sequence[PredictQuery],
+        conditions: Sequence[RowCondition] = (),
+        *,
+        index: bool = True,
+    ) -> None:
+        alone = [query for query in queries if len(query.aliases) == 1 and query.buffer is None]
+        others = [query for query in queries if query not in alone]
+        self.by_key = PredictByKey(schema, alone, conditions)
+        self.whole = WholePredict(schema, others, conditions, index=index)
+
+    def start(self, since: Instant) -> PredictState:
+        """Nothing seen; rows before `since` are not for these queries."""
+        return PredictState(self.by_key.start(since), self.whole.start(since))
+
+    def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
+        """Take updates, let time pass, tell."""
+        counts: Counter[str] = Counter()
+        shapes: dict[int, list[list[Rows]]] = {}
+        by_key, whole = replace(state.by_key, watermark=watermark), replace(state.whole, watermark=watermark)
+        if self.by_key.queries:
+            by_key, shapes = self.by_key.step(state.by_key, rows, watermark, counts)
+        if self.whole.queries:
+            whole, more = self.whole.step(state.whole, rows, watermark, counts)
+            whole = self.whole.without_gaps(whole)
+            for shape, told in more.items():
+                shapes.setdefault(shape, []).extend(told)
+        answers = tuple(
+            Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
+        )
+        counted = {name: many for name, many in counts.items() if many}
+        return Step(PredictState(by_key, whole), answers, watermark, counted)
+
+    def save(self, state: PredictState) -> Saved:
+        """Records in a store; of the others keys that have a line, lines and pending answers."""
+        codes = codes_in_use(state.whole)
+        sensors = state.whole.sensors.only(codes).save()
+        whole = {"sensors": sensors, **self.whole.values(state.whole, codes)}
+        values = {"by_key": self.by_key.save(state.by_key), "whole": whole}
+        return Saved(values, stores={_KEYS: state.by_key.store} if self.by_key.queries else {})
+
+    def load(self, saved: Saved, since: Instant) -> PredictState:
+        """What is known of the queries that are still the same; others begin at `since`."""
+        whole, by_key = saved.values["whole"], saved.values["by_key"]
+        return PredictState(
+            self.by_key.load(by_key, saved.stores.get(_KEYS), since),
+            self.whole.state(whole, Sensors.load(whole["sensors"]), since),
+        )
+
+
+def _by_time(told: Sequence[list[Rows]]) -> list[Rows]:
+    """The answers of queries of one shape in the order of time."""
+    if len(told) == 1:
+        return told[0]
+    joined = join_rows([block for blocks in told for block in blocks])
+    return [joined.take(np.argsort(joined["event_time"].values, kind="stable"))]
