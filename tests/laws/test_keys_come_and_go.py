@@ -85,6 +85,30 @@ def test_answers_do_not_depend_on_what_was_dropped(kind: str):
     assert by_content(run(kind, rows, [*steps, end], restoring=True)[0]) == by_content(once)
 
 
+TOGETHER = ("pairs", "buffer", "three", "moving", "roaming")
+"""What looks at all keys."""
+
+
+def test_what_a_step_saves_follows_its_rows_and_not_the_keys_that_are_there(kind: str):
+    """All keys speak within five seconds, and all are alive; then a step has a few rows."""
+    if any(word in kind for word in TOGETHER):
+        pytest.skip("looks at all keys together")
+    rows, _ = world(kind, 200, every_us=SECOND // 50)
+    zone = program(kind)
+    state, since = run(kind, rows, [5 * SECOND])[1], 5 * SECOND
+    known = save_zone(zone, state).cells()
+    few = {name: later(some.take(slice(0, 5)), since) for name, some in rows.items()}
+    state = run(kind, few, [6 * SECOND], state=state, since=since)[1]
+    saved = save_zone(zone, state)
+    new = {name: cell for name, cell in saved.cells().items() if name not in known}
+    assert sum(map(len, known.values())) > 200_000
+    assert len(saved.head) + sum(map(len, new.values())) < 20_000
+
+
+def later(rows: Rows, at: Instant) -> Rows:
+    return rows.having(at=Column(ColumnType.TIMESTAMP, np.full(rows.count, at)))
+
+
 def left_of(kind: str, waves: int) -> int:
     """Bytes that are saved when all is over. A wave is a step, and time ends at the same hour however many there are."""
     rows, end = world(kind, waves)
@@ -96,10 +120,16 @@ def left_of(kind: str, waves: int) -> int:
 
 
 def run(
-    kind: str, rows: dict[str, Rows], watermarks: list[Instant], *, restoring: bool = False
+    kind: str,
+    rows: dict[str, Rows],
+    watermarks: list[Instant],
+    *,
+    restoring: bool = False,
+    state: ZoneState | None = None,
+    since: Instant = 0,
 ) -> tuple[Told, ZoneState]:
     zone = program(kind)
-    state, blocks, since = zone.start(), [], 0
+    state, blocks = state or zone.start(), []
     for watermark in watermarks:
         ordered = {}
         for stream in zone.plan.streams:
@@ -133,17 +163,18 @@ def program(kind: str) -> Program:
     return Program(plan)
 
 
-def world(kind: str, waves: int) -> tuple[dict[str, Rows], Instant]:
-    """Rows of every stream, and when all is over. A wave comes every two seconds; each of its keys speaks twice."""
+def world(kind: str, waves: int, every_us: int = 2 * SECOND) -> tuple[dict[str, Rows], Instant]:
+    """Rows of every stream, and when all is over. A wave comes every two seconds; each of its keys speaks twice, within a second."""
     random = np.random.default_rng(5)
     keys = waves * A_WAVE
     key = np.repeat(np.arange(keys), 2)
-    at = ((key // A_WAVE) * 2 + np.tile([0, 1], keys)) * SECOND + key % A_WAVE * 1000 + 5
+    at = (key // A_WAVE) * every_us + np.tile([0, SECOND], keys) + key % A_WAVE * 1000 + 5
     order = np.argsort(at, kind="stable")
     key, at = key[order], at[order]
     # Keys that come later come anywhere among the names, so that ranks change; and some come again long after.
-    texts = np.array([f"k{n * 7919 % 10_000:04}" for n in range(NAMES)], object)
-    head = {"s": coded(key % NAMES, texts), "at": Column(ColumnType.TIMESTAMP, at)}
+    names = NAMES if every_us > SECOND else keys
+    texts = np.array([f"k{n * 7919 % 10_000:04}" for n in range(names)], object)
+    head = {"s": coded(key % names, texts), "at": Column(ColumnType.TIMESTAMP, at)}
     end = (2 * waves + 60) * SECOND
     if "predict" in kind:
         drawn = {"v": random.uniform(0, 3, len(key)), "v_slope": random.uniform(-0.1, 0.1, len(key))}

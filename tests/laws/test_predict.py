@@ -216,7 +216,7 @@ def test_a_buffer_keeps_the_law(law, world: PredictWorld, policy: GiveUp, room: 
 def test_a_buffer_never_holds_more_than_it_may(world: PredictWorld, policy: GiveUp, room: int):
     small = with_buffer(world, policy, room)
     state = run(small, [*world.watermarks, 1 << 40]).state
-    for source in state.sources:
+    for source in state.whole.sources:
         assert source.lines.stored.sum() <= room
 
 

@@ -27,12 +27,10 @@ from headwater.model import (
     Column,
     ColumnType,
     Rows,
-    Saved,
     StreamSchema,
     content_ids,
-    decode,
-    encode,
 )
+from tests.laws.kernel_laws import restored
 
 COLUMNS = (
     ("sensor", ColumnType.STRING),
@@ -348,7 +346,7 @@ def test_a_state_comes_back_from_bytes_and_new_queries_see_only_what_follows():
     state, _, _ = steps(kernel, (rows(*MEETING), 5))
     other = replace(PAIRS, name="other", fingerprint="other")
     both = PredictKernel(SCHEMA, [other, PAIRS])
-    loaded = both.load(Saved(decode(encode(kernel.save(state).values))), 5 * SECOND)
+    loaded = restored(kernel, state, both, since=5 * SECOND)
     _, told, _ = steps(both, (rows(update("s3", 6, 0.0), update("s4", 6, 0.0)), END), state=loaded)
     assert sorted((row["query"], *span) for row, span in zip(told, spans(told), strict=True)) == [
         ("other", 26, "s3", "s4", 6, 26),
@@ -366,7 +364,7 @@ def test_queries_of_the_same_updates_share_their_lines():
         SCHEMA, [PAIRS, replace(PAIRS, name="r"), replace(PAIRS, name="s", within_us=SECOND)]
     )
     state, told, _ = steps(kernel, (rows(*MEETING), END))
-    assert len(state.sources) == 2
+    assert len(state.whole.sources) == 2
     assert sorted(row["query"] for row in told) == ["q", "r", "s"]
 
 
@@ -449,7 +447,7 @@ def told_second_by_second(query: PredictQuery, updates: list) -> list[dict]:
         state, more, _ = steps(kernel, (given, second + 1), state=state)
         told += more
         if second % 3 == 0:
-            state = kernel.load(Saved(decode(encode(kernel.save(state).values))), BEGINNING)
+            state = restored(kernel, state)
     return told
 
 

@@ -156,7 +156,9 @@ class FenceKernel:
                 asked.append(_nothing(query, begins))
                 continue
             objects, fences = Known.load(part["objects"]), Known.load(part["fences"])
-            records = saved.stores.get(query.name) or no_objects(query.positions.key_type)
+            records = no_objects(query.positions.key_type)
+            if query.name in saved.stores:
+                records = saved.stores[query.name].shaped_like(records.like)
             asked.append(Asked(part["since"], records, objects, fences))
         return FenceState(values["watermark"], tuple(asked))
 

@@ -10,7 +10,7 @@ Rule 4  With a share, a zone follows the focal objects that live in it; every zo
 Rule 5  What operators do not need, and what an interest has in common with the one before, is not streamed where that changes no answer
         (see `reuse`).
 Rule 6  BEST EFFORT n: of the events before its start an interest gets the n latest.
-Memory  See `interests` and `delivery`, and for each interest that is alive what its operators keep.
+Memory  See `by_key` where nothing stands behind it. Otherwise see `interests` and `delivery`, and for each interest that is alive what its operators keep.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from headwater.kernels.follow.by_key import ByKey, all_by_key, changed, everybody, needed, nobody
 from headwater.kernels.follow.delivery import Delivered, deliver
 from headwater.kernels.follow.finding import Found, find_events
 from headwater.kernels.follow.intake import updates_in
@@ -78,10 +79,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """How far time has come, the queries, and since when events of each source may still be looked at."""
+    """How far time has come, the queries, and since when events of each source may still be looked at. A query behind which nothing stands
+    has its objects by key."""
 
     watermark: Instant
-    asked: tuple[Asked, ...]
+    asked: tuple[Asked | ByKey, ...]
     needs_since: Mapping[str, Instant]
 
     def looking_at(self, stores: Mapping[str, Store]) -> Looking:
@@ -114,15 +116,22 @@ class FollowKernel:
         before, stores = state
         counts: Counter[str] = Counter()
         views: dict[str, View] = {}
-        asked: list[Asked] = []
+        asked: list[Asked | ByKey] = []
         shapes: dict[int, list[Rows]] = {}
         for query, part in zip(self.queries, before.asked, strict=True):
             if query.events.identity not in views:
                 looked_at = [stores[source.name] for source in query.events.sources]
                 views[query.events.identity] = View(query.events, looked_at)
             view = views[query.events.identity]
-            following, answers = self._follow(query, part, view, rows, before.watermark, watermark, counts)
-            asked.append(following)
+            updates = updates_in(rows, self.schema.time, query, part.since, counts)
+            if isinstance(part, ByKey):
+                some, answers = self._follow_few(
+                    query, part, view, updates, before.watermark, watermark, counts
+                )
+                asked.append(some)
+            else:
+                whole, answers = self._follow(query, part, view, updates, before.watermark, watermark, counts)
+                asked.append(whole)
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
         told = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
@@ -136,24 +145,23 @@ class FollowKernel:
         )
 
     def save(self, state: FollowState) -> Saved:
-        """Interests, what was delivered, and the operators of each interest as values."""
-        return Saved(
-            {
-                "watermark": state.watermark,
-                "queries": [
-                    {
-                        "name": query.name,
-                        "fingerprint": query.fingerprint,
-                        "since": part.since,
-                        "serial": part.serial,
-                        "alive": part.alive.save(),
-                        "delivered": part.delivered.save(),
-                        "operators": query.operators.save(part.operators) if query.operators else None,
-                    }
-                    for query, part in zip(self.queries, state.asked, strict=True)
-                ],
+        """Objects by key in stores; others, and the operators of each interest, as values."""
+        queries, stores = [], {}
+        for query, part in zip(self.queries, state.asked, strict=True):
+            saved: dict[str, Any] = {
+                "name": query.name,
+                "fingerprint": query.fingerprint,
+                "since": part.since,
+                "serial": part.serial,
             }
-        )
+            if isinstance(part, ByKey):
+                saved["levels"] = [list(level) for level in part.near.levels]
+                stores[query.name], stores[_near(query.name)] = part.store, part.near.cells
+            else:
+                saved["alive"], saved["delivered"] = part.alive.save(), part.delivered.save()
+                saved["operators"] = query.operators.save(part.operators) if query.operators else None
+            queries.append(saved)
+        return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> FollowState:
         """What is known of the queries that are still the same; others begin at `since`."""
@@ -163,24 +171,32 @@ class FollowKernel:
         asked = []
         for query in self.queries:
             part = known.get((query.name, query.fingerprint))
-            if part is None:
-                asked.append(self._asked(query, begins))
-                continue
-            operators = query.operators.start() if query.operators else None
-            if query.operators and part["operators"] is not None:
-                operators = query.operators.load(part["operators"], begins)
             asked.append(
-                Asked(
-                    part["since"],
-                    Alive.load(part["alive"]),
-                    Delivered.load(part["delivered"]),
-                    operators,
-                    part["serial"],
-                )
+                self._asked(query, begins) if part is None else self._loaded(query, part, saved, begins)
             )
         return self._state(values["watermark"], asked)
 
-    def _state(self, watermark: Instant, asked: Sequence[Asked]) -> FollowState:
+    def _loaded(
+        self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant
+    ) -> Asked | ByKey:
+        """What is known of a query, in the form that it has now: something may stand behind it that did not, or no longer."""
+        since, serial = part["since"], part["serial"]
+        if "levels" in part:
+            by_key = nobody(query, since).loaded(
+                saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], serial
+            )
+            if query.operators is None:
+                return by_key
+            return Asked(since, *everybody(query, by_key), query.operators.start(), serial)
+        alive, delivered = Alive.load(part["alive"]), Delivered.load(part["delivered"])
+        if query.operators is None:
+            return all_by_key(query, since, alive, delivered, serial, saved.values["watermark"])
+        operators = query.operators.start()
+        if part["operators"] is not None:
+            operators = query.operators.load(part["operators"], begins)
+        return Asked(since, alive, delivered, operators, serial)
+
+    def _state(self, watermark: Instant, asked: Sequence[Asked | ByKey]) -> FollowState:
         needs_since: dict[str, Instant] = {}
         for query, part in zip(self.queries, asked, strict=True):
             needed = max(part.since, watermark - query.history_us)
@@ -188,24 +204,41 @@ class FollowKernel:
                 needs_since[source.name] = min(needed, needs_since.get(source.name, needed))
         return FollowState(watermark, tuple(asked), needs_since)
 
-    def _asked(self, query: FollowQuery, since: Instant) -> Asked:
-        operators = query.operators.start() if query.operators else None
-        return Asked(since, Alive.none(query.focals.key_type), Delivered.nothing(), operators, 0)
+    def _asked(self, query: FollowQuery, since: Instant) -> Asked | ByKey:
+        if query.operators is None:
+            return nobody(query, since)
+        alive = Alive.none(query.focals.key_type)
+        return Asked(since, alive, Delivered.nothing(), query.operators.start(), 0)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
+
+    def _follow_few(
+        self,
+        query: FollowQuery,
+        asked: ByKey,
+        view: View,
+        updates: Updates,
+        before: Instant,
+        watermark: Instant,
+        counts: Counter[str],
+    ) -> tuple[ByKey, list[Answers]]:
+        """What a query tells of those objects that the step needs."""
+        few = needed(query, asked, updates, view, before, watermark)
+        known = Asked(asked.since, few.alive, few.delivered, None, asked.serial)
+        after, answers = self._follow(query, known, view, updates, before, watermark, counts)
+        return changed(query, asked, few, after.alive, after.delivered, after.serial, watermark), answers
 
     def _follow(
         self,
         query: FollowQuery,
         asked: Asked,
         view: View,
-        rows: Rows,
+        updates: Updates,
         before: Instant,
         watermark: Instant,
         counts: Counter[str],
     ) -> tuple[Asked, list[Answers]]:
-        """What a query tells that is given events to look at, and rows with location updates."""
-        updates = updates_in(rows, self.schema.time, query, asked.since, counts)
+        """What a query tells that is given events to look at, and location updates."""
         counts[f"locations:{query.name}"] += len(updates.time)
         recent = _recent(query, asked.alive, updates, view)
         interests = switch(query, asked.alive, updates, recent, asked.since, watermark, asked.serial)
@@ -287,6 +320,11 @@ class FollowKernel:
     @staticmethod
     def _times(query: FollowQuery, found: Found) -> Whole:
         return found.rows[query.events.schema.time].values[found.row]
+
+
+def _near(query: str) -> str:
+    """The name of the store of a query's regions."""
+    return f"{query}/near"
 
 
 def _recent(query: FollowQuery, alive: Alive, updates: Updates, view: View) -> Recent:

@@ -208,6 +208,18 @@ class View:
             order = np.argsort(box, kind="stable")
         return together, row[order], box[order]
 
+    def between(self, since: Instant, until: Instant) -> tuple[Real, Real]:
+        """The places of the events from `since` on and before `until`."""
+        parts = [(np.zeros(0), np.zeros(0))]
+        for seen in self.seen:
+            if seen.chunk.newest >= since:
+                places = seen.places
+                low, high = np.searchsorted(places.time, [since, until]).tolist()
+                x, y = places.x[low:high], places.y[low:high]
+                is_there = np.isfinite(x) & np.isfinite(y)
+                parts.append((x[is_there], y[is_there]))
+        return np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts])
+
     def recent(self, since: Instant) -> Places:
         """Times and places from some time on, with one grid over all."""
         found = [seen.places for seen in self.seen if seen.chunk.newest >= since]

@@ -51,6 +51,7 @@ class PredictKernel:
         *,
         index: bool = True,
     ) -> None:
+        self.queries = tuple(queries)
         alone = [query for query in queries if len(query.aliases) == 1 and query.buffer is None]
         others = [query for query in queries if query not in alone]
         self.by_key = PredictByKey(schema, alone, conditions)

@@ -1,0 +1,212 @@
+"""Focal objects between two steps, where nothing stands behind FOLLOW: a record each, of which a step takes those that it needs.
+
+Rule 1  A step needs the objects that have a location update in it, those whose silence becomes longer than FORGET, and those in whose
+        region, or with EMIT INTERESTS also around whose latest place, something happens. Regions are found by their cells (see `near`).
+Rule 2  What was delivered to an object stands in its record, also when it is forgotten, for as long as it may come again.
+Rule 3  At the end of the input every life ends, so all are needed.
+
+Memory  A record for every object heard of within FORGET: 136 bytes and its key, of EMIT INTERESTS 32 more, of SHAPE the shape; its cells
+        (some 60 to 240 bytes); 32 bytes for every answer that may come again. Without FORGET an object is followed for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from headwater.kernels.follow.delivery import Delivered
+from headwater.kernels.follow.interests import TALLIES, Alive, Updates, texts
+from headwater.kernels.follow.question import FollowQuery, Whole
+from headwater.kernels.follow.regions import bounds_of
+from headwater.kernels.follow.store import View
+from headwater.kernels.keys import column_of, different, is_among
+from headwater.kernels.near import Boxes, Near, nobody_near
+from headwater.model import (
+    END,
+    Column,
+    ColumnType,
+    Ids,
+    Instant,
+    KeyedStore,
+    Ragged,
+    Records,
+    empty_store,
+    join_records,
+    key_ids,
+)
+
+_WHOLE: Final = ("serial", "number", "start", "heard")
+_REAL: Final = ("x", "y", "last_x", "last_y")
+_DELIVERED: Final = "delivered"
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey:
+    """A query's state: since when it sees rows, its focal objects, where they look, and the next serial."""
+
+    since: Instant
+    store: KeyedStore
+    near: Near
+    serial: int
+
+    def loaded(
+        self, store: KeyedStore, cells: KeyedStore, levels: Sequence[Sequence[int]], serial: int
+    ) -> ByKey:
+        """The same query with what was saved of it."""
+        counts = tuple((level, many) for level, many in levels)
+        near = Near(cells.shaped_like(self.near.cells.like), counts)
+        return ByKey(self.since, store.shaped_like(self.store.like), near, serial)
+
+
+class Few(NamedTuple):
+    """What is known of the objects that a step needs: `ids` are theirs, whether anything was known of them or not."""
+
+    ids: Ids
+    known: Ids
+    alive: Alive
+    delivered: Delivered
+
+
+def nobody(query: FollowQuery, since: Instant) -> ByKey:
+    """Nobody is followed yet."""
+    store = empty_store(_records(query, Alive.none(query.focals.key_type), Delivered.nothing(), _NONE, 0))
+    return ByKey(since, store, nobody_near(), 0)
+
+
+def needed(
+    query: FollowQuery, state: ByKey, updates: Updates, view: View, before: Instant, watermark: Instant
+) -> Few:
+    """The objects that a step needs."""
+    came = different(updates.focal)
+    own = key_ids([came], len(came))
+    if watermark == END:
+        records = state.store.everything()
+    else:
+        happens = state.near.around(*view.between(before, watermark))
+        wanted = np.concatenate([own, state.store.due(before, watermark), happens])
+        records, _ = state.store.find(wanted)
+    alive, delivered = _opened(query, records)
+    ids = np.concatenate([records.ids, own[~is_among(own, records.ids)]])
+    return Few(ids, records.ids, alive, delivered)
+
+
+def changed(
+    query: FollowQuery,
+    state: ByKey,
+    few: Few,
+    alive: Alive,
+    delivered: Delivered,
+    serial: int,
+    watermark: Instant,
+) -> ByKey:
+    """The state with what is known of some objects now."""
+    records = _records(query, alive, delivered, few.ids, watermark)
+    store = state.store.put(records, few.known[~is_among(few.known, records.ids)])
+    near = state.near.moved(_boxes(query, few.alive), _boxes(query, alive))
+    return ByKey(state.since, store, near, serial)
+
+
+def all_by_key(
+    query: FollowQuery,
+    since: Instant,
+    alive: Alive,
+    delivered: Delivered,
+    serial: int,
+    watermark: Instant,
+) -> ByKey:
+    """The objects of a query behind which nothing stands any more. What was delivered to those who are forgotten is left out."""
+    names = key_ids([alive.focal], len(alive.serial))
+    kept = np.isin(delivered.focal, names[:, 0])
+    delivered = Delivered(
+        delivered.name[:, kept], delivered.focal[kept], delivered.time[kept], delivered.start[kept]
+    )
+    start = nobody(query, since)
+    few = Few(names, _NONE, Alive.none(query.focals.key_type), Delivered.nothing())
+    return changed(query, start, few, alive, delivered, serial, watermark)
+
+
+def everybody(query: FollowQuery, state: ByKey) -> tuple[Alive, Delivered]:
+    """All objects: for a query behind which something stands now."""
+    return _opened(query, state.store.everything())
+
+
+def _opened(query: FollowQuery, records: Records) -> tuple[Alive, Delivered]:
+    """What is known of some objects, in the order in which their interests began."""
+    table: Any = records.table
+    living = np.flatnonzero(table["alive"])
+    living = living[np.argsort(table["serial"][living], kind="stable")]
+    some: Any = records.take(living).table
+    focal = Column(
+        query.focals.key_type, column_of(some["focal"]).values, None, column_of(some["focal"]).names
+    )
+    shape = texts(len(living))
+    if query.focals.shape is not None:
+        drawn = column_of(some["shape"])
+        shape = Column(ColumnType.STRING, drawn.values, None, drawn.names)
+    tally = some["tally"] if query.interests else np.zeros((len(living), TALLIES), np.int64)
+    serial, number, start, heard = (some[name] for name in _WHOLE)
+    x, y, last_x, last_y = (some[name] for name in _REAL)
+    alive = Alive(focal, serial, number, start, heard, x, y, last_x, last_y, shape, tally)
+    if not _remembers(query):
+        return alive, Delivered.nothing()
+    told: Any = records.lists[_DELIVERED]
+    focals = np.repeat(records.ids[:, 0], np.diff(told.offsets))
+    name = np.ascontiguousarray(told.lines["name"].T)
+    return alive, Delivered(name, focals, told.lines["time"], told.lines["start"])
+
+
+def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, watermark: Instant) -> Records:
+    """The records of objects of whom something is known; whatever was delivered, was so to one of `ids`."""
+    own = key_ids([alive.focal], len(alive.serial))
+    others = ids[np.isin(ids[:, 0], delivered.focal) & ~is_among(ids, own)]
+    everybody = np.concatenate([own, others])
+    order = np.argsort(everybody[:, 0], kind="stable")
+    owner = order[np.searchsorted(everybody[order, 0], delivered.focal)] if len(order) else _NO_PLACES
+    told = np.argsort(owner, kind="stable")
+    offsets = np.searchsorted(owner[told], np.arange(len(everybody) + 1))
+    due = np.full(len(everybody), END)
+    due[: len(own)] = np.minimum(alive.heard + query.forget_us, END)
+    ends = delivered.time + query.reach_us
+    np.minimum.at(due, owner, np.where(ends >= watermark, ends, END))
+    table: dict[str, Any] = {name: getattr(alive, name) for name in (*_WHOLE, *_REAL)}
+    table |= {"focal": alive.focal, "alive": np.ones(len(own), np.bool_)}
+    if query.focals.shape is not None:
+        table["shape"] = alive.shape
+    if query.interests:
+        table["tally"] = alive.tally
+    ever = np.full(len(everybody), END)
+    living = Records(own, due[: len(own)], ever[: len(own)], table)
+    rest = Records(others, due[len(own) :], ever[len(own) :])
+    records = join_records([living, rest]) if len(rest) else living
+    if not _remembers(query):
+        return records
+    lines = {
+        "name": np.ascontiguousarray(delivered.name.T[told]),
+        "time": delivered.time[told],
+        "start": delivered.start[told],
+    }
+    return Records(
+        records.ids, records.due, records.hold, records.table, {_DELIVERED: Ragged(offsets, lines)}
+    )
+
+
+def _remembers(query: FollowQuery) -> bool:
+    """Whether it matters what was delivered."""
+    return not query.each and not query.interests
+
+
+def _boxes(query: FollowQuery, alive: Alive) -> Boxes:
+    """Around where objects look, and with EMIT INTERESTS around where they are."""
+    ids = key_ids([alive.focal], len(alive.serial))
+    boxes, owner = bounds_of(query, alive.x, alive.y, alive.shape.tolist())
+    if not query.interests or query.focals.shape is not None:
+        return Boxes(ids[owner], boxes)
+    latest, of = bounds_of(query, alive.last_x, alive.last_y, ())
+    return Boxes(np.concatenate([ids[owner], ids[of]]), np.concatenate([boxes, latest]))
+
+
+_NONE: Final[Ids] = np.zeros((0, 2), np.uint64)
+_NO_PLACES: Final[Whole] = np.zeros(0, np.int64)
