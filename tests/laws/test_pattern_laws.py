@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern import PatternKernel, blocks
 from headwater.kernels.pattern.kernel import PatternState
 from headwater.kernels.pattern.lanes import Lane
 from headwater.kernels.pattern.packed import SLOT, entries, unpacked
@@ -117,7 +117,8 @@ def kept_rows(lane: Lane) -> NDArray[np.int64]:
     """How many rows each record of a lane holds."""
     if not len(lane.store):
         return np.zeros(0, np.int64)
-    return np.diff(lane.store.everything().lists["rows"].offsets)
+    table = lane.store.everything().table
+    return table["count"] - table["first"]
 
 
 def open_runs(kernel: PatternKernel, lane: Lane) -> list[Runs]:
@@ -264,6 +265,15 @@ def test_event_patterns_keep_the_law(law, world: PatternWorld):
 @given(world=worlds(node_patterns(), 9))
 def test_node_modes_keep_the_law(law, world: PatternWorld):
     law(world)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@settings(max_examples=15, deadline=None, derandomize=True, database=None)
+@given(world=st.one_of(worlds(preferred_patterns(), 9), worlds(event_patterns(), 9)))
+def test_rows_in_blocks_keep_the_law(law, world: PatternWorld):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK_ROWS", 1 + world.seed % 3)
+        law(world)
 
 
 @settings(max_examples=200)

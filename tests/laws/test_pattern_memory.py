@@ -145,3 +145,18 @@ def test_equal_rows_keep_their_identity_when_the_first_is_no_longer_needed() -> 
     (together,) = (block.rows["match_id"].tolist() for block in at_once.answers)
     assert [identity for block in told for identity in block] == together
     assert len(set(together)) == 2
+
+
+def test_a_step_writes_the_rows_that_came_and_not_all_that_are_kept() -> None:
+    kernel = kernel_of("MATCH EVERY PATTERN (A ~> B) WITHIN 1 HOUR")
+    state = kernel.step(kernel.start(BEGINNING), events(np.zeros(1, np.int64), 0, "a"), SECOND).state
+    written: dict[tuple[str, int], int] = {}
+    for second in range(1, 61):
+        state = kernel.step(state, events(np.zeros(500, np.int64), second, "c"), (second + 1) * SECOND).state
+        for name, store in kernel.save(state).stores.items():
+            for run in store.runs:
+                written.setdefault((name, run.number), sum(len(encode(tree)) for tree in run.trees()))
+    (lane,) = state.lanes
+    kept = lane.store.size + lane.blocks.size
+    assert kept > 30_000 * 12
+    assert sum(written.values()) < 12 * kept  # all that is kept at every step: 30 times

@@ -67,7 +67,7 @@ class TestQueries:
             "  state       of each partition at most the rows of the last 6 seconds: 28 bytes a row, once for all queries that cut it alike",
             "              and 1 row before them, for PREV",
             "              32 bytes for each partial match, 40 bytes for each row it binds",
-            "              of every partition 64 bytes and its key for PREV",
+            "              of every partition 72 bytes and its key for PREV",
             "  automaton      begin         -> 1 A",
             "              1  A  first row  -> 2 B",
             "              2  B  next row   -> 3 B, 4 C",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
+from headwater.kernels.pattern.blocks import Spans, rows_between, shape_of_blocks, spilled, write_blocks
 from headwater.kernels.pattern.deadlines import first_deadlines
 from headwater.kernels.pattern.every import watch
 from headwater.kernels.pattern.lanes import (
@@ -29,7 +30,6 @@ from headwater.kernels.pattern.lanes import (
     arrange,
     cut,
     keys_as_stored,
-    rows_between,
     shape_of_records,
     touched,
     whole,
@@ -74,7 +74,6 @@ from headwater.model import (
     Answers,
     ColumnType,
     Instant,
-    KeyedStore,
     Records,
     RowCondition,
     Rows,
@@ -159,7 +158,9 @@ class PatternKernel:
             for lane in state.lanes
         ]
         values = {"watermark": state.watermark, "lanes": lanes, "next_lane": state.next_lane}
-        return Saved(values, stores={str(lane.number): lane.store for lane in state.lanes})
+        stores = {str(lane.number): lane.store for lane in state.lanes}
+        blocks = {_blocks_of(str(lane.number)): lane.blocks for lane in state.lanes}
+        return Saved(values, stores=stores | blocks)
 
     def load(self, saved: Saved, since: Instant) -> PatternState:
         """What is known of the queries that are still the same; others begin at `since`."""
@@ -176,8 +177,10 @@ class PatternKernel:
             if not kept:
                 continue
             queries, slots = zip(*kept, strict=True)
-            store = saved.stores[str(values["number"])].shaped_like(self._shape(queries))
-            lane = Lane(values["number"], values["since"], queries, slots, store)
+            name, shape = str(values["number"]), self._shape(queries)
+            store = saved.stores[name].shaped_like(shape)
+            blocks = saved.stores[_blocks_of(name)].shaped_like(shape_of_blocks(shape))
+            lane = Lane(values["number"], values["since"], queries, slots, store, blocks)
             lanes.append(lane if len(kept) == len(values["slots"]) else self._without_the_dropped(lane))
         known = {place for lane in lanes for place in lane.queries}
         fresh = [place for place in range(len(self.queries)) if place not in known]
@@ -198,6 +201,7 @@ class PatternKernel:
                 tuple(queries),
                 tuple(range(len(queries))),
                 empty_store(self._shape(queries)),
+                empty_store(shape_of_blocks(self._shape(queries))),
             )
             for place, queries in enumerate(by_lane.values())
         ]
@@ -216,7 +220,7 @@ class PatternKernel:
         table, pieces = self._table(lane, found, Rows({}, 0), BEGINNING)
         opened = _Opened(found, pieces)
         runs = [opened.runs(slot, self.compiled[place].none()) for place, slot in _queries(lane)]
-        return replace(lane, store=self._put(lane, found, table, pieces, runs))
+        return self._put(lane, found, table, pieces, runs)
 
     def _lane_step(
         self,
@@ -240,15 +244,15 @@ class PatternKernel:
         runs = [self.compiled[place].none() for place in lane.queries]
         if not pieces.over.all():
             runs = self._run(lane, table, keys, opened, pieces, watermark, answers, counts)
-        return replace(lane, store=self._put(lane, found, table, pieces, runs))
+        return self._put(lane, found, table, pieces, runs)
 
     def _table(self, lane: Lane, found: Touched, rows: Rows, watermark: Instant) -> tuple[Arranged, Pieces]:
         """The rows of the partitions of a step, and the pieces into which FORGET cuts them."""
         first, time = self.queries[lane.queries[0]], self.schema.time
-        kept, kept_in = found.kept_rows()
-        both = join_rows([kept, rows.select(kept.columns)]) if rows.count else kept
+        kept, kept_in = found.kept_rows(lane.blocks)
+        both = join_rows([*kept, rows.select(kept[0].columns)] if rows.count else kept)
         partition = np.concatenate([kept_in, found.of_row])
-        table = arrange(both, partition, kept.count, found.keys, first.order, time)
+        table = arrange(both, partition, len(kept_in), found.keys, first.order, time)
         if first.forget_us is None:
             return table, whole(table, found, is_over=watermark >= END)
         return cut(table, found, first.forget_us, watermark)
@@ -282,41 +286,24 @@ class PatternKernel:
                     answers.setdefault(compiled.query.output, []).append(told)
         return runs
 
-    def _put(
-        self, lane: Lane, found: Touched, table: Arranged, pieces: Pieces, runs: Sequence[Runs]
-    ) -> KeyedStore:
-        """The lane's store after a step: of each partition that goes on what is still needed, and nothing of the others."""
+    def _put(self, lane: Lane, found: Touched, table: Arranged, pieces: Pieces, runs: Sequence[Runs]) -> Lane:
+        """The lane after a step: of each partition that goes on what is still needed is kept, and nothing of the others."""
         segments = pieces.segments
-        forget_us, counts = (
-            self.queries[lane.queries[0]].forget_us,
-            segments.base + segments.high - segments.low,
-        )
-        needed, hold, due = segments.high.copy(), np.full(len(counts), END), np.full(len(counts), END)
-        remembered = keys_as_stored(found.keys, pieces.partition) | {"count": counts}
-        if forget_us is not None and pieces.last_time is not None:
-            remembered["last"] = pieces.last_time
-            due = pieces.last_time + forget_us
-        for (place, _), new in zip(_queries(lane), runs, strict=True):
-            searching = _still_needed(new, segments)
-            np.minimum(needed, searching, out=needed)
-            is_open = searching < segments.high
-            hold[is_open] = np.minimum(hold[is_open], table.time[searching[is_open]])
-            of_piece = new.open[:, OPEN_PARTITION]
-            due[of_piece] = np.minimum(
-                due[of_piece], self.compiled[place].deadlines(new, segments, table.time)
-            )
-        back = max(-self.queries[place].shifts[0] for place in lane.queries)
-        first = np.minimum(needed - back, with_equals(table.time, segments.low, needed, segments.high))
-        kept_from = np.where(pieces.over, segments.high, np.maximum(first, segments.low))
+        kept_from, hold, due = self._needs(lane, table, pieces, runs)
+        counts, offset = segments.base + segments.high - segments.low, segments.low - segments.base
+        before = pieces.spans(found)
+        first = kept_from - offset
+        after = Spans(before.ids, first, spilled(first, before.until, counts))
+        like = lane.store.like
+        last_time = np.zeros(len(counts), np.int64) if pieces.last_time is None else pieces.last_time
         records = Records(
-            found.ids[pieces.partition],
+            after.ids,
             due,
             hold,
-            remembered,
+            keys_as_stored(found.keys, pieces.partition)
+            | {"count": counts, "first": first, "last": last_time},
             {
-                "rows": rows_between(
-                    table.rows, kept_from, segments.high, lane.store.like.lists["rows"].lines
-                ),
+                "rows": rows_between(table.rows, after.until + offset, segments.high, like),
                 "open": packed(lane.slots, runs, counts),
             },
         )
@@ -327,8 +314,35 @@ class PatternKernel:
         going_on[pieces.partition[stays]] = True
         gone = found.ids[: found.known][~going_on[: found.known]]
         if not len(gone) and not stays.any():
-            return lane.store
-        return lane.store.put(records if stays.all() else records.take(np.flatnonzero(stays)), gone)
+            return lane
+        store = lane.store.put(records if stays.all() else records.take(np.flatnonzero(stays)), gone)
+        return replace(lane, store=store, blocks=write_blocks(lane.blocks, before, after, table.rows, offset))
+
+    def _needs(
+        self, lane: Lane, table: Arranged, pieces: Pieces, runs: Sequence[Runs]
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Of each piece the first row of the table that is kept, what answers are held back to, and when it is due."""
+        segments, forget_us = pieces.segments, self.queries[lane.queries[0]].forget_us
+        many = len(segments.low)
+        needed, hold, due = segments.high.copy(), np.full(many, END), np.full(many, END)
+        if forget_us is not None and pieces.last_time is not None:
+            due = pieces.last_time + forget_us
+        for (place, _), new in zip(_queries(lane), runs, strict=True):
+            searching = _still_needed(new, segments)
+            np.minimum(needed, searching, out=needed)
+            is_open = searching < segments.high
+            hold[is_open] = np.minimum(hold[is_open], table.time[searching[is_open]])
+            of_piece = new.open[:, OPEN_PARTITION]
+            deadlines = self.compiled[place].deadlines(new, segments, table.time)
+            due[of_piece] = np.minimum(due[of_piece], deadlines)
+        back = max(-self.queries[place].shifts[0] for place in lane.queries)
+        first = np.minimum(needed - back, with_equals(table.time, segments.low, needed, segments.high))
+        return np.where(pieces.over, segments.high, np.maximum(first, segments.low)), hold, due
+
+
+def _blocks_of(lane: str) -> str:
+    """The name of the store with the blocks of a lane."""
+    return f"{lane} rows"
 
 
 def _queries(lane: Lane) -> list[tuple[int, int]]:

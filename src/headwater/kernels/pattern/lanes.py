@@ -17,12 +17,12 @@ Memory  A record for each partition of which something is needed, and none for t
         - where some query asks for MATCH_NUMBER and has told a match, the number, for ever or until FORGET;
         - where some query has `^`, that the partition has begun, for ever or until FORGET.
         AFTER MATCH SKIP needs nothing more: where the search goes on is a row that is kept, or the next one to come. A record
-        without rows and partial matches has 64 bytes and its key, and 24 more for each query whose number it holds.
+        without rows and partial matches has 72 bytes and its key, and 24 more for each query whose number it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.pattern.blocks import Spans, read_blocks
 from headwater.kernels.pattern.question import RowTest, Value
 from headwater.kernels.pattern.runs import Segments
 from headwater.model import BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
@@ -39,7 +40,7 @@ from headwater.model.rows import Mask
 
 Numbers = NDArray[np.int64]
 
-EMPTY_RECORD_BYTES: Final = 64
+EMPTY_RECORD_BYTES: Final = 72
 """Of a record without its key, rows and partial matches."""
 _KEY: Final = "key "  # before the names of key columns in a record
 
@@ -53,6 +54,7 @@ class Lane:
     queries: tuple[int, ...]
     slots: tuple[int, ...]  # what each query is called in the records: others may leave, this stays
     store: KeyedStore
+    blocks: KeyedStore  # rows that are kept for long, see `blocks`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,21 @@ class Touched:
         assert isinstance(stored, np.ndarray)
         return np.concatenate([stored, np.full(len(self.ids) - self.known, otherwise, np.int64)])
 
-    def kept_rows(self) -> tuple[Rows, Numbers]:
-        """The rows that are kept, without their keys, and the partition of each."""
-        kept = self.records.lists["rows"]
-        columns = {name: values for name, values in kept.lines.items() if isinstance(values, Column)}
-        of_row = np.repeat(np.arange(self.known), np.diff(kept.offsets))
-        return Rows(columns, len(of_row)), of_row
+    def kept_rows(self, blocks: KeyedStore) -> tuple[list[Rows], Numbers]:
+        """The rows that are kept, without their keys, in parts, and the partition of each; those in blocks come first."""
+        last = self.records.lists["rows"]
+        columns = {name: values for name, values in last.lines.items() if isinstance(values, Column)}
+        of_row = np.repeat(np.arange(self.known), np.diff(last.offsets))
+        rows, spans = Rows(columns, len(of_row)), self.spans()
+        if not (spans.first < spans.until).any():
+            return [rows], of_row
+        earlier, of_earlier = read_blocks(blocks, spans)
+        return [earlier, rows], np.concatenate([of_earlier, of_row])
+
+    def spans(self) -> Spans:
+        """Which rows of the known partitions are in blocks."""
+        first, count = self.known_or("first", 0)[: self.known], self.known_or("count", 0)[: self.known]
+        return Spans(self.records.ids, first, count - np.diff(self.records.lists["rows"].offsets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,13 @@ class Pieces:
     first: Numbers
     over: Mask
     last_time: Numbers | None = None
+
+    def spans(self, found: Touched) -> Spans:
+        """Which rows of each piece are in blocks before the step."""
+        first, until = np.zeros((2, len(self.partition)), np.int64)
+        known, goes_on = found.spans(), self.first >= 0
+        first[self.first[goes_on]], until[self.first[goes_on]] = known.first[goes_on], known.until[goes_on]
+        return Spans(found.ids[self.partition], first, until)
 
     def those(self, *, are_over: bool) -> Segments:
         """Those that are over, or those that go on."""
@@ -166,8 +184,9 @@ def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnTy
         none.hold,
         {
             **{_KEY + name: Column.of(kind, ()) for name, kind in keys.items()},
-            "count": none.due,
-            "last": none.due,
+            "count": none.due,  # rows so far: the number of the next one
+            "first": none.due,  # the number of the first row that is kept
+            "last": none.due,  # the time of the last row (with FORGET)
         },
         {
             "rows": Ragged(np.zeros(1, np.int64), columns),
@@ -303,14 +322,6 @@ def with_equals(time: Numbers, low: Numbers, needed: Numbers, high: Numbers) -> 
                 at -= 1
         first[segment] = at
     return first
-
-
-def rows_between(rows: Rows, low: Numbers, high: Numbers, columns: Iterable[str]) -> Ragged:
-    """Some columns of the rows from `low` to `high` of a table, for each of them."""
-    length = high - low
-    offsets = np.concatenate([[0], np.cumsum(length)])
-    chosen = np.repeat(low - offsets[:-1], length) + np.arange(offsets[-1])
-    return Ragged(offsets, {name: rows[name].take(chosen) for name in columns})
 
 
 def _bounds(partition: Numbers, every: Numbers) -> tuple[Numbers, Numbers]:
