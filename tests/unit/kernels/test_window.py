@@ -43,12 +43,25 @@ def test_a_window_numbers_its_rows_on_and_on():
     assert window.take("who", np.array([100])).tolist() == ["b"]
 
 
-def test_names_that_no_row_uses_are_left_out_when_new_ones_come():
-    window = Window.empty({"who": STRING, "n": BIGINT}).append(rows(("a", 1), ("b", 2))).drop_before(1)
-    window = window.append(rows(("c", 3)))
-    names = window.tracks["who"].names
-    assert names is not None and names.tolist() == ["b", "c"]
-    assert window.take("who", np.array([1, 2])).tolist() == ["b", "c"]
+def test_names_that_no_row_uses_are_left_out_when_there_are_more_of_them():
+    window = Window.empty({"who": STRING, "n": BIGINT})
+    most = 0
+    for n in range(2_000):
+        window = window.append(rows((f"name {n}", n), ("always", n))).drop_before(2 * n - 20)
+        names = window.tracks["who"].names
+        assert names is not None
+        most = max(most, len(names.texts))
+    assert most <= 2 * 24 + 64 + 2
+    assert window.take("who", np.array([3998, 3999, 3996])).tolist() == ["name 1999", "always", "name 1998"]
+
+
+def test_names_that_come_later_do_not_show_in_an_older_window():
+    older = Window.empty({"who": STRING, "n": BIGINT}).append(rows(("m", 1), (None, 2)))
+    newer = older.append(rows(("a", 3), ("z", 4)))
+    assert older.take("who", np.array([0, 1])).tolist() == ["m", None]
+    assert newer.take("who", np.array([3, 0, 2, 1])).tolist() == ["z", "m", "a", None]
+    names = newer.take("who", np.array([3, 0, 2, 1])).names
+    assert names is not None and names.tolist() == ["a", "m", "z"]
 
 
 def test_a_column_that_rows_lack_is_null():

@@ -11,13 +11,14 @@ Memory  The matches of the longest δt, for classes that are searched; one entry
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 NONE = -1
+_LEAST_ROOM: Final = 16
 
 Numbers = NDArray[np.int64]
 
@@ -63,47 +64,43 @@ def no_heads(classes: int) -> Heads:
     )
 
 
-def no_chains() -> Chains:
-    """No matches remembered."""
-    none = np.empty(0, np.int64)
-    return Chains(0, none, none, none, none, none, none, none, np.empty(0, np.bool_))
+class ChainRoom:
+    """The arrays of chains with room to grow: matches are added at one end and forgotten at the other, in place."""
+
+    __slots__ = ("_arrays", "_start", "_stop", "first")
+
+    def __init__(self) -> None:
+        self._arrays = _blank(_LEAST_ROOM)
+        self._start = self._stop = 0
+        self.first = 0
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    @property
+    def chains(self) -> Chains:
+        """The matches that are remembered now."""
+        return Chains(self.first, *(array[self._start : self._stop] for array in self._arrays))
+
+    def add(self, more: int) -> None:
+        """Room for so many matches behind the newest."""
+        if self._stop + more > len(self._arrays[0]):
+            before = [array[self._start : self._stop] for array in self._arrays]
+            self._arrays = _blank(max(_LEAST_ROOM, 2 * (len(self) + more)))
+            self._start, self._stop = 0, len(before[0])
+            for array, old in zip(self._arrays, before, strict=True):
+                array[: self._stop] = old
+        self._stop += more
+
+    def forget(self, before_row: int) -> None:
+        """Without the matches of rows before `before_row`."""
+        gone = int(np.searchsorted(self.chains.row, before_row))
+        self._start += gone
+        self.first += gone
 
 
-def copied(heads: Heads) -> Heads:
-    """Heads that may be changed."""
-    return Heads(heads.row.copy(), heads.time.copy(), heads.latest.copy())
-
-
-def with_room(chains: Chains, more: int) -> Chains:
-    """Chains that may be changed, with room for `more` matches."""
-    empty = np.full(more, NONE, np.int64)
-    return Chains(
-        chains.first,
-        np.concatenate([chains.row, empty]),
-        np.concatenate([chains.of_class, empty]),
-        np.concatenate([chains.earlier, empty]),
-        np.concatenate([chains.alike, empty]),
-        np.concatenate([chains.older, empty]),
-        np.concatenate([chains.newer, empty]),
-        np.concatenate([chains.cell, empty]),
-        np.concatenate([chains.told, np.zeros(more, np.bool_)]),
-    )
-
-
-def dropped(chains: Chains, before_row: int) -> Chains:
-    """Without the matches of rows before `before_row`."""
-    gone = int(np.searchsorted(chains.row, before_row))
-    return Chains(
-        chains.first + gone,
-        chains.row[gone:],
-        chains.of_class[gone:],
-        chains.earlier[gone:],
-        chains.alike[gone:],
-        chains.older[gone:],
-        chains.newer[gone:],
-        chains.cell[gone:],
-        chains.told[gone:],
-    )
+def _blank(room: int) -> list[NDArray[Any]]:
+    return [*(np.full(room, NONE, np.int64) for _ in range(7)), np.zeros(room, np.bool_)]
 
 
 @numba.njit(cache=True)

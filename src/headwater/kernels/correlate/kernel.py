@@ -22,26 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.correlate.answers import Shapes
-from headwater.kernels.correlate.book import (
-    BY_SENSOR,
-    HEAD,
-    LATEST_SEARCH,
-    write_book,
-)
-from headwater.kernels.correlate.chains import (
-    Chains,
-    Heads,
-    Past,
-    copied,
-    dropped,
-    no_chains,
-    no_heads,
-    with_room,
-)
+from headwater.kernels.correlate.book import LATEST_SEARCH, write_book
+from headwater.kernels.correlate.chains import Past
 from headwater.kernels.correlate.engine import CUTS, Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches
+from headwater.kernels.correlate.memory import Memory
 from headwater.kernels.correlate.regions import own
-from headwater.kernels.correlate.spots import Spots, no_spots, with_spots
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.correlate.told import log_told, mark_told
 from headwater.kernels.correlate.window import Window
@@ -77,9 +63,8 @@ class CorrelateState:
     log: Log
     told_log: Log
     window: Window
-    heads: Heads
-    chains: Chains
-    spots: Spots
+    memory: Memory
+    moment: int
 
 
 class CorrelateKernel:
@@ -155,9 +140,8 @@ class CorrelateKernel:
     ) -> CorrelateState:
         hashed = self.schema.key if self._searching else None
         window = Window.empty(self._types, next_row, hashed)
-        heads = no_heads(len(self.contents.ranges))
-        spots = no_spots(len(self.contents.ranges))
-        return CorrelateState(watermark, since, told_until, Log(), Log(), window, heads, no_chains(), spots)
+        memory = Memory(len(self.contents.ranges))
+        return CorrelateState(watermark, since, told_until, Log(), Log(), window, memory, memory.moment)
 
     def _first_wanted(self, state: CorrelateState, rows: Rows) -> int:
         """Rows are in order of time, so those before every `since` are at the front."""
@@ -167,32 +151,31 @@ class CorrelateKernel:
         self, state: CorrelateState, rows: Rows, matches: Matches, *, answering: bool
     ) -> tuple[CorrelateState, Found]:
         """Remember the matches of rows that matched, and answer."""
-        window = state.window.append(rows)
+        state = self._with_own_memory(state)
+        window, memory = state.window.append(rows), state.memory
         past = self._past(window)
-        mode = self.book.class_mode[matches.of_class]
-        chains, spots = state.chains, state.spots
-        next_match = chains.first + len(chains.row)
-        if (mode >= BY_SENSOR).any():
-            spots = with_spots(spots, chains, self.book, past, int(np.count_nonzero(mode >= BY_SENSOR)))
-        if (mode != HEAD).any():
-            chains = with_room(chains, int(np.count_nonzero(mode != HEAD)))
-        heads, told_until = copied(state.heads), state.told_until.copy()
+        told_until = state.told_until.copy()
+        next_match = memory.make_room(self.book, past, matches)
         found = advance(
             self.book,
             state.since,
             told_until,
-            heads,
-            chains,
-            spots,
+            memory.heads,
+            memory.past_matches.chains,
+            memory.places.spots,
             past,
             matches,
             next_match=next_match,
             answering=answering,
         )
-        advanced = replace(
-            state, told_until=told_until, window=window, heads=heads, chains=chains, spots=spots
-        )
-        return advanced, found
+        return replace(state, told_until=told_until, window=window, moment=memory.moment), found
+
+    def _with_own_memory(self, state: CorrelateState) -> CorrelateState:
+        """The state, with a memory that no later state has changed."""
+        if state.moment == state.memory.moment:
+            return state
+        fresh = self._state(state.watermark, state.since, state.told_until, state.window.end)
+        return self._remembered(fresh, state.log, state.told_log, np.ones(len(self.subscriptions), np.bool_))
 
     def _past(self, window: Window) -> Past:
         """What the loops read of the window."""
@@ -235,7 +218,7 @@ class CorrelateKernel:
             log=log,
             told_log=state.told_log.since(keep_from),
             window=window,
-            chains=dropped(state.chains, window.first),
+            moment=state.memory.forget(state.moment, window.first),
         )
 
     def _remembered(
@@ -252,8 +235,8 @@ class CorrelateKernel:
         matches = self.matcher.match(rows, self._asked(same))
         state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
         queries = {s.name: number for number, s in enumerate(self.subscriptions) if same[number]}
-        chains = mark_told(state.chains, self.book, told_log, queries, self.contents.attributes)
-        return replace(state, log=log, told_log=told_log, chains=chains)
+        mark_told(state.memory.past_matches.chains, self.book, told_log, queries, self.contents.attributes)
+        return replace(state, log=log, told_log=told_log)
 
     def _asked(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The conditions that old rows are asked about: those of queries that saw these rows."""

@@ -53,19 +53,36 @@ def no_spots(classes: int) -> Spots:
     )
 
 
-def with_spots(spots: Spots, chains: Chains, book: Book, past: Past, more: int) -> Spots:
-    """Spots that may be changed, with room for `more` matches of classes that are searched."""
-    table = spots.table.copy()
-    if 2 * (np.count_nonzero(table != NONE) + more) > len(table):
-        table = _rebuilt(chains, book, past, _capacity(len(chains.row) + more))
+class SpotRoom:
+    """Spots with room to grow, changed in place. `entries`: at most so many places of the table are taken."""
+
+    __slots__ = ("entries", "spots")
+
+    def __init__(self, classes: int) -> None:
+        self.spots = no_spots(classes)
+        self.entries = 0
+
+    def add(self, chains: Chains, book: Book, past: Past, more: int) -> None:
+        """Room for so many matches of classes that are searched; what has come to its end goes when there is none."""
+        if 2 * (self.entries + more) > len(self.spots.table):
+            table = _rebuilt(chains, book, past, _capacity(len(chains.row) + more))
+            self.spots = self.spots._replace(table=table)
+            self.entries = int(np.count_nonzero(table != NONE))
+        self.entries += more
+        if int(self.spots.used[0]) + more > len(self.spots.node_class):
+            self.spots = _with_more_nodes(self.spots, chains, book, more)
+
+
+def _with_more_nodes(spots: Spots, chains: Chains, book: Book, more: int) -> Spots:
+    """Spots with room for `more` nodes and as many as there are, without those that have come to their end."""
     used = int(spots.used[0])
     alive = (spots.useful[:used] >= chains.first) | (spots.untold[:used] >= chains.first)
     alive[: len(book.class_mode)] = True
-    empty = np.full(more, NONE, np.int64)
     count = int(alive.sum())
+    empty = np.full(more + count, NONE, np.int64)
     fresh = Spots(
-        table,
-        np.full(_capacity(count + more), NONE, np.int64),
+        spots.table,
+        np.full(_capacity(2 * count + more), NONE, np.int64),
         np.concatenate([spots.node_class[:used][alive], empty]),
         np.concatenate([spots.node_cell[:used][alive], empty]),
         np.concatenate([spots.useful[:used][alive], empty]),

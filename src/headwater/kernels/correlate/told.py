@@ -41,18 +41,18 @@ def log_told(
 
 def mark_told(
     chains: Chains, book: Book, log: Log, queries: dict[str, int], attributes: Sequence[str]
-) -> Chains:
-    """Chains in which the readings of the log are marked as told, for the `queries` (by number) that are still the same."""
+) -> None:
+    """Mark the readings of the log in the chains as told, for the `queries` (by number) that are still the same."""
     rows = log.rows()
     if rows is None:
-        return chains
+        return
     query = _renumbered(rows["query"], queries)
     attribute = _renumbered(rows["attribute"], {name: number for number, name in enumerate(attributes)})
     known = (query >= 0) & (attribute >= 0)
     owner = book.class_owner[chains.of_class]
     classes = _number(book, chains.row, owner, book.class_attribute[chains.of_class])
     logged = _number(book, rows["row"].values[known], query[known], attribute[known])
-    return chains._replace(told=(owner >= 0) & np.isin(classes, logged))
+    chains.told[:] = (owner >= 0) & np.isin(classes, logged)
 
 
 def _number(book: Book, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:

@@ -3,25 +3,28 @@
 Rule 1  Rows are numbered on and on; the window holds those from `first` to `end`.
 Rule 2  Appending never changes what an earlier window shows. It writes behind the end of memory that nobody else has
         written behind, or else copies: a step repeated from an old state takes the second way.
-Rule 3  Strings of all rows share one dictionary, which is made anew only when new names come.
+Rule 3  Strings of all rows share one dictionary, which grows with new names and is made anew when most of them are gone.
 Memory  The rows of the longest δt that matched some clause, at most doubled by the room to grow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Column, ColumnType, Rows, compacted, text_hash
+from headwater.model import Column, ColumnType, Rows, coded, compacted, text_hash
 
 Numbers = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 _ROOM: Final = 64
 """The least room of a tape. Behind FOLLOW there is a window for each interest, and most hold few rows."""
+_MANY_ROWS: Final = 4
+"""So many names for each value of a column are few enough to hand them all over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,52 +62,110 @@ class Tape:
         return Tape(self.buffer, self.start + count, self.stop, self.written)
 
 
+class Names:
+    """The texts of a column, numbered as they come. A number is for good, so windows of different times share one dictionary."""
+
+    __slots__ = ("_codes", "_sorted", "texts")
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = list(texts)
+        self._codes = {text: code for code, text in enumerate(self.texts)}
+        self._sorted: tuple[NDArray[Any], Codes] | None = None
+
+    def codes_of(self, texts: Iterable[str]) -> Codes:
+        """The numbers of some texts; those that are new get one."""
+        found = []
+        for text in texts:
+            code = self._codes.setdefault(text, len(self.texts))
+            if code == len(self.texts):
+                self.texts.append(text)
+            found.append(code)
+        return np.array(found, np.int32)
+
+    def column(self, codes: Codes, valid: NDArray[np.bool_] | None) -> Column:
+        """A STRING column of these numbers."""
+        if len(self.texts) <= _MANY_ROWS * len(codes):
+            names, ranks = self._in_order()
+            values = ranks[codes] if len(names) else np.zeros(len(codes), np.int32)
+            filled = values if valid is None else np.where(valid, values, 0).astype(np.int32)
+            return Column(ColumnType.STRING, filled, valid, names)
+        # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
+        used, number = np.unique(codes if valid is None else codes[valid], return_inverse=True)
+        texts = np.array([*(self.texts[code] for code in used.tolist()), ""], object)[:-1]
+        numbers = np.zeros(len(codes), np.int64)
+        numbers[slice(None) if valid is None else valid] = number
+        return coded(numbers, texts, valid)
+
+    def _in_order(self) -> tuple[NDArray[Any], Codes]:
+        """All texts sorted, and the rank of every number; made again when texts were added."""
+        if self._sorted is None or len(self._sorted[0]) != len(self.texts):
+            texts = np.array([*self.texts, ""], object)[:-1]
+            order = np.argsort(texts)
+            ranks = np.empty(len(order), np.int32)
+            ranks[order] = np.arange(len(order), dtype=np.int32)
+            self._sorted = texts[order], ranks
+        return self._sorted
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One column of the window; `valid` is None while no value was NULL, `names` and `hashes` are for strings."""
+    """One column of the window; `valid` is None while no value was NULL, `names` is for strings.
+
+    `identity`: numbers that are equal where the values are, where somebody asks for them.
+    """
 
     type: ColumnType
     values: Tape
     valid: Tape | None = None
-    names: NDArray[Any] | None = None
-    hashes: Numbers | None = None
+    names: Names | None = None
+    identity: Tape | None = None
 
     def append(self, column: Column) -> Track:
         """With a column at the end."""
-        track, values = (self, column.values) if self.names is None else _one_dictionary(self, column)
+        track, values = (self, column.values) if self.names is None else self._coded(column)
         valid = track.valid
         if valid is None and column.valid is not None:
             valid = Tape.of(np.ones(len(track.values.shown), np.bool_))
         if valid is not None:
             valid = valid.append(column.is_valid)
-        return Track(track.type, track.values.append(values), valid, track.names, track.hashes)
+        identity = None if self.identity is None else self.identity.append(_identities(column))
+        return Track(track.type, track.values.append(values), valid, track.names, identity)
 
     def drop(self, count: int) -> Track:
         """Without the first values."""
         valid = None if self.valid is None else self.valid.drop(count)
-        return Track(self.type, self.values.drop(count), valid, self.names, self.hashes)
+        identity = None if self.identity is None else self.identity.drop(count)
+        return Track(self.type, self.values.drop(count), valid, self.names, identity)
 
     def at(self, places: Numbers) -> Column:
         """The values at some places."""
         valid = None if self.valid is None else self.valid.shown[places]
-        column = Column(self.type, self.values.shown[places], valid, self.names)
-        # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
-        return compacted(column) if self.names is not None and len(self.names) > len(places) else column
+        values = self.values.shown[places]
+        return Column(self.type, values, valid) if self.names is None else self.names.column(values, valid)
 
     @property
     def identities(self) -> Numbers:
         """int64[n]: numbers that are equal where the values are; strings by 64 bits of their hash."""
-        values = self.values.shown
-        if self.type is ColumnType.STRING:
-            assert self.hashes is not None, "a column made without hashes"
-            identities = self.hashes[values] if len(self.hashes) else np.zeros(len(values), np.int64)
-        else:
-            identities = (
-                np.ascontiguousarray(values).view(np.int64)
-                if values.itemsize == 8
-                else values.astype(np.int64)
-            )
-        return identities if self.valid is None else np.where(self.valid.shown, identities, 0)
+        if self.identity is not None:
+            return self.identity.shown
+        assert self.type is not ColumnType.STRING, "a column made without identities"
+        valid = None if self.valid is None else self.valid.shown
+        return _identities(Column(self.type, self.values.shown, valid))
+
+    def _coded(self, column: Column) -> tuple[Track, NDArray[Any]]:
+        """The track and the codes of a column in its dictionary, which is made anew when most of it is of no use."""
+        assert self.names is not None and column.names is not None
+        track, names = self, self.names
+        if len(names.texts) > 2 * len(self.values.shown) + _ROOM:
+            used, number = np.unique(self.values.shown, return_inverse=True)
+            names = Names(names.texts[code] for code in used.tolist())
+            track = replace(self, values=Tape.of(number.astype(np.int32)), names=names)
+        used_by = compacted(column)
+        assert used_by.names is not None
+        codes = names.codes_of(used_by.names.tolist())
+        values = codes[used_by.values] if len(codes) else np.zeros(len(column), np.int32)
+        filled = values if column.valid is None else np.where(column.valid, values, 0).astype(np.int32)
+        return track, filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,37 +208,20 @@ class Window:
 
 
 def _no_track(kind: ColumnType, hashed: bool) -> Track:
-    values = Tape.of(np.empty(0, kind.dtype))
-    if kind is not ColumnType.STRING:
-        return Track(kind, values)
-    return Track(kind, values, None, np.empty(0, object), np.empty(0, np.int64) if hashed else None)
+    identity = Tape.of(np.empty(0, np.int64)) if hashed else None
+    names = Names() if kind is ColumnType.STRING else None
+    return Track(kind, Tape.of(np.empty(0, kind.dtype)), None, names, identity)
 
 
-def _one_dictionary(track: Track, column: Column) -> tuple[Track, NDArray[Any]]:
-    """The track and the new codes, both in one dictionary."""
-    if column.names is not None and len(column.names) > 4 * len(column):
-        column = compacted(column)
-    names, more = track.names, column.names
-    assert names is not None and more is not None
-    if names is more or not len(more) or np.array_equal(names, more):
-        return track, column.values
-    if len(names):
-        at = np.minimum(np.searchsorted(names, more), len(names) - 1)
-        if np.all(names[at] == more):
-            return track, _coded(column, at)
-    used = np.unique(track.values.shown) if len(names) else np.empty(0, np.int32)
-    joined = np.unique(np.concatenate([names[used], more]))
-    hashes = None
-    if track.hashes is not None:
-        hashes = np.array([text_hash(name) for name in joined.tolist()], np.uint64).view(np.int64)
-    recode = np.zeros(len(names), np.int32)
-    recode[used] = np.searchsorted(joined, names[used])
-    values = Tape.of(recode[track.values.shown] if len(names) else track.values.shown)
-    return Track(track.type, values, track.valid, joined, hashes), _coded(
-        column, np.searchsorted(joined, more)
-    )
-
-
-def _coded(column: Column, codes: NDArray[Any]) -> NDArray[Any]:
-    values = codes.astype(np.int32)[column.values]
-    return values if column.valid is None else np.where(column.valid, values, 0).astype(np.int32)
+def _identities(column: Column) -> Numbers:
+    """Numbers that are equal where the values are; 0 for NULL."""
+    if column.type is ColumnType.STRING:
+        used = compacted(column)
+        assert used.names is not None
+        hashes = np.array([text_hash(name) for name in used.names.tolist()], np.uint64).view(np.int64)
+        identities = hashes[used.values] if len(hashes) else np.zeros(len(column), np.int64)
+    elif column.values.itemsize == 8:
+        identities = np.ascontiguousarray(column.values).view(np.int64)
+    else:
+        identities = column.values.astype(np.int64)
+    return identities if column.valid is None else np.where(column.valid, identities, 0)

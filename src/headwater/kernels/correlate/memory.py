@@ -1,0 +1,49 @@
+"""What is worked out from the rows of a window, changed in place by one step after another.
+
+Copying it would make a step cost what the window holds; changing it in place makes it cost what the step brings.
+
+Rule 1  A memory belongs to the newest state that was made with it: the one whose `moment` is its own.
+Rule 2  A step from an older state (a batch that is run again) finds that the memory has gone on, and works out one of its own
+        from the rows that its state has logged, as after a restart.
+Rule 3  The moment changes before anything else does, so a step that breaks off leaves no state whose memory is half changed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headwater.kernels.correlate.book import BY_SENSOR, HEAD, Book
+from headwater.kernels.correlate.chains import ChainRoom, Past, no_heads
+from headwater.kernels.correlate.match import Matches
+from headwater.kernels.correlate.spots import SpotRoom
+
+
+class Memory:
+    """The latest match of every class, past matches, and where they are."""
+
+    __slots__ = ("heads", "moment", "past_matches", "places")
+
+    def __init__(self, classes: int) -> None:
+        self.moment = 0
+        self.heads = no_heads(classes)
+        self.past_matches = ChainRoom()
+        self.places = SpotRoom(classes)
+
+    def forget(self, moment: int, before_row: int) -> int:
+        """Without matches of rows before `before_row`, if this is still the memory of that moment; the moment after it."""
+        if moment == self.moment:
+            self.moment += 1
+            self.past_matches.forget(before_row)
+            return self.moment
+        return moment
+
+    def make_room(self, book: Book, past: Past, matches: Matches) -> int:
+        """Make room for new matches; the number of the first of them."""
+        self.moment += 1
+        mode = book.class_mode[matches.of_class]
+        searched, remembered = int(np.count_nonzero(mode >= BY_SENSOR)), int(np.count_nonzero(mode != HEAD))
+        if searched:
+            self.places.add(self.past_matches.chains, book, past, searched)
+        next_match = self.past_matches.first + len(self.past_matches)
+        self.past_matches.add(remembered)
+        return next_match
