@@ -26,7 +26,7 @@ help:
 	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
 	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
-	@echo 'make soak    200 kills at random moments and a million keys that come and go, from a seed: some hours; make soak SEED=7'
+	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, and a million keys that come and go, from a seed: some hours; make soak SEED=7'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   throw away the environment and every cache'
 	@echo ''
@@ -66,6 +66,7 @@ sim: $(STAMPS)/dev
 soak: $(STAMPS)/dev
 	$(call say,soak with seed $(SEED))
 	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) HEADWATER_SOAK_PATTERNS=$(or $(PATTERNS),10000) \
+		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) \
 		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --durations=0 -m soak $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)

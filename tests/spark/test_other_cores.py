@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import headwater as hw
+from headwater.hosts.spark import answers
 from headwater.hosts.spark.checkpoint import hold, tasks_of, zones_of
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.told import table_of
@@ -79,6 +80,17 @@ def test_a_run_from_python_takes_zones_and_tasks_from_its_checkpoint(spark, tmp_
     start()
     assert (zones_of(tmp_path / "c", 0), tasks_of(tmp_path / "c", 0)) == (7, 3)
     assert len(read_answers(tmp_path / "out")) == KEYS
+
+
+def test_a_core_that_comes_while_a_run_starts_changes_nothing(spark, tmp_path, monkeypatch) -> None:
+    folder = first_rows(tmp_path / "in")
+    monkeypatch.setattr(answers, "tasks_for", lambda plan, session: 1)  # the session has two by now
+    stream = spark.readStream.schema("id string, at timestamp, v double").json(str(folder))
+    query = hw.run(TEXT, {"s": stream}, zones=4).write(
+        tmp_path / "out", checkpoint=tmp_path / "c", trigger={"availableNow": True}
+    )
+    query.awaitTermination()
+    assert tasks_of(tmp_path / "c", 0) == 1
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")

@@ -19,7 +19,9 @@ from headwater.model import HostError
 from headwater.query.plan import compile_text
 
 QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
-NOTES = Notes("r", "0.1.0", 2, 1, {"weather": "at"}, {"q": QueryNote("select", "f")}, {"q": 2})
+NOTES = Notes(
+    "r", "0.1.0", 2, 1, {"weather": "at"}, ["weather"], {"q": QueryNote("select", "weather", "f")}, {"q": 2}
+)
 
 
 def table(*bodies: str) -> pa.Table:
@@ -116,7 +118,7 @@ def test_notes_come_back(tmp_path, notes):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"format": "1"}, {"format": True}, {"run": "s"}, {"zones": 3}, {"tasks": 2}, {"streams": {}},
+        {"format": "1"}, {"format": True}, {"run": "s"}, {"zones": 3}, {"tasks": 2}, {"streams": {}}, {"declared": []},
         {"queries": {}}, {"parts": {}}, {"more": 1}, {"checksum": None},
     ],
 )  # fmt: skip

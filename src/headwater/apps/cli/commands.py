@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
     "suppress-report": "say for recorded readings what each predictor and tolerance of SUPPRESS saves, and what error remains",
     "plan": "say for a network of sensors which operator stands where, and what each link carries",
+    "checkpoint": "say what a checkpoint holds, check that it is whole, or copy it so that it goes on elsewhere",
     "demo": "watch generated stations and standing queries, with nothing prepared",
     "bench": "measure how fast it is here",
     "reproduce": "draw a published figure again and say whether its claims hold here",

@@ -24,6 +24,7 @@ from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
+from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
@@ -35,6 +36,7 @@ from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_out
 from headwater.hosts.local import Told
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.follow import EachTold
+from headwater.hosts.spark.inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
@@ -61,7 +63,8 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
     names = (query.name for query in plan.told)
     summary = Summary(names, asked.points, asked.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
-        writers = _writers(arguments, plan, checkpoint.run_id)
+        _tell_changes(arguments, checkpoint)
+        writers = _writers(arguments, plan, checkpoint)
         _write_bad_points(arguments, asked, checkpoint.run_id)
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
@@ -87,27 +90,37 @@ def _run(
     from headwater.hosts.spark.session import embedded_spark
 
     with embedded_spark(debug=arguments.debug) as spark:
-        query = run_follow(
-            spark,
-            plan,
-            inputs,
-            each,
-            checkpoint=checkpoint,
-            files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
-            once=arguments.once,
-            tick_us=arguments.tick,
-        )
+        with spark_trouble():
+            query = run_follow(
+                spark,
+                plan,
+                inputs,
+                each,
+                checkpoint=checkpoint,
+                files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
+                once=arguments.once,
+                tick_us=arguments.tick,
+            )
         _wait(query)
 
 
 _Writer = Callable[[Told, Sequence[ZoneTold], int], None]
 
 
-def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Writer]:
+def _tell_changes(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
+    """Which queries go on, begin or are gone since the last start."""
+    for line in changes_in_words(checkpoint.changes):
+        if not arguments.quiet:
+            print(line, file=sys.stderr)
+
+
+def _writers(arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint) -> list[_Writer]:
     """What is done with every batch, in this order."""
-    for path in (arguments.output, arguments.late_output, arguments.bad_output):
+    outputs = {"answers": arguments.output, "late": arguments.late_output, "bad": arguments.bad_output}
+    for path in outputs.values():
         if path and (path.lower().endswith(OUTPUT_NAMES) or os.path.isfile(path)):  # noqa: PTH113 - never raises
             raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
+    run_id = checkpoint.run_id
     upkeep = upkeep_of(arguments)
     writers: list[_Writer] = []
     if arguments.late_output:
@@ -122,6 +135,9 @@ def _writers(arguments: argparse.Namespace, plan: Plan, run_id: str) -> list[_Wr
     else:
         lines = open_output(None, [])
         writers.append(lambda told, zones, batch: lines.write(told.answers))
+    for name, path in outputs.items():
+        if path:
+            refuse_ahead(checkpoint.folder, Path(path), name)
     return writers
 
 

@@ -24,6 +24,7 @@ from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import follow
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
+from headwater.hosts.spark.inspection import refuse_ahead
 from headwater.hosts.spark.interpreter import our_python
 from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.seats import seats
@@ -91,18 +92,19 @@ def run(
         refuse_unbounded(plan)
         refuse_bad_points(given)
 
-        def started(folder: Path) -> tuple[DataFrame, Plan]:
+        def started(folder: Path) -> Answers:
             placed = zones or checkpoints.zones_of(folder, wanted)
             again = compile_queries(queries, zones=placed, most_history_us=most_history_us(most_history))
             again = again.with_points(given.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
             tasks = checkpoints.tasks_of(folder, tasks_for(again, session))
             with our_python(session):
-                return follow.followed_frames(frames, again, tasks=tasks), again
+                return Answers(follow.followed_frames(frames, again, tasks=tasks), again, tasks=tasks)
 
         with our_python(
             session
         ):  # who writes a view by hand has a checkpoint that we never see: no word of cores
-            return Answers(follow.followed_frames(frames, plan, tasks=plan.zones), plan, started)
+            table = follow.followed_frames(frames, plan, tasks=plan.zones)
+            return Answers(table, plan, started=started, tasks=plan.zones)
     with our_python(session):
         return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
 
@@ -121,15 +123,18 @@ class Answers:
         self,
         table: DataFrame,
         plan: Plan,
-        started: Callable[[Path], tuple[DataFrame, Plan]] | None = None,
+        *,
+        started: Callable[[Path], Answers] | None = None,
+        tasks: int = 1,
     ) -> None:
-        """`started` makes the table and the plan anew, with zones, tasks and points where a checkpoint folder has them."""
+        """`started` makes the answers anew, with zones, tasks and points where a checkpoint folder has them."""
         dropped = [stream.name for stream in plan.streams if stream.drop_late]
         self.table = (
             table.where(~((F.col("kind") == "late") & F.col("name").isin(dropped))) if dropped else table
         )
         self.plan = plan
         self._started = started
+        self._tasks = tasks
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -204,7 +209,7 @@ class Answers:
         once; streaming ones start a query, which is returned, and need a `checkpoint`.
         """
         if not self.table.isStreaming:
-            self._write_batch(self.table, 0, to, _sinks(to, late, bad, "static"))
+            self._write_batch(self.table, 0, to, _sinks(to, late, bad, "static", None))
             return None
         if checkpoint is None:
             raise HostError(
@@ -213,11 +218,15 @@ class Answers:
                 advice=["answers.write(..., checkpoint='...')"],
             )
         if self._started:
-            again = Answers(*self._started(Path(checkpoint)))
+            again = self._started(Path(checkpoint))
             return again.write(to, checkpoint=checkpoint, late=late, bad=bad, trigger=trigger)
-        cores = self.table.sparkSession.sparkContext.defaultParallelism
-        held = checkpoints.hold(Path(checkpoint), self.plan, cores=cores)
-        sinks = _sinks(to, late, bad, held.run_id)
+        # Not asked for again: a cluster may have gained a core since, and zones would look for their state elsewhere.
+        held = checkpoints.hold(Path(checkpoint), self.plan, cores=self._tasks)
+        try:
+            sinks = _sinks(to, late, bad, held.run_id, Path(checkpoint))
+        except HostError:
+            held.release()
+            raise
 
         def each(batch: DataFrame, number: int) -> None:
             self._write_batch(batch, number, to, sinks)
@@ -256,14 +265,22 @@ def _release_after(query: StreamingQuery, held: checkpoints.Checkpoint) -> None:
 
 
 def _sinks(
-    to: str | Path | BatchWriter, late: str | Path | None, bad: str | Path | None, run_id: str
+    to: str | Path | BatchWriter,
+    late: str | Path | None,
+    bad: str | Path | None,
+    run_id: str,
+    checkpoint: Path | None,
 ) -> list[FolderSink]:
     wanted = [
         (None if callable(to) else to, "answers", ("answer",)),
         (late, "late", ("late",)),
         (bad, "bad", ("bad", "given_up")),
     ]
-    return [FolderSink(Path(path), name, kinds, run_id) for path, name, kinds in wanted if path is not None]
+    sinks = [FolderSink(Path(path), name, kinds, run_id) for path, name, kinds in wanted if path is not None]
+    for sink in sinks:
+        if checkpoint is not None:
+            refuse_ahead(checkpoint, sink.folder, sink.files.name)
+    return sinks
 
 
 def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:

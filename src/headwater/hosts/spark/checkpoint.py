@@ -20,6 +20,8 @@ from typing import Self
 
 from headwater import __version__
 from headwater.hosts.cores import usable_cores
+from headwater.hosts.spark.changes import Changes, changes_between
+from headwater.hosts.spark.inspection import refuse_damaged
 from headwater.hosts.spark.notes import Notes, QueryNote, read_notes, write_notes
 from headwater.hosts.spark.relocation import settle
 from headwater.model import HostError, StreamSchema
@@ -28,13 +30,22 @@ from headwater.query.plan import Plan
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A checkpoint folder held by this process until `release`."""
+    """A checkpoint folder held by this process until `release`; `changes` since its last start."""
 
     folder: Path
-    zones: int
-    tasks: int
-    run_id: str
+    notes: Notes
     lock: TextIOWrapper
+    changes: Changes
+
+    @property
+    def run_id(self) -> str:
+        """What tells the runs of this checkpoint from those of others."""
+        return self.notes.run
+
+    @property
+    def tasks(self) -> int:
+        """Over how many tasks its zones are spread."""
+        return self.notes.tasks
 
     @property
     def spark(self) -> Path:
@@ -43,8 +54,8 @@ class Checkpoint:
 
     @property
     def files(self) -> Path:
-        """The logs of followed files."""
-        return self.folder / "headwater" / "files"
+        """The logs of followed files, by their whole path: processes that stand elsewhere write them, too."""
+        return Path(os.path.abspath(self.folder / "headwater" / "files"))  # noqa: PTH100 - links stay
 
     def release(self) -> None:
         """Let another run use the folder."""
@@ -90,6 +101,7 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
         earlier = read_notes(folder)
         if earlier is not None:
             _refuse_others(folder, earlier, plan)
+            refuse_damaged(folder)
         notes = _noted(plan, earlier, cores or usable_cores())
         try:
             settle(folder / "spark")
@@ -99,7 +111,7 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
     except HostError:
         lock.close()
         raise
-    return Checkpoint(folder, notes.zones, notes.tasks, notes.run, lock)
+    return Checkpoint(folder, notes, lock, changes_between(earlier, notes))
 
 
 def lock_folder(folder: Path) -> TextIOWrapper:
@@ -123,6 +135,16 @@ def lock_folder(folder: Path) -> TextIOWrapper:
     return lock
 
 
+def refuse_absent(folder: Path) -> None:
+    """Say so if there is no checkpoint in a folder."""
+    if not (folder / "headwater").is_dir():
+        raise HostError(
+            "checkpoint-not-found",
+            f"there is no checkpoint in '{folder}'",
+            advice=["name the folder that was given as --checkpoint"],
+        )
+
+
 def _noted(plan: Plan, earlier: Notes | None, cores: int) -> Notes:
     """What is noted at the start of a run."""
     streams = {stream.name: _definition(stream) for stream in plan.streams}
@@ -132,7 +154,11 @@ def _noted(plan: Plan, earlier: Notes | None, cores: int) -> Notes:
         zones=plan.zones,
         tasks=earlier.tasks if earlier else min(plan.zones, cores),
         streams={**earlier.streams, **streams} if earlier else streams,
-        queries={query.name: QueryNote(query.kind, query.fingerprint) for query in plan.queries},
+        declared=list(streams),
+        queries={
+            query.name: QueryNote(query.kind, query.reads, query.fingerprint, query.hidden)
+            for query in plan.queries
+        },
         parts=parts_in(plan),
     )
 

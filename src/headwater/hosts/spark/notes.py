@@ -26,21 +26,35 @@ DAMAGED: Final = "restore it from a copy, or start with a new --checkpoint folde
 
 @dataclass(frozen=True, slots=True)
 class QueryNote:
-    """What was known of a query at the last start: its operator, and what changes with its meaning."""
+    """What was known of a query at the last start: its operator, what it reads, and what changes with its meaning.
+
+    `hidden`: it is a link of a chain, and its answers are told to nobody.
+    """
 
     kind: str
+    reads: str
     fingerprint: str
+    hidden: bool = False
+
+    @property
+    def has_state(self) -> bool:
+        """Whether anything is kept for it from one batch to the next."""
+        return self.kind != "select"
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What is noted. `parts`: over how many zones the points of queries lie; `version`: the Headwater of the last start."""
+    """What is noted. `streams`: the definitions of all there ever were; `declared`: which of them there were at the last start.
+
+    `parts`: over how many zones the points of queries lie. `version`: the Headwater of the last start.
+    """
 
     run: str
     version: str
     zones: int
     tasks: int
     streams: Mapping[str, str]
+    declared: Sequence[str]
     queries: Mapping[str, QueryNote]
     parts: Mapping[str, int] = field(default_factory=dict)
 
@@ -50,7 +64,7 @@ def read_notes(folder: Path) -> Notes | None:
     path = folder / "headwater" / "run.json"
     try:
         text = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as cause:
         raise unusable(folder, "its notes are damaged") from cause

@@ -46,7 +46,7 @@ class _Kept:
 
 
 # The cells of a zone's state: two, and those of its chunks.
-_VERSION, _HEAD, _CHUNK = "version", "head", "chunk "
+VERSION, HEAD, CHUNK = "version", "head", "chunk "
 
 _KEPT: dict[tuple[str, int], _Kept] = {}
 _PROGRAMS: dict[int, Program] = {}
@@ -82,7 +82,7 @@ class Operate(StatefulProcessor):
         """Nothing to release."""
 
     def _load(self, program: Program) -> tuple[int, ZoneState, dict[str, Content]]:
-        written = self.cells.getValue((_VERSION,))
+        written = self.cells.getValue((VERSION,))
         if written is None:
             return 0, program.start(), {}
         version = int.from_bytes(written[0])
@@ -91,17 +91,17 @@ class Operate(StatefulProcessor):
             return version, kept.state, kept.chunks
         known = kept.chunks if kept is not None else {}
         chunks: dict[str, Content] = {}
-        used = {_VERSION, _HEAD}
+        used = {VERSION, HEAD}
 
         def chunk(key: str, cells: int) -> Content:
-            names = [_CHUNK + name for name in cell_names(key, cells)]
+            names = [CHUNK + name for name in cell_names(key, cells)]
             used.update(names)
             chunks[key] = (
                 known[key] if key in known else content_of(key, [self._read(name) for name in names])
             )
             return chunks[key]
 
-        state = load_zone(program, self._read(_HEAD), chunk)
+        state = load_zone(program, self._read(HEAD), chunk)
         stored = {name for (name,) in self.cells.keys()}  # noqa: SIM118 - not a dictionary
         for name in stored - used:
             self.cells.removeKey((name,))  # left by queries that are gone
@@ -115,12 +115,12 @@ class Operate(StatefulProcessor):
         for key, chunk in saved.chunks.items():
             if key not in before:
                 for name, data in cells_of(key, chunk):
-                    self._write(_CHUNK + name, data)
+                    self._write(CHUNK + name, data)
         for key in before.keys() - saved.chunks.keys():
             for name in cell_names(key, count_cells(before[key])):
-                self.cells.removeKey((_CHUNK + name,))
-        self._write(_HEAD, saved.head)
-        self._write(_VERSION, (version + 1).to_bytes(8))
+                self.cells.removeKey((CHUNK + name,))
+        self._write(HEAD, saved.head)
+        self._write(VERSION, (version + 1).to_bytes(8))
         _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, saved.contents())
         return saved.sizes
 

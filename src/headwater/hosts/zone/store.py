@@ -19,6 +19,7 @@ from headwater.hosts.zone.queue import QueueState
 from headwater.hosts.zone.sizes import StateSize, size_of_log, size_of_saved
 from headwater.model import (
     Chunk,
+    HostError,
     KeyedStore,
     Log,
     Rows,
@@ -130,6 +131,7 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
 def load_zone(program: Program, head: bytes, chunk: Fetch) -> ZoneState:
     """The state that was saved, for this program's queries; `chunk` gives the content of a key."""
     tree = decode(head)
+    _refuse_other_zones(tree["zones"], program.plan.zones)
     queues = {}
     for name, queue in program.queues.items():
         if name not in tree["queues"]:
@@ -164,6 +166,16 @@ def load_zone(program: Program, head: bytes, chunk: Fetch) -> ZoneState:
         same = known.get("fingerprint") == fingerprint
         groups[waiting_for(name)] = _log(f"waiting/{name}", known["log"], chunk) if same else Log()
     return ZoneState(queues, groups)
+
+
+def _refuse_other_zones(saved: int, now: int) -> None:
+    """Rows would go to other zones than those that have the state for them."""
+    if saved != now:
+        raise HostError(
+            "checkpoint-other-zones",
+            f"state was saved with {saved} zones, this run wants {now}",
+            advice=[f"the number of zones is fixed when a checkpoint is made: hw.run(..., zones={saved})"],
+        )
 
 
 def _outline(prefix: str, log: Log, chunks: dict[str, Chunk | Run]) -> Any:

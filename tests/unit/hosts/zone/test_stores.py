@@ -9,7 +9,7 @@ import pytest
 from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save_zone
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.queue import QueueState
-from headwater.model import BEGINNING, END, SECOND, Column, Instant, Rows, log
+from headwater.model import BEGINNING, END, SECOND, Column, HostError, Instant, Rows, log
 from headwater.query.groups import store_of
 from headwater.query.plan import compile_text
 
@@ -152,3 +152,14 @@ def test_a_store_has_the_events_that_any_query_wants() -> None:
     run = Run(FAST.replace("v > 5", "x > 8") + PHONES.replace("FROM traffic", "FROM traffic WHERE x < 3"))
     run.step({"traffic": ([("e", 100, 0.0), ("f", 101, 7.0), ("g", 102, 9.0)], 103)})
     assert run.stored("traffic") == ["e", "g"]
+
+
+def test_state_of_another_number_of_zones_is_refused() -> None:
+    two, three = (Program(compile_text(STREAMS + CARS, zones=zones)) for zones in (2, 3))
+    saved = save_zone(two, two.start())
+    with pytest.raises(HostError) as refused:
+        load_zone(three, saved.head, fetch_from(saved.cells()))
+    assert str(refused.value).splitlines() == [
+        "error[checkpoint-other-zones]: state was saved with 2 zones, this run wants 3",
+        "  the number of zones is fixed when a checkpoint is made: hw.run(..., zones=2)",
+    ]

@@ -1,0 +1,34 @@
+"""What a restart with other queries changes, in the words of the run's first lines on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from headwater.hosts.spark.changes import Changes
+
+MOST_NAMED: Final = 8
+"""Queries named one by one; the others are counted."""
+
+
+def changes_in_words(changes: Changes) -> Iterator[str]:
+    """A line on the queries, and one on the state that was dropped; nothing when all is as it was."""
+    if not changes:
+        return
+    parts = (
+        (changes.went_on, "went on"),
+        (changes.new, "new"),
+        (changes.replaced, "replaced, and begin anew"),
+        (changes.gone, "gone"),
+    )
+    yield "restart   " + "; ".join(f"{what}: {_listed(names)}" for names, what in parts if names)
+    dropped = [f"of {_listed(changes.dropped)}"] if changes.dropped else []
+    if changes.dropped_streams:
+        dropped.append(f"of rows that waited in {_listed(changes.dropped_streams)}")
+    if dropped:
+        yield f"dropped   the state {', and '.join(dropped)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
