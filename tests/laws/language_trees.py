@@ -212,11 +212,11 @@ recognitions = st.builds(
 )
 
 
-def _nearest(k, target_and_attributes, over, weights, per, ties, using, told) -> Nearest:
+def _nearest(k, target_and_attributes, over, weights, per, ties, using, told, forget) -> Nearest:
     target, attributes = target_and_attributes
     over_rows = over if isinstance(over, int) else None
     over_time = None if isinstance(over, int) else over
-    return Nearest(k, target, attributes, over_time, over_rows, weights, per, ties, *using, *told)
+    return Nearest(k, target, attributes, over_time, over_rows, weights, per, ties, *using, *told, forget)
 
 
 several_numbers = st.lists(numbers, min_size=1, max_size=3).map(tuple)
@@ -240,6 +240,7 @@ neighbourhoods = st.builds(
     | st.tuples(st.just(False), numbers, algorithms),
     st.sampled_from(((None, None), (Emission.ENTERS, None), (Emission.CHANGES, None)))
     | st.tuples(st.just(Emission.EVERY), quantities),
+    st.none() | quantities,
 )
 
 

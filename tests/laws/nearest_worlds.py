@@ -136,11 +136,13 @@ class NearestWorld:
         self, watermark: Instant
     ) -> list[tuple[NearestQuery, tuple[str, Any, Any], list[oracle.Object]]]:
         """For every query, point and PER value: the window after all instants before the watermark."""
-        return [
-            (query, (query.name, point[0], value), oracle.in_window(query, found, watermark - 1))
+        found = {
+            (query.name, point[0], value): (query, oracle.in_window(query, life, watermark - 1))
             for query in self.before
-            for point, value, found in oracle.windows(self.schema, self.listed, query, ROW_CONDITIONS)
-        ]
+            for point, value, life in oracle.windows(self.schema, self.listed, query, ROW_CONDITIONS)
+            if life[0].time < watermark  # of several lives the last counts that has begun
+        }
+        return [(query, name, window) for name, (query, window) in found.items()]
 
 
 ROW_CONDITIONS = [condition.of_row for condition in CONDITIONS]
@@ -244,7 +246,7 @@ def _place(geographic: bool, random: Random) -> tuple[float, float]:
 def make_query(schema: StreamSchema, name: str, random: Random) -> NearestQuery:
     """A query that the checker would let through."""
     metric, attributes = _make_metric(schema, random)
-    over_rows = random.random() < 0.3
+    over_rows = random.random() < 0.4
     algorithm = random.choice(list(Algorithm))
     emission = random.choice(list(Emission))
     per = random.choice([None, None, None, "zone", "zone", "station", "count"])
@@ -268,6 +270,7 @@ def make_query(schema: StreamSchema, name: str, random: Random) -> NearestQuery:
         emission=emission,
         every_us=random.choice(EVERY_US) if emission is Emission.EVERY else None,
         columns=_make_columns(schema, attributes, per, random),
+        forget_us=random.choice([None, SECOND, 2 * SECOND, 4 * SECOND]) if over_rows and per else None,
     )
     drawn = replace(drawn, fingerprint=repr(replace(drawn, name="", points=None)))  # type: ignore[arg-type]
     drawn = replace(drawn, points=_make_points(metric, len(attributes), random))

@@ -60,6 +60,7 @@ def nearest(
     using: str | None = None,
     emit: str | Emission | None = None,
     every: Duration | None = None,
+    forget: Duration | None = None,
     columns: str = "*",
     where: str | None = None,
 ) -> CreateQuery:
@@ -67,7 +68,8 @@ def nearest(
 
     `to` is a point, `each_of(points)`, `highest(column)` or `lowest(column)`. `by` are columns, or "PLACE"; a single column
     of that name stands in a tuple. The window is `over` a time or `over_rows`. `using` is "EXACT", "PROBABLE 0.001" or either
-    with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time tells the whole set at every tick.
+    with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time tells the whole set at every tick. With
+    `per` and `over_rows`, `forget` says after how long without an object a value is forgotten.
     """
     if (over is None) == (over_rows is None):
         raise refused(
@@ -90,6 +92,7 @@ def nearest(
         kept.algorithm,
         emission,
         ticks,
+        None if forget is None else duration(forget),
     )
     return query_of(name, source, columns, where, operator)
 

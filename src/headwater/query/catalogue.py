@@ -165,6 +165,7 @@ class Neighbourhood:
     emission: Emission
     every_us: int | None
     columns: tuple[tuple[str, str], ...]
+    forget_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,11 @@ def state_in_words(asked: Neighbourhood, source: StreamSchema) -> list[str]:
     once = f"for each value of {asked.per}" if asked.per else "for all queries of the kernel"
     told = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
     if asked.per:
-        ends = "for ever" if asked.window_rows else "until its window is empty"
+        ends = "until its window is empty"
+        if asked.window_rows:
+            ends = "for ever: FORGET ends it"
+        if asked.forget_us is not None:
+            ends = f"until it had no object for {duration_in_words(asked.forget_us)}"
         told.append(f"about {size_in_words(LANE_BYTES)} for each value of {asked.per}, {ends}")
     rows = asked.window_rows or ASSUMED_ROWS
     each = size_in_words(expected_bytes(asked, 1))

@@ -127,6 +127,7 @@ def make_query(
         asked.columns,
         audit,
         counts_rows,
+        asked.forget_us,
     )
 
 

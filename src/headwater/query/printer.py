@@ -352,6 +352,7 @@ def _(node: Nearest) -> str:
             if node.emission
             else []
         ),
+        *([f"FORGET {show(node.forget)}"] if node.forget else []),
     ]
     return "NEAREST (\n" + "".join(f"  {line}\n" for line in lines) + ")"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,19 @@ def windows(
                 score, distance = _score(query, point[1], row)
                 mine.append(Object(number, len(mine), row[schema.time], score, distance, row))
         for value, found in by_value.items():
-            yield point, value, found
+            for life in lives(query, found):
+                yield point, value, life
+
+
+def lives(query: NearestQuery, found: Sequence[Object]) -> list[list[Object]]:
+    """The objects of a value between two silences longer than FORGET; each life knows nothing of the one before."""
+    cut: list[list[Object]] = []
+    for one in found:
+        silent = bool(cut) and query.forget_us is not None and one.time - cut[-1][-1].time > query.forget_us
+        if not cut or silent:
+            cut.append([])
+        cut[-1].append(replace(one, count=len(cut[-1])))
+    return cut
 
 
 def points(query: NearestQuery) -> list[Point]:
@@ -116,6 +128,8 @@ def history(query: NearestQuery, found: Sequence[Object]) -> list[Moment]:
     instants = {one.time for one in found}
     if query.window_us is not None:
         instants |= {one.time + query.window_us for one in found}
+    if query.forget_us is not None:
+        instants.add(found[-1].time + query.forget_us + 1)
     moments: list[Moment] = []
     for time in sorted(instants):
         window = in_window(query, found, time)
@@ -134,6 +148,8 @@ def in_window(query: NearestQuery, found: Sequence[Object], time: Instant) -> li
     came = [one for one in found if one.time <= time]
     if query.window_us is None:
         assert query.window_rows is not None
+        if query.forget_us is not None and time > found[-1].time + query.forget_us:
+            return []
         return came[-query.window_rows :]
     return [one for one in came if time < one.time + query.window_us]
 

@@ -38,12 +38,14 @@ def kernel(
     emission: Emission = Emission.CHANGES,
     every: int | None = None,
     algorithm: Algorithm = Algorithm.RAPF,
+    forget: int | None = None,
 ) -> NearestKernel:
     """The two readings of each room that are nearest to 0."""
     query = NearestQuery(
         "q", "f", 1, None, 2, Metric.EUCLIDEAN, ("v",), None, Points(np.zeros((1, 1))),
         None if seconds is None else seconds * SECOND, rows, "room", False, algorithm,
         0.01 if algorithm is Algorithm.PA else None, emission, None if every is None else every * SECOND, (("room", "room"),),
+        forget_us=None if forget is None else forget * SECOND,
     )  # fmt: skip
     return NearestKernel(READINGS, [query])
 
@@ -121,3 +123,14 @@ def test_a_window_of_rows_keeps_the_last_rows_of_a_partition_for_good():
     state = asked.step(state, readings(0, []), END).state
     assert len(store(state)) == 6
     assert sum(map(len, asked.candidates(state).values())) == 2 + 5
+
+
+def test_forget_ends_what_a_window_of_rows_keeps():
+    asked = kernel(seconds=None, rows=2, forget=3)
+    state = asked.start(BEGINNING)
+    for second in range(100):
+        state = asked.step(state, readings(second, ["a", f"b {second}"]), (second + 1) * SECOND).state
+    # Who was heard of at 96 leaves at 99.000001; at the watermark, 100, those of 97 to 99 are there.
+    assert len(store(state)) == 1 + 3
+    state = asked.step(state, readings(0, []), 110 * SECOND).state
+    assert len(store(state)) == 0

@@ -118,6 +118,7 @@ def field_key(query: NearestQuery) -> tuple[Any, ...]:
         query.algorithm,
         query.emission,
         query.every_us,
+        query.forget_us,
     )
 
 

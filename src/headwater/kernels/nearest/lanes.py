@@ -5,7 +5,9 @@ Rule 1  A step looks at lanes that have objects in it, and at those to which som
 Rule 2  A lane has a record: its bands, and the rows of the objects that are candidates or recent. So it depends on no other lane, and
         nothing of it is left when it goes.
 Rule 3  With a window of time a lane goes when no object is left in it. With a window of rows time takes nothing out of it, so
-        its last objects stay.
+        its last objects stay until FORGET is over; without it for good.
+Rule 4  FORGET: a value without an object for longer than that is forgotten. Its members leave a microsecond after it, and its next
+        object is a first one: the objects between two such silences are a *life*, and each life is a lane.
 
 Memory  Of a lane about 100 bytes, 8 for each point, and its candidates and recent objects with their rows.
 """
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 from headwater.kernels.nearest import bands as band
 from headwater.kernels.nearest.distance import coordinates
 from headwater.kernels.nearest.fields import Events, Field, FieldState, Real, Recent, Whole
+from headwater.kernels.nearest.lives import Lives, begin_lives
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import spans
 from headwater.kernels.nearest.words import Emission
@@ -49,6 +52,7 @@ _SEEN: Final = "seen"
 _TICK: Final = "tick"
 _LENGTHS: Final = "lengths"
 _LIMITS: Final = "limits"
+_LAST: Final = "last"
 _RECENT: Final = "recent"
 _CANDIDATES: Final = "candidates"
 _OBJECTS: Final = "objects"
@@ -72,6 +76,7 @@ class _Touched:
     known: NDArray[np.bool_]
     state: FieldState
     objects: _Objects
+    last: Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +152,7 @@ class Lanes:
             {
                 _SEEN: none,
                 _TICK: none,
+                _LAST: none,
                 _RECENT: np.zeros(0, np.int32),
                 _LENGTHS: np.zeros((0, len(self.field)), np.int32),
                 _LIMITS: np.zeros((0, len(self.field)), np.int32),
@@ -169,15 +175,58 @@ class Lanes:
         if not len(ids):
             return state, Events(np.zeros((0, band.TOLD_COLUMNS), np.int64), np.zeros(0)), rows
         touched = self._touched(state, ids, time)
-        after, events = self.field.step(touched.state, rows, lane, time, before, watermark)
-        objects = self._with_those_of(touched.objects, rows, lane)
-        store = self._put(state.store, touched, after, objects, watermark)
+        lives = begin_lives(touched.last, lane, rows[time].values, self.field.example.forget_us)
+        begun = self._with_lives(touched.state, lives)
+        after, events = self.field.step(begun, rows, lives.lane, time, before, watermark)
+        events = self._forgotten(events, after, lives, watermark)
+        objects = self._with_those_of(touched.objects, rows, lives.lane)
+        store = self._put(state.store, touched, lives, after, objects, watermark)
         following = LanesState(
             state.since, store, state.tested + after.tested, state.inserted + after.inserted
         )
         told = np.flatnonzero(np.isin(objects.numbers, events.told[:, band.WHAT]))
         in_order = told[np.argsort(objects.numbers[told], kind="stable")]
         return following, events, objects.take(in_order).rows()
+
+    def _with_lives(self, state: FieldState, lives: Lives) -> FieldState:
+        """With a lane for each life that begins in this step."""
+        more = len(lives.key) - len(state.seen)
+        if not more:
+            return state
+        fresh = self.field.state_of(state.since, more)
+        return replace(
+            state,
+            seen=np.concatenate([state.seen, fresh.seen]),
+            due=np.concatenate([state.due, fresh.due]),
+            lengths=np.concatenate([state.lengths, fresh.lengths]),
+            limits=np.concatenate([state.limits, fresh.limits]),
+        )
+
+    def _forgotten(self, events: Events, after: FieldState, lives: Lives, watermark: Instant) -> Events:
+        """With what FORGET does to the events: members leave, nothing is told of them later; lives are those of their keys."""
+        forget_us, example = self.field.example.forget_us, self.field.example
+        if forget_us is None:
+            return events
+        gone = lives.last + (forget_us + 1)
+        queries = len(self.field)
+        told, scores = events.told, events.scores
+        stays = (told[:, band.HOW] != band.AT_TICK) | (
+            told[:, band.WHEN] <= gone[told[:, band.WHOSE] // queries]
+        )
+        told, scores = told[stays], scores[stays]
+        if example.emission is Emission.CHANGES:
+            whose = np.repeat(np.arange(len(after.lengths)), after.lengths)
+            is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
+            leaves = np.flatnonzero(is_in & lives.is_over(gone, watermark)[whose // queries])
+            left = np.zeros((len(leaves), band.TOLD_COLUMNS), np.int64)
+            left[:, band.WHOSE], left[:, band.WHAT] = whose[leaves], after.ids[leaves, band.SEQ]
+            left[:, band.WHEN], left[:, band.HOW] = gone[whose[leaves] // queries], band.LEAVE
+            told = np.concatenate([left, told])
+            scores = np.concatenate([after.scores[leaves], scores])
+        told = told.copy()
+        lane = told[:, band.WHOSE] // queries
+        told[:, band.WHOSE] += (lives.key[lane] - lane) * queries
+        return Events(told, scores)
 
     def _with_those_of(self, known: _Objects, rows: Rows, lane: Whole) -> _Objects:
         """The known objects, and those that have come."""
@@ -210,11 +259,12 @@ class Lanes:
         start = self.field.state_of(state.since, len(ids))
         stored = records.lists[_OBJECTS]
         objects = _Objects(stored.lines, np.repeat(there, np.diff(stored.offsets)))
+        last = np.full(len(ids), END, np.int64)
         if not len(there):
-            return _Touched(ids, known, start, objects)
+            return _Touched(ids, known, start, objects, last)
         columns: Any = records.table
         seen, tick = start.seen.copy(), start.due.copy()
-        seen[there], tick[there] = columns[_SEEN], columns[_TICK]
+        seen[there], tick[there], last[there] = columns[_SEEN], columns[_TICK], columns[_LAST]
         lengths = start.lengths.reshape(len(ids), -1).copy()
         limits = start.limits.reshape(len(ids), -1).copy()
         lengths[there], limits[there] = columns[_LENGTHS], columns[_LIMITS]
@@ -229,7 +279,7 @@ class Lanes:
             scores=lines["score"],
             recent=self._recent(records, objects, there, time),
         )
-        return _Touched(ids, known, begun, objects)
+        return _Touched(ids, known, begun, objects, last)
 
     def _recent(self, records: Records, objects: _Objects, lanes: Whole, time: str) -> Recent:
         """The recent objects: the last ones of each lane."""
@@ -254,12 +304,13 @@ class Lanes:
         self,
         store: KeyedStore,
         touched: _Touched,
+        lives: Lives,
         after: FieldState,
         objects: _Objects,
         watermark: Instant,
     ) -> KeyedStore:
         """The store with what is left of the lanes."""
-        many = len(touched.ids)
+        many = len(lives.key)
         lengths = after.lengths.reshape(many, -1)
         lane_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
         recent = np.bincount(after.recent.lanes, minlength=many)
@@ -268,13 +319,20 @@ class Lanes:
         hold = np.full(many, END)
         filled = np.flatnonzero(np.diff(offsets))
         hold[filled] = kept.numbers[offsets[filled]]
+        due = self._due(after, lane_of_candidate, watermark)
+        stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
+        if (forget_us := self.field.example.forget_us) is not None:
+            gone = lives.last + (forget_us + 1)
+            due = np.minimum(due, gone)
+            stays &= ~lives.is_over(gone, watermark)
         records = Records(
-            touched.ids,
-            self._due(after, lane_of_candidate, watermark),
+            touched.ids[lives.key],
+            due,
             hold,
             {
                 _SEEN: after.seen,
                 _TICK: after.due,
+                _LAST: lives.last,
                 _RECENT: recent.astype(np.int32),
                 _LENGTHS: lengths.astype(np.int32),
                 _LIMITS: after.limits.reshape(many, -1).astype(np.int32),
@@ -284,8 +342,9 @@ class Lanes:
                 _OBJECTS: Ragged(offsets, kept.lines),
             },
         )
-        stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
-        return store.put(records.take(np.flatnonzero(stays)), touched.ids[~stays & touched.known])
+        is_gone = touched.known.copy()
+        is_gone[lives.key[stays]] = False
+        return store.put(records.take(np.flatnonzero(stays)), touched.ids[is_gone])
 
     def _due(self, after: FieldState, lane_of_candidate: Whole, watermark: Instant) -> Whole:
         """When something happens to each lane by time alone."""

@@ -34,7 +34,7 @@ class NearestQuery:
     numeric, longitude and latitude under GEOGRAPHIC, one under HIGHEST and LOWEST. `weights` go with them, under EUCLIDEAN.
     Either `window_us` or `window_rows` is given. `columns` are what an answer carries of its row: the name in the answer
     and the column of the stream. `sigma` belongs to PA; `every_us` to EVERY. `audit` is the share of the points for which PA
-    is compared with the truth. `counts_rows`: rows that are no objects are counted here, and not in another zone.
+    is compared with the truth. `forget_us` goes with PER and `window_rows`. `counts_rows`: rows that are no objects are counted here, and not in another zone.
     """
 
     name: str
@@ -57,3 +57,4 @@ class NearestQuery:
     columns: tuple[tuple[str, str], ...]
     audit: float = 0.0
     counts_rows: bool = True
+    forget_us: int | None = None

@@ -46,6 +46,7 @@ def check_neighbourhood(
     window_us = checker.window_us()
     every_us = checker.every_us()
     checker.check_ticks(window_us, every_us)
+    forget_us = checker.forget_us()
     if schema is None or attributes is None or len(complaints.errors) > before:
         return None
     if isinstance(tree.target, EachTarget) and points is None:
@@ -68,6 +69,7 @@ def check_neighbourhood(
         emission=tree.emission or Emission.ENTERS,
         every_us=every_us,
         columns=_columns(tree.per if tree.per != schema.key else None, attributes),
+        forget_us=forget_us,
     )
     checker.check_columns(made, attributes)
     return made if len(complaints.errors) == before else None
@@ -295,6 +297,26 @@ class _Checker:
                 "EVERY is not longer than zero",
                 self.tree.every.span or self.tree.span,
                 "say how often the set is told, as in EMIT EVERY 10 SECONDS",
+            )
+        return found
+
+    def forget_us(self) -> int | None:
+        """After how long without an object a value of PER is forgotten; None: never, or a complaint."""
+        given, span = self.tree.forget, self.tree.place_of("FORGET")
+        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
+            return None
+        if found < 1:
+            self._refuse(
+                "negative-duration", "FORGET is not longer than zero", span, "write it like FORGET 1 DAY"
+            )
+        elif self.tree.per is None or self.tree.over_rows is None:
+            self._refuse(
+                "wrong-combination",
+                "FORGET goes with PER and OVER n ROWS",
+                span,
+                "with a window of time, a value of PER is forgotten when its window is empty: leave FORGET out"
+                if self.tree.per
+                else "say PER which column values are forgotten, or leave FORGET out",
             )
         return found
 

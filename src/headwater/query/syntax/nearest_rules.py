@@ -62,6 +62,7 @@ class NearestRules(PatternRules):
             using.algorithm,
             emission,
             every,
+            options.get("FORGET"),
             span=span_of(word),
             places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in given},
         )

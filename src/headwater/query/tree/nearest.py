@@ -63,7 +63,7 @@ class Nearest:
     """`NEAREST (k TO target [BY (attributes) | BY PLACE] [WEIGHTED (…)] OVER window [options])`.
 
     `attributes` None is BY PLACE, or a target that is a value. The window is `over` a time or `over_rows`. `sigma` makes it
-    PROBABLE; `algorithm` is what USING … ALGORITHM asks for. `every` goes with Emission.EVERY. `places` says where k and the
+    PROBABLE; `algorithm` is what USING … ALGORITHM asks for. `every` goes with Emission.EVERY, `forget` with `per` and `over_rows`. `places` says where k and the
     options stand, by their word.
     """
 
@@ -80,6 +80,7 @@ class Nearest:
     algorithm: Algorithm | None = None
     emission: Emission | None = None
     every: Quantity | None = None
+    forget: Quantity | None = None
     span: Span | None = nowhere()
     places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
 
