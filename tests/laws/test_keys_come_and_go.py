@@ -85,8 +85,8 @@ def test_answers_do_not_depend_on_what_was_dropped(kind: str):
     assert by_content(run(kind, rows, [*steps, end], restoring=True)[0]) == by_content(once)
 
 
-TOGETHER = ("pairs", "buffer", "three", "moving", "roaming")
-"""What looks at all keys."""
+TOGETHER = ("pairs", "buffer", "three", "moving", "roaming", "every")
+"""What looks at all keys; with EVERY something is told of each of them at the tick."""
 
 
 def test_what_a_step_saves_follows_its_rows_and_not_the_keys_that_are_there(kind: str):
