@@ -139,7 +139,7 @@ class KeyedStore:
             counts = here & run.alive[at]
             if counts.any():
                 different, number = np.unique(at[counts], return_inverse=True)
-                parts.append(shaped(run.records.take(different), self.like))
+                parts.append(stored(shaped(run.records.take(different), self.like)))
                 places[open_[counts]] = number + found_so_far
                 found_so_far += len(different)
             open_ = open_[~here]
