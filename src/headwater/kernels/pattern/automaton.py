@@ -495,6 +495,8 @@ def _walk(way: _Way, action: _Action, *, started: bool) -> _Way | None:
             return None
         if begun is not None and action.undo:
             way = replace(begun, edge=way.edge, at_end=way.at_end)
+        elif begun is not None:
+            way = replace(way, link=begun.link)  # the next round is reached as this one was
         way = replace(way, rounds=tuple(entry for entry in way.rounds if entry[0] != action.leave))
     if action.enter is not None:
         way = replace(way, rounds=(*way.rounds, (action.enter, way)))
