@@ -26,6 +26,7 @@ from headwater.hosts.zone import (
     clusters_of,
 )
 from headwater.kernels.follow import FollowKernel
+from headwater.kernels.follow.by_key import ByKey, everybody
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, log
@@ -476,7 +477,7 @@ def test_state_stays_below_its_bound(kind: str, data: st.DataObject):
             blocks, complete = blocks + new, after
             for group in program.groups:
                 if isinstance(group.kernel, FollowKernel):
-                    check_bounds(world, asked, groups[group.name], blocks)
+                    check_bounds(world, asked, group.kernel, groups[group.name], blocks)
                     check_stores(world, asked, groups, groups[group.name].watermark, ordered)
 
 
@@ -505,8 +506,14 @@ def check_stores(
         assert groups[store_of(source)].count < needed + log.CHUNK_ROWS
 
 
-def check_bounds(world: FollowWorld, asked: Asked, state: FollowState, told: Sequence[Row]) -> None:
+def check_bounds(
+    world: FollowWorld, asked: Asked, kernel: FollowKernel, state: FollowState, told: Sequence[Row]
+) -> None:
     now, following, (part,) = state.watermark, asked.following, state.asked
+    if isinstance(part, ByKey):
+        (alive, delivered), operators = everybody(kernel.queries[0], part), ()
+    else:
+        alive, delivered, operators = part.alive, part.delivered, part.operators or ()
     reach_us = following.last_us + asked.windows_us
     heard = {
         row.key: row.time
@@ -514,13 +521,13 @@ def check_bounds(world: FollowWorld, asked: Asked, state: FollowState, told: Seq
         if row.place is not None and row.key is not None and row.time < now
     }
     known = {focal for focal, time in heard.items() if time >= now - following.forget_us and now < END}
-    assert sorted(part.alive.focal.tolist()) == sorted(known)
-    start = dict(zip(part.alive.focal.tolist(), part.alive.start.tolist(), strict=True))
+    assert sorted(alive.focal.tolist()) == sorted(known)
+    start = dict(zip(alive.focal.tolist(), alive.start.tolist(), strict=True))
     # What a later interest may bring again, or what the present one may of those before.
     again = [row for row in told if row["event_time"] >= min(now, start.get(row["focal"], now)) - reach_us]
-    assert len(part.delivered.time) <= (0 if following.each else len(again))
-    serials = [serial for cohort in part.operators or () for serial in cohort.serials.tolist()]
-    assert sorted(serials) == sorted(set(serials) & set(part.alive.serial.tolist()))
+    assert len(delivered.time) <= (0 if following.each else len(again))
+    serials = [serial for cohort in operators for serial in cohort.serials.tolist()]
+    assert sorted(serials) == sorted(set(serials) & set(alive.serial.tolist()))
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------------------
