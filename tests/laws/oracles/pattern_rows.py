@@ -450,9 +450,9 @@ def _attempt(search: Search, row: int, number: int) -> Found | None:
             best = outcome
             break
         waits.append(outcome)
-    # Reading: counted are those preferred to the match, if there is one; the others were given up when it was complete.
+    # Reading: an attempt counts once, if partial matches preferred to its match are given up; the others were when it was complete.
     if cut is not None:
-        search.counts[GIVEN_UP] += len({pairs(wait.bound) for wait in waits if wait.died == cut})
+        search.counts[GIVEN_UP] += any(wait.died == cut for wait in waits)
     if best is None:
         return _out_of_time(search, row, waits)
     if not best.bound:
