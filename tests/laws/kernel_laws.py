@@ -23,7 +23,6 @@ from headwater.model import (
     Saved,
     Step,
     StreamSchema,
-    chunk_tree,
     decode,
     encode,
     keyed_store_from,
@@ -136,7 +135,7 @@ def restored(
     logs = {}
     for name, log in saved.logs.items():
         outline = decode(encode(log.outline()))
-        logs[name] = log_from(outline, {c.number: decode(encode(chunk_tree(c))) for c in log.chunks})
+        logs[name] = log_from(outline, {c.number: decode(encode(c.trees()[0])) for c in log.chunks})
     stores = {}
     for name, store in saved.stores.items():
         outline = decode(encode(store.outline()))

@@ -33,7 +33,7 @@ from headwater.model.errors import (
 )
 from headwater.model.identity import content_ids, text_hash
 from headwater.model.keyed import KeyedStore, Run, empty_store, keyed_store_from, run_from
-from headwater.model.log import Chunk, Log, chunk_tree, log_from
+from headwater.model.log import Chunk, Log, log_from
 from headwater.model.network import Link, Network
 from headwater.model.operators import Filter, Matcher, Matching, Operator, Readings, Source
 from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
@@ -78,7 +78,7 @@ __all__ = [
     "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
     "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "Region",
-    "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "chunk_tree", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
+    "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
     "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_of", "tree_rows",
 ]  # fmt: skip

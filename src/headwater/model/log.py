@@ -86,11 +86,6 @@ class Log:
         }
 
 
-def chunk_tree(chunk: Chunk) -> Tree:
-    """A chunk's rows, ready for the codec."""
-    return rows_tree(chunk.rows)
-
-
 def log_from(outline: Tree, chunks: Mapping[int, Any]) -> Log:
     """The log of an outline; `chunks` gives the tree or the Rows of each number."""
     found = []

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.model import Column, ColumnType, Log, Rows, chunk_tree, decode, encode, log_from, strings
+from headwater.model import Column, ColumnType, Log, Rows, decode, encode, log_from, strings
 from headwater.model.log import CHUNK_ROWS
 from tests.unit.model.making import often
 
@@ -48,7 +48,7 @@ def test_since_drops_whole_chunks_only():
 def test_a_log_comes_back_from_its_outline_and_chunks():
     log = Log().append(rows_at(*range(CHUNK_ROWS)), "at").append(rows_at(7, 8), "at")
     outline = decode(encode(log.outline()))
-    saved = {c.number: decode(encode(chunk_tree(c))) for c in log.chunks}
+    saved = {c.number: decode(encode(c.trees()[0])) for c in log.chunks}
     back = log_from(outline, saved)
     assert back.next_number == log.next_number
     assert [(c.number, c.newest) for c in back.chunks] == [(c.number, c.newest) for c in log.chunks]

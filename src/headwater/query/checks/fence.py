@@ -12,7 +12,7 @@ from headwater.query.checks.around import check_shape, radius_and_box
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.follow import NO_PLACE, kind_of_place
 from headwater.query.checks.selects import check_where
-from headwater.query.checks.streams import duration_us
+from headwater.query.checks.streams import forget_us
 from headwater.query.tree import Expression, Fence
 
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
@@ -169,17 +169,7 @@ class _Checker:
 
     def forget_us(self) -> int | None:
         """After how long somebody who is silent is forgotten."""
-        given = self.tree.forget
-        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
-            return None
-        if found < 1:
-            self._refuse(
-                "negative-duration",
-                "FORGET is not longer than zero",
-                self.tree.place_of("FORGET"),
-                "write it like FORGET 10 MINUTES",
-            )
-        return found
+        return forget_us(self.tree.forget, self.tree.place_of("FORGET"), self.complaints)
 
     def check_names(self) -> None:
         """The columns of an answer have different names."""

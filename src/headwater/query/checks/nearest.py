@@ -17,7 +17,7 @@ from headwater.query.catalogue import (
 )
 from headwater.query.checks.answers import told_of_neighbours
 from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.streams import duration_us
+from headwater.query.checks.streams import duration_us, forget_us
 from headwater.query.tree import Nearest
 from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, ValueTarget
 
@@ -302,14 +302,11 @@ class _Checker:
 
     def forget_us(self) -> int | None:
         """After how long without an object a value of PER is forgotten; None: never, or a complaint."""
-        given, span = self.tree.forget, self.tree.place_of("FORGET")
-        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
-            return None
-        if found < 1:
-            self._refuse(
-                "negative-duration", "FORGET is not longer than zero", span, "write it like FORGET 1 DAY"
-            )
-        elif self.tree.per is None or self.tree.over_rows is None:
+        span = self.tree.place_of("FORGET")
+        found = forget_us(self.tree.forget, span, self.complaints, advice="write it like FORGET 1 DAY")
+        if found is None or found < 1:
+            return found
+        if self.tree.per is None or self.tree.over_rows is None:
             self._refuse(
                 "wrong-combination",
                 "FORGET goes with PER and OVER n ROWS",

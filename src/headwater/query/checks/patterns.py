@@ -19,7 +19,7 @@ from headwater.query.checks.pattern_shapes import (
     has_no_end,
     variables_of,
 )
-from headwater.query.checks.streams import duration_us
+from headwater.query.checks.streams import duration_us, forget_us
 from headwater.query.expressions import ExprType
 from headwater.query.patterns.programs import looks_at_one_row, untranslatable
 from headwater.query.patterns.terms import Lowered, Place, Where, lower
@@ -339,22 +339,14 @@ def _duration(given: Quantity | None, what: str, complaints: Complaints) -> int 
 
 def _forget_us(operator: MatchRecognize, waits: Iterable[int | None], complaints: Complaints) -> int | None:
     """After how long a partition that is silent ends. What waits for time in it must have been decided by then."""
-    given = operator.forget
-    if given is None or (found := duration_us(given, "FORGET", complaints)) is None:
-        return None
+    span = operator.forget.span if operator.forget else None
+    found = forget_us(operator.forget, span, complaints)
     longest = max((wait for wait in waits if wait is not None), default=0)
-    if found < 1:
-        complaints.refuse(
-            "negative-duration",
-            "FORGET is not longer than zero",
-            given.span,
-            "write it like FORGET 10 MINUTES",
-        )
-    elif found < longest:
+    if found is not None and 1 <= found < longest:
         complaints.refuse(
             "forget-too-soon",
             "FORGET is shorter than WITHIN, so a partition would be forgotten while a match in it can still be completed",
-            given.span,
+            span,
             f"the least is FORGET {format_duration(longest)}",
         )
     return found

@@ -68,6 +68,21 @@ def duration_us(quantity: Quantity, what: str, complaints: Complaints) -> int | 
     return quantity.micros
 
 
+def forget_us(
+    given: Quantity | None,
+    span: Span | None,
+    complaints: Complaints,
+    *,
+    advice: str = "write it like FORGET 10 MINUTES",
+) -> int | None:
+    """After how long whoever is silent is forgotten; None: never, or a complaint. One that is not longer than zero is refused."""
+    if given is None or (found := duration_us(given, "FORGET", complaints)) is None:
+        return None
+    if found < 1:
+        complaints.refuse("negative-duration", "FORGET is not longer than zero", span, advice)
+    return found
+
+
 def length_m(quantity: Quantity, what: str, complaints: Complaints) -> float | None:
     """A quantity as metres; None, and a complaint, if it is not a length."""
     if quantity.unit.is_time:

@@ -10,7 +10,7 @@ from headwater.model import Span, StreamSchema
 from headwater.query.catalogue import MOST_DIMENSIONS, MOST_SAMPLES, Suppression
 from headwater.query.checks.answers import suppression_columns
 from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.checks.streams import duration_us, forget_us, length_m
 from headwater.query.tree import Quantity, Suppress
 from headwater.query.tree.predict import Dimension
 
@@ -155,17 +155,8 @@ class _Checker:
 
     def forget_us(self) -> int | None:
         """After how long without a sample a sensor is forgotten; None: never, or a complaint."""
-        given = self.tree.forget
-        if given is None or (found := duration_us(given, "FORGET", self.complaints)) is None:
-            return None
-        if found < 1:
-            self._refuse(
-                "negative-duration",
-                "FORGET is not longer than zero",
-                self.tree.place_of("FORGET"),
-                "write it like FORGET 1 DAY; without it no sensor is forgotten",
-            )
-        return found
+        advice = "write it like FORGET 1 DAY; without it no sensor is forgotten"
+        return forget_us(self.tree.forget, self.tree.place_of("FORGET"), self.complaints, advice=advice)
 
     def check_columns(self, made: Suppression) -> None:
         """The columns of an update have different names."""
