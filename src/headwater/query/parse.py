@@ -10,7 +10,7 @@ Memory  The parse table is made once in a process, on first use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -22,16 +22,14 @@ from lark.lexer import Lexer
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
+from headwater.query.syntax.leaves import too_deep
 from headwater.query.syntax.statement_rules import Rules
-from headwater.query.syntax.tokens import MOST_ERRORS, PLAIN_NAME, cut, span_of
+from headwater.query.syntax.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
 from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
 from headwater.query.tree.nearest import Using
 from headwater.query.tree.patterns import Pattern, Skip
 from headwater.query.walk import depth_of
-
-MAX_DEPTH: Final = 100
-"""Levels of expressions in one another."""
 
 _STARTS: Final = (
     "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using", "predictor_used",
@@ -42,9 +40,10 @@ _NAMES: Final = ("word", "plain_word")
 def parse(text: str) -> tuple[Script, list[QueryError]]:
     """The statements of a text that could be read, and every error found in the others."""
     language = _language()
-    tokens, errors = cut(text, language.kinds)
+    cutter = Cutter(text, language.kinds)
+    errors = cutter.errors
     statements: list[Statement] = []
-    for piece in _pieces(tokens):
+    for piece in _pieces(cutter.tokens()):
         if len(errors) >= MOST_ERRORS:
             break
         if piece.tokens and not any(token.type == "UNREADABLE" for token in piece.tokens):
@@ -151,7 +150,7 @@ def _language() -> _Language:
     return _Language(parser, kinds, Keywords.of(kinds, usable))
 
 
-def _pieces(tokens: list[Token]) -> Iterator[_Piece]:
+def _pieces(tokens: Iterable[Token]) -> Iterator[_Piece]:
     found: list[Token] = []
     for token in tokens:
         if token.type == "END_OF_STATEMENT":
@@ -175,14 +174,15 @@ def _read(tokens: list[Token], start: str, end: Span) -> Any:
     except UnexpectedToken as error:
         return explain_unexpected(error, language.keywords, end)
     if depth_of(tree) > MAX_DEPTH:
-        return _too_deep(tokens[0])
+        return too_deep(span_of(tokens[0]))
     return tree
 
 
 def _parse_alone(text: str, start: str) -> Any:
-    tokens, errors = cut(text, _language().kinds)
-    if errors:
-        raise errors[0]
+    cutter = Cutter(text, _language().kinds)
+    tokens = list(cutter.tokens())
+    if cutter.errors:
+        raise cutter.errors[0]
     found = _read(tokens, start, _end_of(text))
     if isinstance(found, QueryError):
         raise found
@@ -201,15 +201,4 @@ def _missing_semicolon(piece: _Piece) -> QueryError:
         "expected ';' before this CREATE",
         span=piece.end,
         advice=["every statement ends with ';'"],
-    )
-
-
-def _too_deep(first: Token) -> QueryError:
-    return QueryError(
-        "syntax",
-        f"an expression here is more than {MAX_DEPTH} levels deep",
-        span=span_of(first),
-        advice=[
-            "write long lists of alternatives with IN, or split the query into queries that read one another"
-        ],
     )

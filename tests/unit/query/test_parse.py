@@ -5,7 +5,6 @@ import pytest
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, QueryError, Span
 from headwater.query.parse import (
-    MAX_DEPTH,
     is_plain_name,
     parse,
     parse_area,
@@ -14,7 +13,7 @@ from headwater.query.parse import (
     parse_items,
     parse_quantity,
 )
-from headwater.query.syntax.tokens import MOST_ERRORS, MOST_NESTED
+from headwater.query.syntax.tokens import MAX_DEPTH, MOST_ERRORS, MOST_NESTED, MOST_TOKENS
 from headwater.query.tree import (
     Between,
     Binary,
@@ -41,6 +40,7 @@ from headwater.query.tree import (
     Unary,
     Unit,
 )
+from headwater.query.walk import depth_of
 
 STREAM = """
 CREATE STREAM weather (
@@ -465,24 +465,85 @@ def test_a_text_of_nothing_but_errors_is_given_up_some_time():
 MEGABYTE = 1 << 20
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["\0" * MEGABYTE, "(" * MEGABYTE, "CASE WHEN a THEN " * (MEGABYTE // 17), "CREATE " * (MEGABYTE // 7), "'\n" * (MEGABYTE // 2)],
-    ids=["nul", "brackets", "case", "create", "quotes"],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "before", ["", "CREATE QUERY q AS SELECT a FROM s WHERE "], ids=["alone", "in-a-query"]
-)
-def test_a_megabyte_of_nonsense_is_refused_without_reading_all_of_it(before, text):
+NONSENSE = {
+    "nul": "\0", "brackets": "(", "closing": ")", "case": "CASE WHEN a THEN ", "create": "CREATE ", "quotes": "'\n",
+    "semicolons": "a;", "words": "a ", "dots": "a.", "stars": "*", "not": "NOT ", "minus": "- ", "plus": "+ ", "and": "a AND ",
+    "or": "a OR ", "sums": "a+", "products": "a*", "comparisons": "a > 1 AND ", "joined": "a||", "calls": "ABS(a)+",
+}  # fmt: skip
+
+
+def _megabyte_of(unit: str) -> str:
+    return unit * (MEGABYTE // len(unit))
+
+
+@pytest.mark.parametrize("unit", NONSENSE.values(), ids=NONSENSE)
+def test_a_megabyte_of_nonsense_is_refused_without_reading_all_of_it(unit):
+    for before in ("", "CREATE QUERY q AS SELECT a FROM s WHERE "):
+        errors = _parsed_within_a_second(before + _megabyte_of(unit))[1]
+        assert {error.code for error in errors} == {"syntax"} and len(errors) <= MOST_ERRORS
+
+
+LONG_PATTERN = "CREATE QUERY q AS SELECT * FROM s MATCH_RECOGNIZE (PATTERN ({0}) DEFINE a AS a > 1);"
+TOO_LONG = {
+    "and": ("CREATE QUERY q AS SELECT a FROM s WHERE {0} a;", "a AND "),
+    "values": ("CREATE QUERY q AS SELECT a FROM s WHERE a IN ({0} 1);", "1,"),
+    "items": ("CREATE QUERY q AS SELECT {0} a FROM s;", "a,"),
+    "arguments": ("CREATE QUERY q AS SELECT COALESCE({0} a) FROM s;", "a,"),
+    "columns": ("CREATE STREAM s (a STRING KEY, {0} b TIMESTAMP TIME);", "a DOUBLE,"),
+    "sequence": (LONG_PATTERN, "a "),
+    "choice": (LONG_PATTERN.format("{0} a"), "a|"),
+    "loops": (LONG_PATTERN, "a+ "),
+    "quantifiers": (LONG_PATTERN.format("a {0}"), "{1}"),
+}
+
+
+@pytest.mark.parametrize(("statement", "unit"), TOO_LONG.values(), ids=TOO_LONG)
+def test_a_statement_of_a_megabyte_is_refused_soon_and_the_next_one_is_read(statement, unit):
+    text = statement.replace("{0}", _megabyte_of(unit)) + "CREATE QUERY good AS SELECT a FROM s;"
+    script, (error,) = _parsed_within_a_second(text)
+    assert error.message == f"this statement has more than {MOST_TOKENS} words, numbers and signs"
+    assert [statement.name for statement in script.statements] == ["good"]
+
+
+def test_a_statement_may_have_as_many_tokens_as_it_says():
+    query = "CREATE QUERY q AS SELECT a FROM s WHERE a IN ("  # twelve tokens, and one behind the list
+    listed = ",".join(["1"] * ((MOST_TOKENS - 12) // 2))
+    assert parse(f"{query}{listed});")[1] == []
+    (error,) = parse(f"{query}{listed},1);")[1]
+    assert (error.code, error.span.column) == ("syntax", len(f"{query}{listed},1"))
+
+
+def test_a_megabyte_of_spaces_comments_and_semicolons_is_read_at_once():
+    for unit in (" ", "\n", "/**/ ", "--\n", ";", "; "):
+        text = _megabyte_of(unit) + "CREATE QUERY good AS SELECT a FROM s;"
+        script, errors = _parsed_within_a_second(text)
+        assert (len(script.statements), errors) == (1, [])
+
+
+def _parsed_within_a_second(text):
+    """What is read of a text; a busy machine may slow some tries down, but not all of them."""
     parse("")  # the parse table is made once in a process
-    assert 1 <= len(parse(before + text)[1]) <= MOST_ERRORS
-    assert any(_seconds(before + text) < 1 for _ in range(5))  # a busy machine may slow some of them down
+    for _ in range(5):
+        began = process_time()
+        found = parse(text)
+        if process_time() - began < 1:
+            return found
+    pytest.fail("this took more than a second of CPU, five times")
 
 
-def _seconds(text: str) -> float:
-    began = process_time()
-    parse(text)
-    return process_time() - began
+@pytest.mark.parametrize("operator", [" + ", " AND ", " OR ", " * ", " || "])
+def test_a_chain_of_operators_is_as_deep_as_it_is_long(operator):
+    longest = operator.join("a" * MAX_DEPTH)
+    assert depth_of(parse_expression(longest)) == MAX_DEPTH
+    with pytest.raises(QueryError, match=f"more than {MAX_DEPTH} levels deep"):
+        parse_expression(longest + operator + "a")
+
+
+@pytest.mark.parametrize("sign", ["NOT ", "- ", "+ "])
+def test_signs_before_a_value_are_as_deep_as_they_are_many(sign):
+    assert depth_of(parse_expression(sign * (MAX_DEPTH - 1) + "a")) == MAX_DEPTH
+    with pytest.raises(QueryError, match=f"more than {MAX_DEPTH} levels deep"):
+        parse_expression(sign * MAX_DEPTH + "a")
 
 
 def test_what_stands_behind_a_statement_that_is_too_deep_is_read():

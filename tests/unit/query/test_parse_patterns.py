@@ -4,8 +4,9 @@ import pytest
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import QueryError, Span
-from headwater.query.parse import MAX_DEPTH, is_plain_name, parse, parse_expression, parse_pattern
+from headwater.query.parse import is_plain_name, parse, parse_expression, parse_pattern
 from headwater.query.printer import show
+from headwater.query.syntax.tokens import MAX_DEPTH
 from headwater.query.tree import Call, MatchRecognize, Name, Quantity, Scope, Star, Unit
 from headwater.query.tree.patterns import (
     Choice,

@@ -13,8 +13,9 @@ from headwater.query.syntax.leaves import (
     refused,
     stretch,
     text_of,
+    too_deep,
 )
-from headwater.query.syntax.tokens import span_of
+from headwater.query.syntax.tokens import MAX_DEPTH, span_of
 from headwater.query.tree import (
     Between,
     Binary,
@@ -40,8 +41,11 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
     """Called by the parser as it reads; raises QueryError where the words are in order but say nothing."""
 
     def binary(self, left: Expression, operator: str, right: Expression) -> Binary:
-        """Two sides and what stands between them."""
-        return Binary(operator.upper(), left, right, span=stretch(left, right))
+        """Two sides and what stands between them; a long chain grows to the left, and is refused as soon as it is too deep."""
+        span = stretch(left, right)
+        if _operators_to_the_left(left) >= MAX_DEPTH - 1:
+            raise too_deep(span)
+        return Binary(operator.upper(), left, right, span=span)
 
     def unary(self, operator: Token, operand: Expression) -> Unary:
         """`-x`, `+x`, `NOT x`."""
@@ -181,3 +185,10 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
     def product_sign(self, sign: Token) -> str:
         """`*`, `/` or `%`."""
         return str(sign)
+
+
+def _operators_to_the_left(expression: Expression) -> int:
+    count = 0
+    while isinstance(expression, Binary):
+        count, expression = count + 1, expression.left
+    return count

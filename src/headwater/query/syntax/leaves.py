@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from lark import Token
 
 from headwater.model import QueryError, Span
-from headwater.query.syntax.tokens import span_of
+from headwater.query.syntax.tokens import MAX_DEPTH, span_of
 from headwater.query.tree import Literal, Quantity, Unit
 
 Number = float | int
@@ -100,3 +100,9 @@ def quantity(first: Token, number: Number, unit: Token) -> Quantity:
 def refused(message: str, span: Span | None, *advice: str) -> QueryError:
     """The error that a rule raises."""
     return QueryError("syntax", message, span=span, advice=advice)
+
+
+def too_deep(span: Span | None) -> QueryError:
+    """The error for an expression or a pattern beyond MAX_DEPTH."""
+    advice = "write long lists of alternatives with IN, or split the query into queries that read one another"
+    return refused(f"an expression here is more than {MAX_DEPTH} levels deep", span, advice)

@@ -5,15 +5,16 @@ Rule 2  A word that the grammar has as a keyword is that keyword, in any case of
 Rule 3  PAIRS is a keyword right behind `PREDICT (` only: it is too good a name to be taken from everybody.
 Rule 4  A string or a quoted name without its closing quote ends with its line, so that one slip does not swallow the rest
         of the text.
-Rule 5  Brackets and CASEs stand in one another at most `MOST_NESTED` times; behind `MOST_ERRORS` errors reading stops. So a text that
-        cannot be read is refused soon, however long it is.
+Rule 5  A statement has at most `MOST_TOKENS` tokens. In it, brackets and CASEs stand in one another at most `MOST_NESTED` times, and
+        at most `MAX_DEPTH` signs or NOTs stand before one value. A statement beyond these bounds is skipped before the parser sees it.
+Rule 6  Tokens are cut as they are asked for, so that whoever has found enough errors need not read the rest.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +28,12 @@ MOST_ERRORS: Final = 200
 MOST_NESTED: Final = 10_000
 """Brackets and CASEs in one another; behind so many, a statement is not read on."""
 
+MOST_TOKENS: Final = 50_000
+"""Words, numbers and signs of one statement; a longer one is not read on."""
+
+MAX_DEPTH: Final = 100
+"""Levels of expressions in one another."""
+
 PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*")
 
 _TOKEN: Final = re.compile(
@@ -36,7 +43,8 @@ _TOKEN: Final = re.compile(
       | (?P<STRING>'[^']*+(?:''[^']*+)*+')
       | (?P<QUOTED>"[^"]*+(?:""[^"]*+)*+")
       | (?P<OPEN_COMMENT>/\*.*)
-      | (?P<SIGN><=|>=|<>|!=|\|\||~~>|~~|~>|\{-|-\}|[-+*/%=<>(),.;|~{}?!^$])
+      | (?P<END>;)[\s\ufeff;]*
+      | (?P<SIGN><=|>=|<>|!=|\|\||~~>|~~|~>|\{-|-\}|[-+*/%=<>(),.|~{}?!^$])
       | (?P<OPEN_STRING>'[^\n]*)
       | (?P<OPEN_QUOTED>"[^\n]*)
       | (?P<STRAY>.)""",
@@ -45,6 +53,7 @@ _TOKEN: Final = re.compile(
 
 _NEXT_STATEMENT: Final = re.compile(r";|\bCREATE\b", re.IGNORECASE)
 _NESTS: Final = {"LPAR": 1, "CASE": 1, "RPAR": -1, "END": -1}
+_PREFIXES: Final = frozenset({"NOT", "MINUS", "PLUS"})
 _BEGINS: Final = frozenset({"CREATE", "END_OF_STATEMENT"})
 
 _UNREADABLE: Final = {
@@ -60,79 +69,115 @@ _UNREADABLE: Final = {
 }
 
 
-def cut(text: str, kinds: Mapping[str, str]) -> tuple[list[Token], list[QueryError]]:
-    """The tokens of a text, and what could not be read; `kinds` gives the terminal of every keyword and sign.
+@dataclass(slots=True)
+class Cutter:
+    """Cuts a text into tokens; `kinds` gives the terminal of every keyword and sign, `errors` is what could not be read so far.
 
     A semicolon has the kind "END_OF_STATEMENT", unreadable text the kind "UNREADABLE".
     """
-    cutter = _Cutter(text, kinds, [0, *(match.end() for match in re.finditer("\n", text))])
-    place: int | None = 0
-    while place is not None:
-        place = cutter.cut_from(place)
-    return cutter.tokens, cutter.errors
-
-
-@dataclass(slots=True)
-class _Cutter:
-    """The tokens and errors so far; `lines` are the places at which lines begin."""
 
     text: str
     kinds: Mapping[str, str]
-    lines: list[int]
-    tokens: list[Token] = field(default_factory=list)
     errors: list[QueryError] = field(default_factory=list)
+    _lines: list[int] = field(init=False)
 
-    def cut_from(self, place: int) -> int | None:
-        """Read on from a place, to the end or to what is too deep; where to go on then."""
-        text, lines, tokens = self.text, self.lines, self.tokens
-        nested = 0
+    def __post_init__(self) -> None:
+        self._lines = [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def tokens(self) -> Iterator[Token]:
+        """The tokens in the order of the text."""
+        place: int | None = 0
+        while place is not None:
+            place = yield from self._tokens_from(place)
+
+    def _tokens_from(self, place: int) -> Generator[Token, None, int | None]:
+        """Read on from a place, to the end or to what is too much; where to go on then."""
+        text, lines = self.text, self._lines
+        statement = _Extent()
         line, next_line = -1, place
+        before, last = "", ""
         for match in _TOKEN.finditer(text, place):
-            group = match.lastgroup
+            group = str(match.lastgroup)
             if group == "SPACE":
                 continue
-            start, end = match.span()
+            start, end = match.span(group)
             if start >= next_line:
                 line = bisect_right(lines, start) - 1
                 next_line = lines[line + 1] if line + 1 < len(lines) else len(text) + 1
-            kind = self._kind(str(group), match.group())
-            column = start - lines[line] + 1
-            tokens.append(Token(kind, match.group(), start, line + 1, column, None, None, end))
+            value = match.group(group)
+            kind = self._kind(group, value)
+            if kind == "PAIRS" and (before, last) != ("PREDICT", "LPAR"):
+                kind = "NAME"
+            before, last = last, kind
+            token = Token(kind, value, start, line + 1, start - lines[line] + 1, None, None, end)
             if kind == "UNREADABLE":
-                self.errors.append(_unreadable(str(group), match.group(), span_of(tokens[-1])))
+                self.errors.append(_unreadable(group, value, span_of(token)))
                 if len(self.errors) >= MOST_ERRORS:
+                    yield token
                     return None
-            elif kind in _NESTS:
-                nested = max(0, nested + _NESTS[kind])
-                if nested > MOST_NESTED:
-                    return self._skip_statement(tokens[-1], end)
-            elif kind in _BEGINS:
-                nested = 0
+            elif refusal := statement.add(kind):
+                self.errors.append(_too_much(refusal, token))
+                token.type = "UNREADABLE"
+                yield token
+                return self._next_statement(end)
+            yield token
         return None
 
     def _kind(self, group: str, value: str) -> str:
         if group == "WORD":
-            kind = self.kinds.get(value.upper(), "NAME")
-            if kind == "PAIRS" and [token.type for token in self.tokens[-2:]] != ["PREDICT", "LPAR"]:
-                return "NAME"
-            return kind
+            return self.kinds.get(value.upper(), "NAME")
         if group == "SIGN":
-            return self.kinds.get(value, "END_OF_STATEMENT")
+            return self.kinds[value]
+        if group == "END":
+            return "END_OF_STATEMENT"
         return group if group in ("NUMBER", "STRING", "QUOTED") else "UNREADABLE"
 
-    def _skip_statement(self, deep: Token, end: int) -> int | None:
-        """Refuse what is too deep, and go on at the next statement, without a look at what is between."""
-        deep.type = "UNREADABLE"
-        self.errors.append(
-            QueryError(
-                "syntax",
-                f"more than {MOST_NESTED} brackets and CASEs stand in one another here",
-                span=span_of(deep),
-                advice=["close them, or take out those that are not needed"],
-            )
-        )
+    def _next_statement(self, end: int) -> int | None:
+        """Where the next statement begins, found without a look at what is between."""
         following = _NEXT_STATEMENT.search(self.text, end)
         return following.start() if following and len(self.errors) < MOST_ERRORS else None
+
+
+@dataclass(slots=True)
+class _Extent:
+    """How large a statement is so far: its tokens, brackets that are open, and signs since the last value."""
+
+    length: int = 0
+    nested: int = 0
+    prefixes: int = 0
+
+    def add(self, kind: str) -> tuple[str, str] | None:
+        """Count a token; if it is beyond a bound, what is too much and what to do."""
+        if kind in _BEGINS:
+            self.length, self.nested, self.prefixes = 0, 0, 0
+        self.length += 1
+        self.prefixes = self.prefixes + 1 if kind in _PREFIXES else 0
+        if kind in _NESTS:
+            self.nested = max(0, self.nested + _NESTS[kind])
+        if self.nested > MOST_NESTED:
+            return _TOO_NESTED
+        if self.prefixes > MAX_DEPTH:
+            return _TOO_SIGNED
+        return _TOO_LONG if self.length > MOST_TOKENS else None
+
+
+_TOO_NESTED: Final = (
+    f"more than {MOST_NESTED} brackets and CASEs stand in one another here",
+    "close them, or take out those that are not needed",
+)
+_TOO_SIGNED: Final = (
+    f"an expression here is more than {MAX_DEPTH} levels deep",
+    "two signs or two NOTs behind one another say nothing: take them out",
+)
+_TOO_LONG: Final = (
+    f"this statement has more than {MOST_TOKENS} words, numbers and signs",
+    "split it into queries that read one another; long lists of places go into CREATE POINTS or CREATE FENCES",
+)
+
+
+def _too_much(refusal: tuple[str, str], token: Token) -> QueryError:
+    message, advice = refusal
+    return QueryError("syntax", message, span=span_of(token), advice=[advice])
 
 
 def span_of(token: Token) -> Span:
