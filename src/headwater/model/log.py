@@ -6,6 +6,7 @@ every step; kept as a log, a step writes its own new pieces and deletes old ones
 Rule 1  A chunk never changes. Its number is used once, so whoever has chunk 17 of a log has it for good.
 Rule 2  A small last chunk is replaced by a larger one under a new number, so that many small steps do not leave many
         small chunks: at most one chunk is smaller than half of CHUNK_ROWS.
+Rule 3  A chunk carries the names that its own rows use, and no others.
 Memory  A chunk is dropped when its newest row is before the bound given to `since`.
 """
 
@@ -13,18 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from headwater.model.codec import Tree, rows_tree, tree_rows
-from headwater.model.rows import Rows, join_rows
+from headwater.model.rows import Rows, compacted_rows, join_rows
 from headwater.model.time import Instant
 
 CHUNK_ROWS = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chunk:
     """Some rows, and the greatest and the least event time among them."""
 
@@ -32,6 +34,11 @@ class Chunk:
     newest: Instant
     oldest: Instant
     rows: Rows
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, about; looked up at every save, so that of a chunk that stays is not worked out again."""
+        return self.rows.size
 
     @property
     def cells(self) -> int:
@@ -54,14 +61,14 @@ class Log:
         """With rows at the end; `time` names the column of event times."""
         if not rows.count:
             return self
+        rows = compacted_rows(rows)
         kept = self.chunks
         if kept and kept[-1].rows.count < CHUNK_ROWS // 2:
             rows = join_rows([kept[-1].rows, rows])
             kept = kept[:-1]
         number = self.next_number
         added = []
-        for start in range(0, rows.count, CHUNK_ROWS):
-            piece = rows.take(slice(start, start + CHUNK_ROWS))
+        for piece in _pieces(rows):
             times = piece[time].values
             added.append(Chunk(number, int(times.max()), int(times.min()), piece))
             number += 1
@@ -84,6 +91,14 @@ class Log:
                 -1, 3
             ),
         }
+
+
+def _pieces(rows: Rows) -> list[Rows]:
+    """Rows, cut into as many as there are in a chunk."""
+    if rows.count <= CHUNK_ROWS:
+        return [rows]
+    starts = range(0, rows.count, CHUNK_ROWS)
+    return [compacted_rows(rows.take(slice(start, start + CHUNK_ROWS))) for start in starts]
 
 
 def log_from(outline: Tree, chunks: Mapping[int, Any]) -> Log:

@@ -24,6 +24,9 @@ Indices = NDArray[np.int64]
 _MANY_NAMES: Final = 8
 """So many names for each row are many."""
 
+_NAME_BYTES: Final = 16
+"""What a name of a dictionary is taken to need."""
+
 
 class ColumnType(enum.Enum):
     """What a column holds, and the numpy type it is held in."""
@@ -91,6 +94,13 @@ class Column:
     def is_valid(self) -> Mask:
         """The mask of valid places, made when there is none."""
         return np.ones(len(self.values), np.bool_) if self.valid is None else self.valid
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        valid = 0 if self.valid is None else self.valid.nbytes
+        names = 0 if self.names is None else _NAME_BYTES * len(self.names)
+        return int(self.values.nbytes) + valid + names
 
     def take(self, chosen: Indices | Mask | slice) -> Column:
         """The chosen places, as indices, a mask or a slice."""
@@ -213,6 +223,11 @@ class Rows:
         """The type of every column."""
         return {name: column.type for name, column in self.columns.items()}
 
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        return sum(column.size for column in self.columns.values())
+
     def take(self, chosen: Indices | Mask | slice) -> Rows:
         """The chosen rows, as indices, a mask or a slice."""
         taken = {name: column.take(chosen) for name, column in self.columns.items()}
@@ -246,18 +261,32 @@ def join_columns(columns: Sequence[Column]) -> Column:
         return Column(first.type, np.concatenate([column.values for column in columns]), valid)
     if all(column.names is first.names for column in columns):
         return Column(first.type, np.concatenate([column.values for column in columns]), valid, first.names)
-    dictionaries = [column.names for column in columns if column.names is not None and len(column.names)]
-    names = np.unique(np.concatenate(dictionaries)) if dictionaries else _NO_NAMES
-    values = np.concatenate([_recode(column, names) for column in columns])
+    names, codes = _one_dictionary(
+        [_NO_NAMES if column.names is None else column.names for column in columns]
+    )
+    values = np.concatenate([_recode(*pair) for pair in zip(columns, codes, strict=True)])
     return Column(first.type, values, valid, names)
 
 
-def _recode(column: Column, names: Array) -> Array:
-    """Codes of a string column in another dictionary that holds all its names."""
-    if column.names is None or not len(column.names):
+def _one_dictionary(dictionaries: Sequence[Array]) -> tuple[Array, list[Array]]:
+    """All names of several dictionaries in order, and where each dictionary's names are among them."""
+    given = np.concatenate(dictionaries)
+    # Dictionaries are sorted, and a stable sort merges what is sorted: it compares names a few times, not log n times.
+    order = np.argsort(given, kind="stable")
+    names = given[order]
+    is_new = np.ones(len(names), np.bool_)
+    is_new[1:] = names[1:] != names[:-1]
+    codes = np.empty(len(names), np.int32)
+    codes[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    return names[is_new], np.split(codes, np.cumsum([len(one) for one in dictionaries[:-1]]))
+
+
+def _recode(column: Column, codes: Array) -> Array:
+    """The values of a string column whose names have got these codes."""
+    if not len(codes):
         return np.zeros(len(column.values), np.int32)
-    codes = np.searchsorted(names, column.names).astype(np.int32)[column.values]
-    return codes if column.valid is None else np.where(column.valid, codes, 0).astype(np.int32)
+    values = codes[column.values]
+    return values if column.valid is None else np.where(column.valid, values, 0).astype(np.int32)
 
 
 def join_rows(parts: Sequence[Rows]) -> Rows:
@@ -277,6 +306,11 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
         },
         sum(part.count for part in filled),
     )
+
+
+def compacted_rows(rows: Rows) -> Rows:
+    """The same rows, every column without the names that no row uses."""
+    return Rows({name: compacted(column) for name, column in rows.columns.items()}, rows.count)
 
 
 def order_of(rows: Rows, names: Sequence[str]) -> Indices:

@@ -33,6 +33,17 @@ def test_a_large_piece_is_cut_into_chunks_and_large_chunks_stay():
     assert more.chunks[0] is log.chunks[0]
 
 
+def test_a_chunk_carries_no_names_of_rows_in_other_chunks():
+    many = [f"sensor-{n:05d}" for n in range(2 * CHUNK_ROWS + 10)]
+    times = Column(ColumnType.TIMESTAMP, np.arange(len(many)))
+    rows = Rows.of({"at": times, "name": strings(many)})
+    log = Log().append(rows, "at")
+    assert [len(c.rows["name"].names) for c in log.chunks] == [CHUNK_ROWS, CHUNK_ROWS, 10]
+    few = log.append(rows.take(np.array([5, 7])), "at")
+    assert few.chunks[-1].rows["name"].names.tolist() == [*many[5:8:2], *many[-10:]]
+    assert few.rows()["name"].tolist() == [*many, many[5], many[7]]
+
+
 def test_since_drops_whole_chunks_only():
     log = (
         Log()

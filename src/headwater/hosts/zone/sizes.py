@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from headwater.model import END, Column, Instant, Log, Rows, Saved, Text
+from headwater.model import END, Instant, Log, Saved, Text
 
-_NAME_BYTES: Final = 16
-"""What a name of a dictionary, or a number or text of a tree, is taken to need."""
+_ITEM_BYTES: Final = 16
+"""What a number or text of a tree is taken to need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def size_of_saved(saved: Saved) -> StateSize:
 
 def size_of_log(log: Log) -> StateSize:
     """What a log holds."""
-    size = sum(_rows_bytes(chunk.rows) for chunk in log.chunks)
+    size = sum(chunk.size for chunk in log.chunks)
     rows = sum(chunk.rows.count for chunk in log.chunks)
     return StateSize(size, rows, 0, min((chunk.oldest for chunk in log.chunks), default=END))
 
@@ -61,16 +61,6 @@ def add_sizes(zones: Iterable[Mapping[str, StateSize]]) -> dict[str, StateSize]:
     return total
 
 
-def _rows_bytes(rows: Rows) -> int:
-    return sum(map(_column_bytes, rows.columns.values()))
-
-
-def _column_bytes(column: Column) -> int:
-    valid = 0 if column.valid is None else column.valid.nbytes
-    names = 0 if column.names is None else _NAME_BYTES * len(column.names)
-    return int(column.values.nbytes) + valid + names
-
-
 def _tree_bytes(node: Any) -> int:
     if isinstance(node, np.ndarray):
         return int(node.nbytes)
@@ -80,4 +70,4 @@ def _tree_bytes(node: Any) -> int:
         return sum(map(_tree_bytes, node))
     if isinstance(node, Text):
         return int(node.offsets.nbytes + node.data.nbytes)
-    return _NAME_BYTES
+    return _ITEM_BYTES

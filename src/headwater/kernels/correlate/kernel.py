@@ -43,7 +43,6 @@ from headwater.model import (
     Saved,
     Step,
     StreamSchema,
-    compacted,
 )
 
 Numbers = NDArray[np.int64]
@@ -208,8 +207,7 @@ class CorrelateKernel:
         stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
         if stays < rows.count:
             stay = rows.take(slice(stays, None))
-            columns = {name: compacted(stay[name]) for name in self._logged if name in stay}
-            log = log.append(Rows(columns, stay.count), self.schema.time)
+            log = log.append(stay.select(name for name in self._logged if name in stay), self.schema.time)
         gone = int(np.searchsorted(state.window.values(self.schema.time), keep_from))
         window = state.window.drop_before(state.window.first + gone)
         return replace(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from headwater.model import Column, ColumnType, Log, Rows, join_rows
 from headwater.model.log import CHUNK_ROWS
-from headwater.model.rows import compacted
+from headwater.model.rows import compacted_rows
 
 Whole = NDArray[np.int64]
 
@@ -52,13 +52,13 @@ class ObjectStore:
         for rows in (*self._recent_parts(), arrived):
             numbers = rows[NUMBER].values
             chosen = (numbers < recent_from) & _among(numbers, wanted)
-            kept = kept.append(_compacted(rows.take(np.flatnonzero(chosen))), NUMBER)
+            kept = kept.append(rows.take(np.flatnonzero(chosen)), NUMBER)
         kept = kept.since(int(wanted[0])) if len(wanted) else Log((), kept.next_number)
         stored = sum(chunk.rows.count for chunk in kept.chunks)
         if stored > 2 * np.searchsorted(wanted, recent_from) + CHUNK_ROWS:
             parts = [chunk.rows for chunk in kept.chunks]
             needed = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, wanted))) for rows in parts]
-            kept = Log((), kept.next_number).append(_compacted(join_rows(needed)), NUMBER)
+            kept = Log((), kept.next_number).append(join_rows(needed), NUMBER)
         numbers = arrived[NUMBER].values
         fresh = np.flatnonzero((numbers >= recent_from) & _among(numbers, wanted))
         recent = self.recent.since(recent_from).append(arrived.take(fresh), NUMBER)
@@ -76,7 +76,7 @@ def find(parts: Sequence[Rows], numbers: Whole) -> Rows:
         if low < high:
             places = np.searchsorted(stored, numbers[low:high])
             there = stored[np.minimum(places, rows.count - 1)] == numbers[low:high]
-            found.append(_compacted(rows.take(places[there])))
+            found.append(compacted_rows(rows.take(places[there])))
     joined = join_rows(found) if found else parts[-1].take(slice(0, 0))
     assert joined.count == len(numbers), "an object that a query holds is not stored"
     return joined
@@ -98,7 +98,3 @@ def _among(numbers: Whole, wanted: Whole) -> NDArray[np.bool_]:
     if not len(wanted):
         return np.zeros(len(numbers), np.bool_)
     return wanted[np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)] == numbers
-
-
-def _compacted(rows: Rows) -> Rows:
-    return Rows({name: compacted(column) for name, column in rows.columns.items()}, rows.count)
