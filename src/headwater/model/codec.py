@@ -32,13 +32,19 @@ _CHECKSUM = struct.Struct("<I")
 _START = _PREFIX.size + _CHECKSUM.size
 _ARRAY = "\x00array"
 _SAVED_KINDS = "biufS"
+_PLAIN = {str, int}
+"""Types of items that stand in a list as they are."""
+
+_LARGE = 4096
+"""Bytes of an array from which on looking at it in its place is cheaper than a copy."""
 
 Tree = dict[str, Any]
+Buffer = bytes | memoryview
 
 
 def encode(tree: Tree) -> bytes:
-    """The bytes of a tree."""
-    buffers: list[bytes] = []
+    """The bytes of a tree. Arrays are copied once: into them."""
+    buffers: list[Buffer] = []
     layout: list[list[Any]] = []
     header = json.dumps(
         [_outline(tree, buffers, layout), layout], ensure_ascii=False, separators=(",", ":")
@@ -127,17 +133,18 @@ def _arrays(data: bytes | memoryview, offset: int, layout: list[list[Any]]) -> l
     return arrays
 
 
-def _outline(node: Any, buffers: list[bytes], layout: list[list[Any]]) -> Any:
+def _outline(node: Any, buffers: list[Buffer], layout: list[list[Any]]) -> Any:
     if isinstance(node, np.ndarray):
         assert node.dtype.kind in _SAVED_KINDS, f"only plain arrays are saved, not {node.dtype}"
-        data = np.ascontiguousarray(node).tobytes()
-        layout.append([node.dtype.str, list(node.shape), len(data)])
-        buffers.append(data + b"\0" * (-len(data) % 8))
+        layout.append([node.dtype.str, list(node.shape), node.nbytes])
+        buffers.append(np.ascontiguousarray(node).data if node.nbytes >= _LARGE else node.tobytes())
+        if padding := -node.nbytes % 8:
+            buffers.append(b"\0" * padding)
         return {_ARRAY: len(layout) - 1}
     if isinstance(node, dict):
         return {key: _outline(value, buffers, layout) for key, value in node.items()}
     if isinstance(node, list | tuple):
-        if all(type(item) in (str, int) for item in node):
+        if set(map(type, node)) <= _PLAIN:
             return list(node)
         return [_outline(value, buffers, layout) for value in node]
     if isinstance(node, np.generic):
@@ -152,13 +159,13 @@ def _fill(node: Any, arrays: list[Any]) -> Any:
             return arrays[node[_ARRAY]]
         return {key: _fill(value, arrays) for key, value in node.items()}
     if isinstance(node, list):
-        if all(type(item) in (str, int) for item in node):
+        if set(map(type, node)) <= _PLAIN:
             return node
         return [_fill(value, arrays) for value in node]
     return node
 
 
-def _checksum(parts: Iterable[bytes | memoryview]) -> int:
+def _checksum(parts: Iterable[Buffer]) -> int:
     value = 0
     for part in parts:
         value = crc32(part, value)
