@@ -3,11 +3,13 @@
 `admit` keeps the time of every row, and the columns only of rows that some query can use or that are bad: a filter would
 lose the time of the others, and with it the watermark. What it gives is small and ready for `mapInArrow`. Which of these rows are
 bad to the queries that read them is found in Python, as in files: Spark cannot say every WHERE to the last bit.
+
+A stream of a DataFrame has one input, which holds nobody back: IDLE changes nothing, so no clock is read here, and a micro-batch
+that is run again is the same to the last bit.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -52,12 +54,12 @@ _SQL = {
 
 def packed_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int]) -> DataFrame:
     """A streaming DataFrame as packed rows for every zone."""
-    return admit(frame, plan, stream).mapInArrow(_Packer(plan, stream, seats), PACKED)
+    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, seats), PACKED)
 
 
 def sliced_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int], width_us: int) -> DataFrame:
     """A static DataFrame as packed rows by zone and slice of time."""
-    return admit(frame, plan, stream).mapInArrow(_Packer(plan, stream, seats, width_us), SLICED)
+    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, seats, width_us), SLICED)
 
 
 def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
@@ -130,7 +132,7 @@ def _bad_reason(schema: StreamSchema, kept: Sequence[str]) -> F.Column:
     return reason
 
 
-class _Packer:
+class Packer:
     """What a task does with admitted rows; with a width it cuts them into slices of time."""
 
     def __init__(self, plan: Plan, stream: str, seats: Sequence[int], width_us: int | None = None) -> None:
@@ -144,7 +146,6 @@ class _Packer:
         plan = self.plan
         schema, kept = plan.stream(self.stream), plan.kept(self.stream)
         routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)
-        now = time.time_ns() // 1000
         told = False
         for batch in batches:
             if batch.num_rows == 0:
@@ -155,7 +156,7 @@ class _Packer:
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
                 yield pack(
-                    seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=now, rows=rows, times=times,
+                    seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=None, rows=rows, times=times,
                     routing=routing, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
             else:
@@ -164,7 +165,7 @@ class _Packer:
                     width_us=self.width_us, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
         if not told and self.width_us is None:
-            yield pack(seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=now)
+            yield pack(seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=None)
 
 
 def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, kept: Sequence[str]) -> Rows:

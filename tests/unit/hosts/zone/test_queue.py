@@ -123,6 +123,22 @@ def test_an_idle_input_stops_holding_the_others_back() -> None:
     assert seconds(back.late) == [("b", 41)]
 
 
+def test_the_only_input_of_a_stream_is_the_same_by_any_clock_and_by_none() -> None:
+    schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", idle_us=60 * SECOND)
+    queue = Queue(schema, COLUMNS, ["weather"])
+    arrived = [unit(n, ("a", 40 * n, 0), ("b", 40 * n + 1, 0)) for n in range(5)]
+    told = []
+    for clock in ([None] * 5, [0, 1, 2, 3, 4], [0, 3600, 7200, 0, 90]):
+        state, watermarks, late = begun(queue), [], []
+        for piece, now in zip(arrived, clock, strict=True):
+            state, release = queue.step(state, [piece], now=None if now is None else now * SECOND)
+            watermarks.append(release.watermark)
+            late += seconds(release.late)
+        told.append((watermarks, late))
+    assert told[0] == told[1] == told[2]
+    assert told[0][0][-1] == START + 161 * SECOND
+
+
 def test_when_all_inputs_are_idle_the_clock_alone_frees_what_the_slowest_held_back() -> None:
     schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", idle_us=60 * SECOND)
     queue = Queue(schema, COLUMNS, ["north", "south"])
