@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 
+from headwater.kernels.correlate import window as window_of_rows
 from headwater.kernels.correlate.window import Tape, Window
-from headwater.model import Column, ColumnType, Rows, strings, text_hash
+from headwater.model import Column, ColumnType, Rows, strings
 
 STRING, BIGINT = ColumnType.STRING, ColumnType.BIGINT
 
@@ -71,9 +73,24 @@ def test_a_column_that_rows_lack_is_null():
 
 def test_identities_are_equal_where_values_are():
     window = Window.empty({"who": STRING, "n": BIGINT}, hashed="who").append(
-        rows(("a", 7), ("b", 7), (None, None))
+        rows(("a", 7), ("b", 7), (None, None), ("", 7))
     )
     window = window.append(rows(("a", 8)))
-    identities = window.tracks["who"].identities
-    assert identities.view(np.uint64).tolist() == [text_hash("a"), text_hash("b"), 0, text_hash("a")]
-    assert window.tracks["n"].identities.tolist() == [7, 7, 0, 8]
+    a, b, null, empty, again = window.tracks["who"].identities.tolist()
+    assert a == again and len({a, b, null, empty}) == 4
+    assert window.tracks["n"].identities.tolist() == [7, 7, 0, 7, 8]
+
+
+def test_a_name_that_comes_again_after_many_others_is_the_same_name(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(window_of_rows, "MOST_RECENT", 2)
+    window = Window.empty({"who": STRING, "n": BIGINT}, hashed="who")
+    for _ in range(3):
+        window = window.append(rows(("c", 1), ("a", 2))).append(rows(("b", 3), ("d", None), (None, 4)))
+    names = window.tracks["who"].names
+    assert names is not None and len(names.texts) > 4
+    for count in (1, 2, 15):
+        column = window.take("who", np.arange(count))
+        assert column.tolist() == (["c", "a", "b", "d", None] * 3)[:count]
+        assert column.names is not None and column.names.tolist() == sorted(set(column.names.tolist()))
+    identities = window.tracks["who"].identities.tolist()
+    assert identities == identities[:5] * 3 and len(set(identities)) == 5

@@ -178,16 +178,17 @@ class CorrelateKernel:
 
     def _past(self, window: Window) -> Past:
         """What the loops read of the window."""
+        if not self._searching:
+            return Past(
+                window.first, window.values(self.schema.time), np.empty(0, np.int64), np.empty(0), np.empty(0)
+            )
         place, key = self.schema.place, self.schema.key
-        nothing = np.empty(0)
         count = window.end - window.first
-        keys = np.zeros(count, np.int64)
-        if self._searching and key is not None:
-            keys = window.tracks[key].identities
-        if self._searching and place is not None:
-            x, y = own(window.values(place.x)), own(window.values(place.y))
+        keys = np.zeros(count, np.int64) if key is None else window.tracks[key].identities
+        if place is None:
+            x = y = np.zeros(count)
         else:
-            x = y = np.zeros(count) if self._searching else nothing
+            x, y = own(window.values(place.x)), own(window.values(place.y))
         return Past(window.first, window.values(self.schema.time), keys, x, y)
 
     def _told(self, state: CorrelateState, found: Found) -> CorrelateState:

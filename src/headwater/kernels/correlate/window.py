@@ -3,20 +3,20 @@
 Rule 1  Rows are numbered on and on; the window holds those from `first` to `end`.
 Rule 2  Appending never changes what an earlier window shows. It writes behind the end of memory that nobody else has
         written behind, or else copies: a step repeated from an old state takes the second way.
-Rule 3  Strings of all rows share one dictionary, which grows with new names and is made anew when most of them are gone.
+Rule 3  Strings of all rows share one list of names, which grows with new ones and is made anew when most of them are gone.
 Memory  The rows of the longest δt that matched some clause, at most doubled by the room to grow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Column, ColumnType, Rows, coded, compacted, text_hash
+from headwater.model import Column, ColumnType, Rows, compacted
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -25,6 +25,10 @@ _ROOM: Final = 64
 """The least room of a tape. Behind FOLLOW there is a window for each interest, and most hold few rows."""
 _MANY_ROWS: Final = 4
 """So many names for each value of a column are few enough to hand them all over."""
+_HASH_OF_NONE: Final = -1
+"""What `hash` never gives."""
+MOST_RECENT: Final = 16_384
+"""Texts among which those of new rows are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,48 +67,56 @@ class Tape:
 
 
 class Names:
-    """The texts of a column, numbered as they come. A number is for good, so windows of different times share one dictionary."""
+    """The texts of a column, numbered as they come. A number is for good, so windows of different times share one list of texts.
 
-    __slots__ = ("_codes", "_sorted", "texts")
+    A text is looked for among the last MOST_RECENT ones only, so that a step among a million names looks into a small table. One that
+    comes again later gets another number.
+    """
+
+    __slots__ = ("_recent", "_sorted", "texts")
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts = list(texts)
-        self._codes = {text: code for code, text in enumerate(self.texts)}
+        self._recent: dict[str, int] = {}
         self._sorted: tuple[NDArray[Any], Codes] | None = None
 
-    def codes_of(self, texts: Iterable[str]) -> Codes:
-        """The numbers of some texts; those that are new get one."""
-        found = []
-        for text in texts:
-            code = self._codes.setdefault(text, len(self.texts))
-            if code == len(self.texts):
-                self.texts.append(text)
-            found.append(code)
-        return np.array(found, np.int32)
+    def codes_of(self, texts: Sequence[str]) -> Codes:
+        """The numbers of some texts, all different; those that are new get one."""
+        if len(self._recent) > MOST_RECENT:
+            self._recent = {}
+        known, count = self._recent, len(self.texts)
+        fresh = [text for text in texts if text not in known]
+        known.update(zip(fresh, range(count, count + len(fresh)), strict=True))
+        self.texts += fresh
+        return np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
 
     def column(self, codes: Codes, valid: NDArray[np.bool_] | None) -> Column:
         """A STRING column of these numbers."""
         if len(self.texts) <= _MANY_ROWS * len(codes):
             names, ranks = self._in_order()
             values = ranks[codes] if len(names) else np.zeros(len(codes), np.int32)
-            filled = values if valid is None else np.where(valid, values, 0).astype(np.int32)
-            return Column(ColumnType.STRING, filled, valid, names)
-        # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
-        used, number = np.unique(codes if valid is None else codes[valid], return_inverse=True)
-        texts = np.array([*(self.texts[code] for code in used.tolist()), ""], object)[:-1]
-        numbers = np.zeros(len(codes), np.int64)
-        numbers[slice(None) if valid is None else valid] = number
-        return coded(numbers, texts, valid)
+        else:
+            # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
+            used, number = np.unique(codes if valid is None else codes[valid], return_inverse=True)
+            names, ranks = _sorted([self.texts[code] for code in used.tolist()])
+            values = np.zeros(len(codes), np.int32)
+            values[slice(None) if valid is None else valid] = ranks[number]
+        filled = values if valid is None else np.where(valid, values, 0).astype(np.int32)
+        return Column(ColumnType.STRING, filled, valid, names)
 
     def _in_order(self) -> tuple[NDArray[Any], Codes]:
         """All texts sorted, and the rank of every number; made again when texts were added."""
-        if self._sorted is None or len(self._sorted[0]) != len(self.texts):
-            texts = np.array([*self.texts, ""], object)[:-1]
-            order = np.argsort(texts)
-            ranks = np.empty(len(order), np.int32)
-            ranks[order] = np.arange(len(order), dtype=np.int32)
-            self._sorted = texts[order], ranks
+        if self._sorted is None or len(self._sorted[1]) != len(self.texts):
+            self._sorted = _sorted(self.texts)
         return self._sorted
+
+
+def _sorted(texts: Sequence[str]) -> tuple[NDArray[Any], Codes]:
+    """The different ones of some texts in order, and the rank of every text."""
+    if not texts:
+        return np.empty(0, object), np.empty(0, np.int32)
+    names, ranks = np.unique(np.array([*texts, ""], object)[:-1], return_inverse=True)
+    return names, ranks.astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +157,7 @@ class Track:
 
     @property
     def identities(self) -> Numbers:
-        """int64[n]: numbers that are equal where the values are; strings by 64 bits of their hash."""
+        """int64[n]: numbers that are equal where the values are; strings by 64 bits of their hash in this process."""
         if self.identity is not None:
             return self.identity.shown
         assert self.type is not ColumnType.STRING, "a column made without identities"
@@ -153,7 +165,7 @@ class Track:
         return _identities(Column(self.type, self.values.shown, valid))
 
     def _coded(self, column: Column) -> tuple[Track, NDArray[Any]]:
-        """The track and the codes of a column in its dictionary, which is made anew when most of it is of no use."""
+        """The track and the numbers of a column's texts in its names, which are made anew when most of them are of no use."""
         assert self.names is not None and column.names is not None
         track, names = self, self.names
         if len(names.texts) > 2 * len(self.values.shown) + _ROOM:
@@ -214,14 +226,17 @@ def _no_track(kind: ColumnType, hashed: bool) -> Track:
 
 
 def _identities(column: Column) -> Numbers:
-    """Numbers that are equal where the values are; 0 for NULL."""
+    """Numbers that are equal where the values are; for NULL one that no text has."""
+    null = 0
     if column.type is ColumnType.STRING:
         used = compacted(column)
         assert used.names is not None
-        hashes = np.array([text_hash(name) for name in used.names.tolist()], np.uint64).view(np.int64)
+        # They are compared within a process and never saved, so Python's own hash will do, which is a tenth of another's cost.
+        hashes = np.fromiter(map(hash, used.names.tolist()), np.int64, len(used.names))
         identities = hashes[used.values] if len(hashes) else np.zeros(len(column), np.int64)
+        null = _HASH_OF_NONE
     elif column.values.itemsize == 8:
         identities = np.ascontiguousarray(column.values).view(np.int64)
     else:
         identities = column.values.astype(np.int64)
-    return identities if column.valid is None else np.where(column.valid, identities, 0)
+    return identities if column.valid is None else np.where(column.valid, identities, null)
