@@ -4,8 +4,9 @@ A window over a stream grows at one end and is forgotten at the other. Kept as o
 every step; kept as a log, a step writes its own new pieces and deletes old ones, and nothing else.
 
 Rule 1  A chunk never changes. Its number is used once, so whoever has chunk 17 of a log has it for good.
-Rule 2  A small last chunk is replaced by a larger one under a new number, so that many small steps do not leave many
-        small chunks: at most one chunk is smaller than half of CHUNK_ROWS.
+Rule 2  Small chunks at the end are replaced by a larger one under a new number, so that many small steps do not leave many:
+        one that is smaller than half of CHUNK_ROWS is more than twice as large as the next. So a row is written again
+        a few times, and not with each of the steps that fill a chunk.
 Rule 3  A chunk carries the names that its own rows use, and no others.
 Memory  A chunk is dropped when its newest row is before the bound given to `since`.
 """
@@ -62,17 +63,18 @@ class Log:
         if not rows.count:
             return self
         rows = compacted_rows(rows)
-        kept = self.chunks
-        if kept and kept[-1].rows.count < CHUNK_ROWS // 2:
-            rows = join_rows([kept[-1].rows, rows])
-            kept = kept[:-1]
+        kept, count = len(self.chunks), rows.count
+        while kept and self.chunks[kept - 1].rows.count <= min(2 * count, CHUNK_ROWS // 2 - 1):
+            kept -= 1
+            count += self.chunks[kept].rows.count
+        rows = join_rows([*(chunk.rows for chunk in self.chunks[kept:]), rows])
         number = self.next_number
         added = []
         for piece in _pieces(rows):
             times = piece[time].values
             added.append(Chunk(number, int(times.max()), int(times.min()), piece))
             number += 1
-        return Log((*kept, *added), number)
+        return Log((*self.chunks[:kept], *added), number)
 
     def since(self, instant: Instant) -> Log:
         """Without the chunks whose every row is before `instant`."""

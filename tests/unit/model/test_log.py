@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,15 +35,28 @@ def test_a_large_piece_is_cut_into_chunks_and_large_chunks_stay():
     assert more.chunks[0] is log.chunks[0]
 
 
+def test_rows_are_written_a_few_times_and_not_with_every_step_that_fills_a_chunk():
+    log, written = Log(), 0
+    for step in range(320):
+        before = {c.number for c in log.chunks}
+        log = log.append(rows_at(*range(100 * step, 100 * step + 100)), "at")
+        written += sum(c.rows.count for c in log.chunks if c.number not in before)
+        small = [c.rows.count for c in log.chunks if c.rows.count < CHUNK_ROWS // 2]
+        assert small == [c.rows.count for c in log.chunks][len(log.chunks) - len(small) :]
+        assert all(one > 2 * other for one, other in pairwise(small))
+    assert written < 5 * 32_000
+    assert log.rows()["at"].tolist() == list(range(32_000))
+
+
 def test_a_chunk_carries_no_names_of_rows_in_other_chunks():
     many = [f"sensor-{n:05d}" for n in range(2 * CHUNK_ROWS + 10)]
     times = Column(ColumnType.TIMESTAMP, np.arange(len(many)))
     rows = Rows.of({"at": times, "name": strings(many)})
     log = Log().append(rows, "at")
     assert [len(c.rows["name"].names) for c in log.chunks] == [CHUNK_ROWS, CHUNK_ROWS, 10]
-    few = log.append(rows.take(np.array([5, 7])), "at")
-    assert few.chunks[-1].rows["name"].names.tolist() == [*many[5:8:2], *many[-10:]]
-    assert few.rows()["name"].tolist() == [*many, many[5], many[7]]
+    few = log.append(rows.take(np.arange(5, 10)), "at")
+    assert few.chunks[-1].rows["name"].names.tolist() == [*many[5:10], *many[-10:]]
+    assert few.rows()["name"].tolist() == [*many, *many[5:10]]
 
 
 def test_since_drops_whole_chunks_only():
@@ -70,7 +85,9 @@ def test_a_log_comes_back_from_its_outline_and_chunks():
 
 @often
 @given(st.lists(st.lists(st.integers(0, 1000), max_size=5), max_size=12), st.integers(0, 1000))
-def test_a_log_keeps_what_was_appended_and_at_most_one_small_chunk(pieces: list[list[int]], bound: int):
+def test_a_log_keeps_what_was_appended_and_small_chunks_are_halves_of_one_another(
+    pieces: list[list[int]], bound: int
+):
     log = Log()
     numbers: list[int] = []
     for piece in pieces:
@@ -79,7 +96,7 @@ def test_a_log_keeps_what_was_appended_and_at_most_one_small_chunk(pieces: list[
     rows = log.rows()
     assert (rows["at"].tolist() if rows else []) == [t for piece in pieces for t in piece]
     assert numbers == sorted(set(numbers))
-    assert sum(c.rows.count < CHUNK_ROWS // 2 for c in log.chunks) <= 1
+    assert all(one.rows.count > 2 * other.rows.count for one, other in pairwise(log.chunks))
     assert all(c.newest == np.max(c.rows["at"].values) for c in log.chunks)
     kept = log.since(bound).rows()
     later = [t for t in (rows["at"].tolist() if rows else []) if t >= bound]
