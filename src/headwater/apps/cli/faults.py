@@ -25,6 +25,7 @@ _FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _GONE: Final = re.compile(
     r"\[Errno \d+\] (?:Connection refused|Connection reset|Broken pipe)|Answer from Java side is empty"
     r"|An error occurred while trying to connect to the Java server"
+    r"|^An error occurred while calling \S+\w$"  # without a trace, which Java would give if it were there
 )
 _FRAME: Final = re.compile(r"\s+at \S|\s+\.\.\. \d+ more|\s+File \"")
 _NO_CAUSE: Final = "Traceback (most recent call last):"

@@ -51,6 +51,7 @@ def test_of_other_faults_the_deepest_cause_is_told():
         "[Errno 111] Connection refused\n",
         "py4j.protocol.Py4JNetworkError: Answer from Java side is empty\n",
         "An error occurred while trying to connect to the Java server (127.0.0.1:33925)\n",
+        "An error occurred while calling o143.isActive\n",
     ],
 )
 def test_a_java_process_that_is_gone_is_told_so(text):
