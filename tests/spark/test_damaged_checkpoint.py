@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from headwater.hosts.spark.checkpoint import hold
+from headwater.hosts.spark.copying import copy_checkpoint
 from headwater.hosts.spark.inspection import inspect_files
 from headwater.model import HostError
 from headwater.query.plan import compile_text
@@ -120,16 +121,39 @@ def test_flips_in_what_is_read_first_are_refused_before_spark_is_asked(world: Pa
     hold(state, plan).release()
 
 
-@pytest.mark.parametrize("missing", ["metadata", "offsets/0"])
-def test_a_file_of_sparks_that_is_missing_is_refused(world: Path, tmp_path: Path, missing: str) -> None:
-    shutil.copytree(world / "state", tmp_path / "state")
-    (tmp_path / "state" / "spark" / missing).unlink()
+@pytest.mark.parametrize(
+    ("deleted", "missing"),
+    [
+        (["spark"], "spark"),
+        (["spark/metadata"], "spark/metadata"),
+        (["spark/*"], "spark/metadata"),
+        (["spark/offsets/0"], "spark/offsets"),
+        (["spark/offsets", "spark/commits"], "spark/offsets"),
+        (["spark/state"], "spark/state"),
+    ],
+)
+def test_what_is_missing_of_sparks_part_is_refused(
+    world: Path, tmp_path: Path, deleted: list[str], missing: str
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(world / "state", state)
+    for path in [path for pattern in deleted for path in state.glob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert next(iter(inspect_files(state).damaged.items())) == (missing, "it is missing")
     with pytest.raises(HostError) as refused:
         hold(tmp_path / "state", compile_text(TEXT, zones=4))
     assert str(refused.value).splitlines() == [
-        f"error[state-unreadable]: the checkpoint '{tmp_path / 'state'}' cannot be used: 'spark/{missing}': it is missing",
+        f"error[state-unreadable]: the checkpoint '{tmp_path / 'state'}' cannot be used: '{missing}': it is missing",
         "  restore it from a copy, or start with a new --checkpoint folder",
     ]
+
+
+def test_a_checkpoint_that_was_taken_before_spark_began_is_taken_again(tmp_path: Path) -> None:
+    plan = compile_text(TEXT, zones=4)
+    hold(tmp_path / "state", plan).release()
+    hold(tmp_path / "state", plan).release()
+    assert copy_checkpoint(tmp_path / "state", tmp_path / "copy").damaged == {}
+    hold(tmp_path / "copy", plan).release()
 
 
 def test_runs_with_a_flipped_byte_are_refused_or_right(world: Path, spark, monkeypatch, capfd) -> None:

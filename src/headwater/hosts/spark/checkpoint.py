@@ -104,6 +104,7 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
             refuse_damaged(folder)
         notes = _noted(plan, earlier, cores or usable_cores())
         try:
+            (folder / "spark").mkdir(exist_ok=True)  # notes without it tell that it was deleted
             settle(folder / "spark")
             write_notes(folder, notes)
         except OSError as cause:

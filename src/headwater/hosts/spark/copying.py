@@ -47,6 +47,8 @@ def copy_checkpoint(folder: Path, to: Path) -> Inspection:
 def _copy_files(folder: Path, to: Path) -> None:
     """Every file with its checksums. The notes come last: a copy that was cut off is none."""
     notes = folder / "headwater" / "run.json"
+    if (folder / "spark").is_dir():
+        (to / "spark").mkdir(parents=True)  # also where nothing is in it yet
     for path in [*(path for path in files_of(folder) if path != notes), notes]:
         target = to / path.relative_to(folder)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,8 +155,7 @@ def _is_intact(folder: Path, path: Path) -> bool | None:
 def _missing(folder: Path) -> Iterator[tuple[str, str]]:
     """Files that are not there though others speak of them."""
     offsets, commits = _numbers(folder, "offsets"), _numbers(folder, "commits")
-    if (offsets or commits) and not (folder / "spark" / "metadata").is_file():
-        yield "spark/metadata", "it is missing"
+    yield from ((name, "it is missing") for name in _missing_parts(folder, offsets, commits))
     for log, numbers in (("offsets", offsets), ("commits", commits)):
         for number in range(min(numbers, default=0), max(numbers, default=-1)):
             if number not in numbers:
@@ -169,6 +168,30 @@ def _missing(folder: Path) -> Iterator[tuple[str, str]]:
         beside = path.with_name(path.name[1:-4])
         if is_checksum_file(path) and not beside.name.startswith(".") and not beside.exists():
             yield str(beside.relative_to(folder)), "it is missing"
+
+
+def _missing_parts(folder: Path, offsets: Set[int], commits: Set[int]) -> Iterator[str]:
+    """What Spark makes in this order: its folder (which we make before our notes), its metadata, and with the first batch the others.
+
+    The first files of an input are numbered after the metadata is written, so that numbers without it tell of a run.
+    """
+    spark = folder / "spark"
+    if not spark.is_dir():
+        if (folder / "headwater" / "run.json").exists():
+            yield "spark"
+        return
+    state = (spark / "state").is_dir()
+    if not (spark / "metadata").is_file() and (offsets or commits or state or _has_numbered(folder)):
+        yield "spark/metadata"
+    if state and not offsets:
+        yield "spark/offsets"
+    if commits and not state:
+        yield "spark/state"
+
+
+def _has_numbered(folder: Path) -> bool:
+    """Whether files of an input were numbered."""
+    return any(path.stat().st_size for path in (folder / "headwater" / "files").glob("*.jsonl"))
 
 
 def _layouts(spark: Path) -> Iterator[Path]:
