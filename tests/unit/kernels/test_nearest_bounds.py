@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from headwater.kernels.nearest import NearestKernel, fields
+from headwater.kernels.nearest.packing import runs_of, spans
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import (
@@ -125,3 +126,28 @@ def test_an_audit_goes_on_after_a_restart_with_other_points():
     rest = tides(200).take(slice(90, None))
     run(before, (rest, END), state=again, counts=counts)
     assert counts == straight
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_what_a_step_writes_does_not_follow_the_recent_objects(by_rows):
+    window = {"window_us": None, "window_rows": 8_000} if by_rows else {"window_us": 10_000 * SECOND}
+    kernel = NearestKernel(SCHEMA, [replace(QUERY, **window)], recent=2_999)
+    values = np.random.default_rng(0).random(6_000)
+    state = run(kernel, (rows(values), 6_000 * SECOND))
+    recent = state.fields[0].recent
+    assert len(recent) == 3_000
+    saved = kernel.save(state)
+    assert len(encode(saved.values)) < 2_000
+    back = (
+        kernel.load(Saved(decode(encode(saved.values)), saved.logs, saved.stores), BEGINNING).fields[0].recent
+    )
+    assert back.seqs.tolist() == recent.seqs.tolist() == list(range(3_000, 6_000))
+    assert (back.clocks.tolist(), back.times.tolist()) == (recent.clocks.tolist(), recent.times.tolist())
+    assert back.values.tolist() == recent.values.tolist()
+
+
+def test_numbers_that_follow_one_another_are_written_as_runs():
+    for numbers in ([], [0], [7, 8, 9], [0, 2, 3, 9, 10, 11, 20]):
+        runs = runs_of(np.array(numbers, np.int64))
+        assert spans(*np.ascontiguousarray(runs.T)).tolist() == numbers
+    assert runs_of(np.array([0, 2, 3, 9])).tolist() == [[0, 1], [2, 2], [9, 1]]

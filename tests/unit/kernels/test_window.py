@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from headwater.kernels.correlate import window as window_of_rows
-from headwater.kernels.correlate.window import Tape, Window
+from headwater.kernels.correlate.window import Window
+from headwater.kernels.tape import Tape
 from headwater.model import Column, ColumnType, Rows, strings
 
 STRING, BIGINT = ColumnType.STRING, ColumnType.BIGINT

@@ -1,8 +1,7 @@
 """The rows that may still be part of an answer, as columns that grow at one end and are forgotten at the other.
 
 Rule 1  Rows are numbered on and on; the window holds those from `first` to `end`.
-Rule 2  Appending never changes what an earlier window shows. It writes behind the end of memory that nobody else has
-        written behind, or else copies: a step repeated from an old state takes the second way.
+Rule 2  Appending never changes what an earlier window shows (see `tape`).
 Rule 3  Strings of all rows share one list of names, which grows with new ones and is made anew when most of them are gone.
 Memory  The rows of the longest δt that matched some clause, at most doubled by the room to grow.
 """
@@ -16,54 +15,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.tape import Tape
 from headwater.model import Column, ColumnType, Rows, compacted
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 _ROOM: Final = 64
-"""The least room of a tape. Behind FOLLOW there is a window for each interest, and most hold few rows."""
+"""Names beside those of the rows that a list of names has at least. Behind FOLLOW there is a window for each interest, and most hold few rows."""
 _MANY_ROWS: Final = 4
 """So many names for each value of a column are few enough to hand them all over."""
 _HASH_OF_NONE: Final = -1
 """What `hash` never gives."""
 MOST_RECENT: Final = 16_384
 """Texts among which those of new rows are looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tape:
-    """`buffer[start:stop]`; `written[0]` says how far the buffer has been written by anyone."""
-
-    buffer: NDArray[Any]
-    start: int
-    stop: int
-    written: list[int]
-
-    @classmethod
-    def of(cls, values: NDArray[Any]) -> Tape:
-        """A tape with room for as much again."""
-        buffer = np.empty(max(_ROOM, 2 * len(values)), values.dtype)
-        buffer[: len(values)] = values
-        return cls(buffer, 0, len(values), [len(values)])
-
-    @property
-    def shown(self) -> NDArray[Any]:
-        """What is on it."""
-        return self.buffer[self.start : self.stop]
-
-    def append(self, values: NDArray[Any]) -> Tape:
-        """With values at the end."""
-        stop = self.stop + len(values)
-        if self.written[0] != self.stop or stop > len(self.buffer):
-            return Tape.of(np.concatenate([self.shown, values]))
-        self.buffer[self.stop : stop] = values
-        self.written[0] = stop
-        return Tape(self.buffer, self.start, stop, self.written)
-
-    def drop(self, count: int) -> Tape:
-        """Without the first `count` values."""
-        return Tape(self.buffer, self.start + count, self.stop, self.written)
 
 
 class Names:

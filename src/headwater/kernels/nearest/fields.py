@@ -23,9 +23,10 @@ from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
 from headwater.kernels.nearest.limits import RECENT_OF_LANE, r_star, recent_rows
 from headwater.kernels.nearest.members import by_place, identities, matches
 from headwater.kernels.nearest.objects import NUMBER
-from headwater.kernels.nearest.packing import packed, spans, unpack
+from headwater.kernels.nearest.packing import packed, runs_of, spans, unpack
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.kernels.tape import Tape
 from headwater.model import (
     BEGINNING,
     Instant,
@@ -64,13 +65,69 @@ _EMISSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Objects that are recent, lane by lane and in order: coordinates, event times, clocks, numbers and lanes."""
+    """Objects that are recent, lane by lane and in order: coordinates, event times, clocks, numbers and lanes.
 
-    values: Real
-    times: Whole
-    clocks: Whole
-    seqs: Whole
-    lanes: Whole
+    They are many, and few of them change with a step: on tapes the others stay where they are.
+    """
+
+    on_values: Tape
+    on_times: Tape
+    on_clocks: Tape
+    on_seqs: Tape
+    on_lanes: Tape
+
+    @classmethod
+    def of(cls, values: Real, times: Whole, clocks: Whole, seqs: Whole, lanes: Whole) -> Recent:
+        """Recent objects in arrays."""
+        return cls(*map(Tape.over, (values, times, clocks, seqs, lanes)))
+
+    def __len__(self) -> int:
+        return self.on_seqs.stop - self.on_seqs.start
+
+    @property
+    def values(self) -> Real:
+        """float64[n, dimensions]."""
+        return self.on_values.shown
+
+    @property
+    def times(self) -> Whole:
+        """int64[n]."""
+        return self.on_times.shown
+
+    @property
+    def clocks(self) -> Whole:
+        """int64[n]."""
+        return self.on_clocks.shown
+
+    @property
+    def seqs(self) -> Whole:
+        """int64[n]."""
+        return self.on_seqs.shown
+
+    @property
+    def lanes(self) -> Whole:
+        """int64[n]."""
+        return self.on_lanes.shown
+
+    def append(self, values: Real, times: Whole, clocks: Whole, seqs: Whole, lanes: Whole) -> Recent:
+        """With objects at the end."""
+        return Recent(
+            self.on_values.append(values),
+            self.on_times.append(times),
+            self.on_clocks.append(clocks),
+            self.on_seqs.append(seqs),
+            self.on_lanes.append(lanes),
+        )
+
+    def drop(self, count: int) -> Recent:
+        """Without the first ones."""
+        return Recent(
+            self.on_values.drop(count),
+            self.on_times.drop(count),
+            self.on_clocks.drop(count),
+            self.on_seqs.drop(count),
+            self.on_lanes.drop(count),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +247,7 @@ class Field:
             np.tile(self.k, lanes),
             np.zeros((0, 3), np.int64),
             np.zeros(0),
-            Recent(np.zeros((0, self.points.shape[1])), none, none, none, none),
+            Recent.of(np.zeros((0, self.points.shape[1])), none, none, none, none),
             no_grid(len(self)),
         )
 
@@ -305,8 +362,7 @@ class Field:
             "numbers": state.ids[:, band.SEQ],
             "clocks": None if self.by_time else state.ids[:, band.CLOCK],
             "flags": state.ids[:, band.FLAGS].astype(np.uint8),
-            "recent": state.recent.seqs,
-            "recent_clocks": None if self.by_time else state.recent.clocks,
+            "recent_runs": runs_of(state.recent.seqs),
         }
 
     def knows(self, values: Mapping[str, Any]) -> bool:
@@ -328,7 +384,9 @@ class Field:
         times = objects[time].values
         ids[:, band.CLOCK] = times[rows] if self.by_time else values["clocks"][chosen]
         positions = coordinates(objects, self.example.attributes, self.example.metric)
-        recent = np.searchsorted(objects[NUMBER].values, values["recent"])
+        numbers = spans(*np.ascontiguousarray(values["recent_runs"].T))
+        recent = np.searchsorted(objects[NUMBER].values, numbers)
+        seen = int(values["seen"][0])
         return replace(
             self.start(since),
             seen=np.array(values["seen"]),
@@ -338,11 +396,11 @@ class Field:
             limits=np.where(known, values["limits"].astype(np.int64)[old], self.k),
             ids=ids,
             scores=self._scores(positions, rows, np.repeat(np.arange(len(self)), lengths)),
-            recent=Recent(
+            recent=Recent.of(
                 positions[recent],
                 times[recent],
-                times[recent] if self.by_time else np.array(values["recent_clocks"]),
-                np.array(values["recent"]),
+                times[recent] if self.by_time else np.arange(seen - len(recent), seen),
+                numbers,
                 np.zeros(len(recent), np.int64),
             ),
         )
@@ -380,6 +438,8 @@ class Field:
         """Recent and new objects, lane by lane; where each lane's rows, its new rows and its end are; objects seen then."""
         recent = state.recent
         many = len(state.seen)
+        if many == 1:
+            return self._table_of_one(state, rows, lane, time)
         order = by_partition(np.concatenate([recent.lanes, lane]), many)
         fresh = np.bincount(lane, minlength=many)
         ends = np.cumsum(np.bincount(recent.lanes, minlength=many) + fresh)
@@ -398,8 +458,19 @@ class Field:
             clocks = np.concatenate([recent.clocks, np.zeros(rows.count, np.int64)])[order]
             place = np.arange(len(order)) - lanes[lane_of, 1]
             clocks = np.where(place >= 0, state.seen[lane_of] + place, clocks)
-        table = Recent(np.ascontiguousarray(values[order]), times[order], clocks, seqs[order], lane_of)
+        table = Recent.of(np.ascontiguousarray(values[order]), times[order], clocks, seqs[order], lane_of)
         return table, lanes, state.seen + fresh
+
+    def _table_of_one(
+        self, state: FieldState, rows: Rows, lane: Whole, time: str
+    ) -> tuple[Recent, Whole, Whole]:
+        """The same for a single lane, where the new objects come after the recent ones."""
+        before, seen = len(state.recent), state.seen + rows.count
+        times = rows[time].values
+        clocks = times if self.by_time else np.arange(int(state.seen[0]), int(seen[0]))
+        positions = coordinates(rows, self.example.attributes, self.example.metric)
+        table = state.recent.append(positions, times, clocks, rows[NUMBER].values, lane)
+        return table, np.array([[0, before, before + rows.count, 0, 0]], np.int64), seen
 
     def _last_clocks(self, table: Recent) -> Whole:
         """The clock of the last object of each row's lane and instant."""
@@ -493,8 +564,10 @@ def _cut(query: NearestQuery) -> int:
 
 def _still_recent(table: Recent, lanes: Whole) -> Recent:
     """The rows that are recent after a step, lane by lane and in order."""
+    if len(lanes) == 1:
+        return table.drop(int(lanes[0, 0]))
     place = np.flatnonzero(np.arange(len(table.times)) >= lanes[table.lanes, 0])
-    return Recent(
+    return Recent.of(
         table.values[place], table.times[place], table.clocks[place], table.seqs[place], table.lanes[place]
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from headwater.kernels.nearest.distance import told_distance
 from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
 from headwater.kernels.nearest.lanes import Lanes, LanesState, candidates_in
 from headwater.kernels.nearest.members import matches
-from headwater.kernels.nearest.objects import NUMBER, ObjectStore, find, no_rows, numbered_rows
+from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
@@ -44,6 +44,9 @@ from headwater.model import (
 )
 
 Whole = NDArray[np.int64]
+
+_FAR_APART: Final = 32
+"""Numbers that are farther apart than that, taking them together, are sorted; others are marked in a table."""
 
 _CHANGES = np.array(["leave", "enter"], object)
 
@@ -140,13 +143,13 @@ class NearestKernel:
         last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
         audits = self._audit(state, fields, [part.events for part in told], last, counts)
         whole = [part for part in fields if isinstance(part, FieldState)]
-        wanted, recent_from = _needed(whole, state.count + rows.count)
+        needed = _needed(whole, state.count, state.count + rows.count)
         following = NearestState(
             watermark,
             state.count + rows.count,
             last,
             tuple(fields),
-            state.objects.after(arrived, wanted, recent_from) if whole else state.objects,
+            state.objects.after(arrived, needed) if whole else state.objects,
             audits,
         )
         answers = self._answers(told)
@@ -431,15 +434,17 @@ class NearestKernel:
         return joined["point"].take(places)
 
 
-def _needed(fields: Sequence[FieldState], count: int) -> tuple[Whole, int]:
-    """The numbers of all objects that are candidates or recent, ascending; and from which on they are recent."""
-    numbers = [part.ids[:, band.SEQ] for part in fields] + [part.recent.seqs for part in fields]
-    oldest = min((int(part.min()) for part in numbers if len(part)), default=count)
-    is_needed = np.zeros(count - oldest, np.bool_)
-    for part in numbers:
-        is_needed[part - oldest] = True
-    recent_from = min((int(part.recent.seqs[0]) for part in fields if len(part.recent.seqs)), default=count)
-    return np.flatnonzero(is_needed) + oldest, recent_from
+def _needed(fields: Sequence[FieldState], first: int, count: int) -> Needed:
+    """The objects that are candidates or recent; those from the number `first` on have just come."""
+    recent_from = min((int(part.recent.seqs[0]) for part in fields if len(part.recent)), default=count)
+    candidates = _different([part.ids[:, band.SEQ] for part in fields])
+    came = max(first, recent_from)
+    fresh = [part.recent.seqs[np.searchsorted(part.recent.seqs, came) :] for part in fields]
+    return Needed(
+        candidates[: np.searchsorted(candidates, recent_from)],
+        _different([*fresh, candidates[np.searchsorted(candidates, came) :]]),
+        recent_from,
+    )
 
 
 def _finite(distance: NDArray[np.float64]) -> Column:
@@ -463,11 +468,15 @@ def _in_order(told: Whole, chosen: NDArray[np.bool_]) -> Whole:
 
 
 def _different(parts: Sequence[Whole]) -> Whole:
-    """All numbers that occur, ascending and once; they lie close together."""
-    low, high = min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
+    """All numbers that occur, ascending and once."""
+    numbers = np.concatenate([np.zeros(0, np.int64), *parts])
+    if not len(numbers):
+        return numbers
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low > _FAR_APART * len(numbers):
+        return np.unique(numbers)
     occurs = np.zeros(high - low + 1, np.bool_)
-    for part in parts:
-        occurs[part - low] = True
+    occurs[numbers - low] = True
     return np.flatnonzero(occurs) + low
 
 

@@ -292,7 +292,7 @@ class Lanes:
         chosen = Rows(needed, len(places))
         times = chosen[time].values
         clocks = times if self.field.by_time else spans(seen - many, many)
-        return Recent(
+        return Recent.of(
             coordinates(chosen, example.attributes, example.metric),
             times,
             clocks,

@@ -27,6 +27,18 @@ NUMBER: Final = "#"
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """Which objects are needed after a step, by number, ascending: all from `recent_from` on are recent.
+
+    `older` are the candidates before that, `fresh` what is needed of those from there on that the step brought.
+    """
+
+    older: Whole
+    fresh: Whole
+    recent_from: int
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectStore:
     """The stored rows: older candidates, and everything recent, which is from the number `recent_from` on."""
 
@@ -46,21 +58,22 @@ class ObjectStore:
             found.append(chunk.rows.take(slice(begin, None)) if begin else chunk.rows)
         return found
 
-    def after(self, arrived: Rows, wanted: Whole, recent_from: int) -> ObjectStore:
-        """When a step is done: `wanted` are the numbers that are still needed, ascending; from `recent_from` on all are recent."""
+    def after(self, arrived: Rows, needed: Needed) -> ObjectStore:
+        """When a step is done: with what is needed of the rows that arrived and of those that are recent no more."""
+        older, recent_from = needed.older, needed.recent_from
         kept = self.kept
         for rows in (*self._recent_parts(), arrived):
             numbers = rows[NUMBER].values
-            chosen = (numbers < recent_from) & _among(numbers, wanted)
-            kept = kept.append(rows.take(np.flatnonzero(chosen)), NUMBER)
-        kept = kept.since(int(wanted[0])) if len(wanted) else Log((), kept.next_number)
+            if leaving := int(np.searchsorted(numbers, recent_from)):
+                chosen = np.flatnonzero(_among(numbers[:leaving], older))
+                kept = kept.append(rows.take(chosen), NUMBER)
+        kept = kept.since(int(older[0])) if len(older) else Log((), kept.next_number)
         stored = sum(chunk.rows.count for chunk in kept.chunks)
-        if stored > 2 * np.searchsorted(wanted, recent_from) + CHUNK_ROWS:
+        if stored > 2 * len(older) + CHUNK_ROWS:
             parts = [chunk.rows for chunk in kept.chunks]
-            needed = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, wanted))) for rows in parts]
-            kept = Log((), kept.next_number).append(join_rows(needed), NUMBER)
-        numbers = arrived[NUMBER].values
-        fresh = np.flatnonzero((numbers >= recent_from) & _among(numbers, wanted))
+            wanted = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, older))) for rows in parts]
+            kept = Log((), kept.next_number).append(join_rows(wanted), NUMBER)
+        fresh = np.flatnonzero(_among(arrived[NUMBER].values, needed.fresh))
         recent = self.recent.since(recent_from).append(arrived.take(fresh), NUMBER)
         return ObjectStore(kept, recent, recent_from)
 

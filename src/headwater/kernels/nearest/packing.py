@@ -15,6 +15,12 @@ def spans(begins: Whole, lengths: Whole) -> Whole:
     return np.repeat(begins - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
+def runs_of(numbers: Whole) -> Whole:
+    """int64[runs, 2]: where each run of numbers that follow one another begins, and how many they are; ascending ones."""
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 2) != 1)
+    return np.column_stack([numbers[begins], np.diff(begins, append=len(numbers))])
+
+
 @njit(cache=True)
 def unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
     """Put the entries where the bands begin, and work out what follows from them."""
