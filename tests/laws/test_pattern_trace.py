@@ -12,7 +12,7 @@ from headwater.kernels.pattern.trace import End, Recording
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
-from headwater.query.catalogue import Recognition
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.lowering import make_query
 from headwater.query.patterns.why import Why
 from headwater.query.patterns.words import written_patterns
@@ -27,7 +27,7 @@ STREAM = stream(
 Listed = list[dict[str, Any]]
 
 
-def planned(operator: MatchRecognize) -> tuple[str, Recognition]:
+def planned(operator: MatchRecognize) -> tuple[str, PatternOperator]:
     """The text and the checked pattern of a query; what the checker refuses is left out."""
     try:
         plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))

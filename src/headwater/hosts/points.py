@@ -19,9 +19,9 @@ from headwater.hosts.memory import available_bytes
 from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.words import Algorithm, Metric
 from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
-from headwater.query.catalogue import Neighbourhood
 from headwater.query.groups import QueryPlan
 from headwater.query.neighbours import choose_algorithm, expected_bytes, make_query, share
+from headwater.query.operators.nearest.operator import NearestOperator
 from headwater.query.plan import Plan
 from headwater.query.walk import columns_of
 from headwater.query.words import counted, size_in_words
@@ -121,7 +121,7 @@ def _read(
     for schema in asked_points(plan):
         asking = _asking(plan, schema)
 
-        def fits(count: int, asking: Mapping[str, Neighbourhood] = asking, before: int = taken) -> None:
+        def fits(count: int, asking: Mapping[str, NearestOperator] = asking, before: int = taken) -> None:
             needed = before + sum(expected_bytes(near, count) for near in asking.values())
             if there is not None and needed > there * MEMORY_SHARE:
                 raise _too_many(count, asking, needed, there)
@@ -153,7 +153,7 @@ def _is_geographic(plan: Plan, query: QueryPlan) -> bool:
     return place is not None and place.geographic
 
 
-def _asking(plan: Plan, schema: PointsSchema) -> dict[str, Neighbourhood]:
+def _asking(plan: Plan, schema: PointsSchema) -> dict[str, NearestOperator]:
     """The queries that ask about a set."""
     return {
         query.name: query.neighbourhood
@@ -162,7 +162,7 @@ def _asking(plan: Plan, schema: PointsSchema) -> dict[str, Neighbourhood]:
     }
 
 
-def _too_many(count: int, asking: Mapping[str, Neighbourhood], needed: int, there: int) -> LimitReached:
+def _too_many(count: int, asking: Mapping[str, NearestOperator], needed: int, there: int) -> LimitReached:
     standing = counted(count * len(asking), "standing query")
     names = ", ".join(f"'{name}'" for name in asking)
     points = next(iter(asking.values())).points

@@ -6,44 +6,18 @@ gives is left open, so that one mistake is told once and not again by everything
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import assert_never
 
-from headwater.kernels.correlate.subscription import Emit
-from headwater.kernels.nearest.words import Emission
 from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, StreamSchema
-from headwater.query.catalogue import (
-    RESERVED,
-    Catalogue,
-    CheckedFences,
-    CheckedPoints,
-    CheckedQuery,
-    CheckedStream,
-    Columns,
-    Correlation,
-    Fencing,
-    Following,
-    Neighbourhood,
-    Prediction,
-    Recognition,
-    SelectList,
-    Suppression,
-)
+from headwater.query.answer_columns import Columns, SelectList
+from headwater.query.catalogue import Catalogue, CheckedFences, CheckedPoints, CheckedQuery, CheckedStream
 from headwater.query.checks.answers import (
-    POLYGON,
     answers_as_stream,
     columns_read,
-    correlation_columns,
-    further_columns,
-    neighbour_columns,
-    prediction_columns,
-    recognition_columns,
-    row_columns,
-    suppression_columns,
-    told_of_neighbours,
     used_of,
 )
 from headwater.query.checks.behind import (
@@ -52,22 +26,21 @@ from headwater.query.checks.behind import (
     check_sources_behind,
     check_stamp_names,
     stamps_in,
+    tells_interests,
 )
 from headwater.query.checks.chain_length import check_chain_length
 from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints, EnoughErrors
 from headwater.query.checks.correlations import check_correlation
-from headwater.query.checks.fence import Fenced, check_fencing, fence_columns, is_roaming
+from headwater.query.checks.fence import Fenced, check_fencing, is_roaming
 from headwater.query.checks.follow import (
     Events,
     check_following,
     events_schema,
-    interest_columns,
-    stamp_columns,
 )
 from headwater.query.checks.nearest import check_neighbourhood
 from headwater.query.checks.patterns import check_recognition
-from headwater.query.checks.predict import check_prediction, why_no_polygon
+from headwater.query.checks.predict import check_prediction
 from headwater.query.checks.selects import check_select_list, check_where
 from headwater.query.checks.sets import check_fences, check_points
 from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
@@ -75,9 +48,12 @@ from headwater.query.checks.streams import check_stream
 from headwater.query.checks.suppress import check_suppression
 from headwater.query.expand import expand
 from headwater.query.history import MOST_HISTORY_US, check_history
+from headwater.query.operators import AnyOperator, FenceOperator, FollowOperator, SelectOperator
+from headwater.query.operators.contract import Beside
 from headwater.query.parse import parse
 from headwater.query.syntax.tokens import MOST_ERRORS
 from headwater.query.tree import (
+    Correlate,
     CreateFences,
     CreatePoints,
     CreateQuery,
@@ -92,23 +68,10 @@ from headwater.query.tree import (
     Suppress,
 )
 from headwater.query.tree.nearest import EachTarget
-from headwater.query.walk import columns_of
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 
 _Shown = tuple[Columns, SelectList, Columns]
-
-
-class _Asked(NamedTuple):
-    """The operator of a query with every choice made; a plain SELECT has none."""
-
-    correlation: Correlation | None = None
-    recognition: Recognition | None = None
-    neighbourhood: Neighbourhood | None = None
-    suppression: Suppression | None = None
-    prediction: Prediction | None = None
-    following: Following | None = None
-    fencing: Fencing | None = None
 
 
 def check(
@@ -130,7 +93,7 @@ def check(
         script, syntax = parse(text)
     complaints = Complaints(most=MOST_ERRORS)
     complaints.errors += syntax
-    with suppress(EnoughErrors):
+    with contextlib.suppress(EnoughErrors):
         script, broken = _without_chains(script, complaints)
         unread = _names_in(text) if syntax else None
         catalogue = _Checker(script, complaints, unread, broken).run()
@@ -254,7 +217,6 @@ class _Checker:
         )
 
     def _query(self, tree: CreateQuery) -> CheckedQuery | None:
-        select = tree.select
         self.created.sources_exist(tree)
         if id(tree) in self.broken:
             return None
@@ -263,29 +225,26 @@ class _Checker:
         schema = self._schema_read(tree)
         if schema:
             self._check_where(tree, schema, behind)
-        asked = self._operator(tree, schema)
-        if schema is None or (select.operator and not any(asked)):
+        operator = self._operator(tree, schema)
+        if schema is None or operator is None:
             return None
-        if behind and not asked.following:
-            bounded = asked.recognition or asked.neighbourhood or asked.prediction
-            check_bounded(tree, bounded, self.queries, self.streams, self.complaints)
-        stamps = self._stamps_of(tree, asked, behind)
-        shown = self._columns(tree, schema, asked, stamps)
+        if behind and behind != tree.name:
+            check_bounded(tree, operator, self.queries, self.streams, self.complaints)
+        beside = self._schema_of(operator.given_set or operator.reads_beside)
+        if added := operator.stamps(beside):
+            self.stamps.setdefault(tree.name, added)
+        stamps = self.stamps.get(behind, ()) if behind else ()
+        shown = self._columns(tree, schema, operator, beside, stamps)
         if shown is None:
             return None
         answers, selected, columns = shown
-        if asked.neighbourhood:
-            own = answers[: len(answers) - len(stamps)]
-            asked = asked._replace(neighbourhood=_with_further(asked.neighbourhood, own))
-        if asked.prediction:
-            named = {column.name for _, expression, _ in selected for column in columns_of(expression)}
-            told = replace(asked.prediction, polygon=POLYGON[0] in answers, reads=frozenset(named))
-            asked = asked._replace(prediction=told)
-        derived = answers_as_stream(tree.name, schema, columns, self._names_of_key(schema, asked))
+        own = answers[: len(answers) - len(stamps)]
+        operator = operator.having_selected(own, selected)
+        derived = answers_as_stream(tree.name, schema, columns, operator.key_names(schema, beside))
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
             return None
-        return CheckedQuery(tree, *asked, answers, selected, derived, behind)
+        return CheckedQuery(tree, operator, answers, selected, derived, behind)
 
     def _schema_read(self, tree: CreateQuery) -> StreamSchema | None:
         """What a query reads: its source, or the events of a FOLLOW; None where something of it is not known."""
@@ -309,34 +268,34 @@ class _Checker:
             "choose focal objects in FOLLOW (… WHERE …); a SELECT list may name focal, interest and historical",
         )
 
-    def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> _Asked:
-        """What the operator asks for; nothing where something is wrong with it."""
-        operator = tree.select.operator
-        if isinstance(operator, MatchRecognize):
-            return _Asked(recognition=check_recognition(operator, schema, self.complaints))
-        if isinstance(operator, Predict):
-            schemas = [self.schemas.get(source) for source in sources_of(tree)]
-            return _Asked(prediction=check_prediction(operator, schemas, self.complaints))
+    def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> AnyOperator | None:
+        """What the operator asks for; None where something is wrong with it."""
         place_known = self._place_known(tree.select.source)
-        if isinstance(operator, Nearest):
-            self.created.points_exist(operator)
-            target = operator.target
-            points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
-            near = check_neighbourhood(operator, schema, points, self.complaints, place_known=place_known)
-            return _Asked(neighbourhood=near)
-        if isinstance(operator, Suppress):
-            suppressed = check_suppression(operator, schema, self.complaints, place_known=place_known)
-            return _Asked(suppression=suppressed)
-        if isinstance(operator, Follow):
-            return _Asked(following=self._following(tree, operator))
-        if isinstance(operator, Fence):
-            return _Asked(fencing=self._fencing(tree, operator))
-        if operator:
-            found = check_correlation(operator, schema, self.complaints, place_known=place_known)
-            return _Asked(correlation=found)
-        return _Asked()
+        match tree.select.operator:
+            case None:
+                return SelectOperator()
+            case Correlate() as correlate:
+                return check_correlation(correlate, schema, self.complaints, place_known=place_known)
+            case MatchRecognize() as pattern:
+                return check_recognition(pattern, schema, self.complaints)
+            case Nearest() as nearest:
+                self.created.points_exist(nearest)
+                target = nearest.target
+                points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
+                return check_neighbourhood(nearest, schema, points, self.complaints, place_known=place_known)
+            case Suppress() as suppress:
+                return check_suppression(suppress, schema, self.complaints, place_known=place_known)
+            case Predict() as predict:
+                schemas = [self.schemas.get(source) for source in sources_of(tree)]
+                return check_prediction(predict, schemas, self.complaints)
+            case Follow() as follow:
+                return self._following(tree, follow)
+            case Fence() as fence:
+                return self._fencing(tree, fence)
+            case unknown:
+                assert_never(unknown)
 
-    def _following(self, tree: CreateQuery, operator: Follow) -> Following | None:
+    def _following(self, tree: CreateQuery, operator: Follow) -> FollowOperator | None:
         spans = spans_of(tree)
         events = [
             Events(name, self.schemas.get(name), spans[name], self._place_known(name))
@@ -345,7 +304,7 @@ class _Checker:
         focals, place_known = self.schemas.get(operator.focals), self._place_known(operator.focals)
         return check_following(operator, events, focals, self.complaints, focals_place_known=place_known)
 
-    def _fencing(self, tree: CreateQuery, operator: Fence) -> Fencing | None:
+    def _fencing(self, tree: CreateQuery, operator: Fence) -> FenceOperator | None:
         source = tree.select.source
         given = Fenced(
             self.schemas.get(source),
@@ -381,51 +340,23 @@ class _Checker:
 
     def _tells_interests(self, name: str) -> bool:
         query = self.queries.get(name)
-        return query is not None and query.following is not None and query.following.interests
+        return query is not None and tells_interests(query.operator)
 
     def _written(self, name: str) -> str:
         """The name of the query that somebody wrote, for one that is a link of it."""
         created = self.named.get(name)
         return name.rpartition("/")[0] if created and is_hidden(created) else name
 
-    def _stamps_of(self, tree: CreateQuery, asked: _Asked, behind: str | None) -> Columns:
-        """The columns that a FOLLOW adds to the answers of a query."""
-        if asked.following and not asked.following.interests:
-            focals = self.schemas[asked.following.focals]
-            self.stamps.setdefault(tree.name, stamp_columns(focals))
-        return self.stamps.get(behind, ()) if behind else ()
-
     def _columns(
-        self, tree: CreateQuery, schema: StreamSchema, asked: _Asked, stamps: Columns
+        self, tree: CreateQuery, schema: StreamSchema, operator: AnyOperator, beside: Beside, stamps: Columns
     ) -> _Shown | None:
         """What a query's kernel answers and what is selected of it; made once for queries that ask for the same by `*`."""
         before = len(self.complaints.errors)
-        key = None if tree.select.items is not None else _same_columns(schema, asked)
-        if key and key in self.starred:
-            return self.starred[key]
-        further: Columns = ()
-        if asked.correlation:
-            answers, starred = correlation_columns(schema, asked.correlation.clauses, asked.correlation.emit)
-            self._columns_differ(tree, answers)
-        elif asked.recognition:
-            answers, starred = recognition_columns(schema, asked.recognition)
-        elif near := asked.neighbourhood:
-            answers, starred = neighbour_columns(schema, near, self._schema_of_points(near.points))
-            further = further_columns(schema, answers)
-        elif asked.suppression:
-            answers, starred = suppression_columns(schema, asked.suppression)
-        elif asked.prediction:
-            answers, starred = prediction_columns(schema, asked.prediction)
-            further = POLYGON
-            self._polygon_exists(tree, asked.prediction)
-        elif asked.following and asked.following.interests:
-            answers = starred = interest_columns(self.schemas[asked.following.focals])
-        elif asked.fencing:
-            fences = self._schema_of_fences(asked.fencing.fences)
-            assert fences is not None
-            answers = starred = fence_columns(schema, fences)
-        else:
-            answers, starred = row_columns(schema)
+        alike = None if tree.select.items is not None else operator.columns_depend_on
+        if alike and (schema.name, alike) in self.starred:
+            return self.starred[schema.name, alike]
+        answers, starred, further = operator.columns(schema, beside)
+        operator.check_select_list(tree.select.items or (), self.complaints)
         if stamps:
             check_stamp_names(tree, answers, self.complaints)
         scope, starred = (*answers, *further, *stamps), (*stamps, *starred)
@@ -435,57 +366,18 @@ class _Checker:
         used = used_of(further, selected) if further else ()
         answers = (*answers, *used, *stamps) if used or stamps else answers
         shown = answers, selected, columns_read(selected, stamps)
-        if key and len(self.complaints.errors) == before:
-            self.starred[key] = shown
+        if alike and len(self.complaints.errors) == before:
+            self.starred[schema.name, alike] = shown
         return shown
 
-    def _polygon_exists(self, tree: CreateQuery, asked: Prediction) -> None:
-        """A SELECT list names the polygon of an answer only where there is one."""
-        (polygon, _) = POLYGON[0]
-        for item in tree.select.items or ():
-            named = [name for name in columns_of(item.expression) if name.name == polygon]
-            if named and (why := why_no_polygon(asked)):
-                self.complaints.refuse(
-                    "no-polygon",
-                    f"there is no polygon to tell: {why}",
-                    named[0].span or item.span,
-                    "leave it out; begins and ends say when the answer is true",
-                )
-
-    def _names_of_key(self, schema: StreamSchema, asked: _Asked) -> list[str | None]:
-        """The columns of an answer that are a key for those who read it, if they are selected."""
-        if near := asked.neighbourhood:
-            told = dict(told_of_neighbours(schema, near, self._schema_of_points(near.points)))
-            return ["key" if "key" in told else None, None if schema.key in told else schema.key]
-        if asked.prediction and not asked.prediction.pairs:
-            return ["key", schema.key]
-        if asked.fencing:
-            return ["object", schema.key]
-        readings = asked.correlation is not None and asked.correlation.emit is Emit.READINGS
-        return [schema.key, "key"] if readings else [schema.key]
+    def _schema_of(self, name: str | None) -> Beside:
+        """What an operator reads beside FROM, or is given."""
+        if name in self.points:
+            return self.points[name].schema
+        return self._schema_of_fences(name) if name else None
 
     def _schema_of_points(self, name: str | None) -> PointsSchema | None:
         return self.points[name].schema if name in self.points else None
-
-    def _columns_differ(self, tree: CreateQuery, answers: Columns) -> None:
-        """The columns made from clause names must be different from one another and from the reserved ones."""
-        seen: set[str] = set()
-        for name, _ in answers:
-            if name in RESERVED:
-                self.complaints.refuse(
-                    "reserved-column",
-                    f"a clause would give a column '{name}', which every answer has already",
-                    tree.select.operator.span if tree.select.operator else tree.span,
-                    "name the clause with AS",
-                )
-            elif name in seen:
-                self.complaints.refuse(
-                    "duplicate-name",
-                    f"two columns of the answer would be named '{name}'",
-                    tree.select.operator.span if tree.select.operator else tree.span,
-                    "name the clauses with AS",
-                )
-            seen.add(name)
 
 
 def _without_chains(script: Script, complaints: Complaints) -> tuple[Script, frozenset[int]]:
@@ -508,23 +400,6 @@ def _reads_further(statement: Statement) -> bool:
     if not isinstance(statement, CreateQuery):
         return False
     return bool(statement.select.chain or statement.select.further_sources)
-
-
-def _same_columns(schema: StreamSchema, asked: _Asked) -> object | None:
-    """What the columns of `*` depend on, for operators of which there are thousands."""
-    if (correlation := asked.correlation) is not None:
-        return schema.name, correlation.emit, tuple((c.name, c.attribute) for c in correlation.clauses)
-    if (near := asked.neighbourhood) is not None:
-        every = near.emission is Emission.EVERY
-        return schema.name, near.points, near.metric.ranks_values, near.per, every, near.columns
-    return None
-
-
-def _with_further(near: Neighbourhood, answers: Columns) -> Neighbourhood:
-    """The columns that the SELECT list names besides stand last among the answers, under their own names."""
-    names = [name for name, _ in answers]
-    further = names[names.index(near.columns[-1][0]) + 1 :]
-    return replace(near, columns=(*near.columns, *((name, name) for name in further)))
 
 
 def _names_in(text: str) -> frozenset[str]:

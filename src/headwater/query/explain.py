@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from headwater.kernels.correlate.book import is_plain
-from headwater.kernels.correlate.subscription import Emit, Subscription
+from headwater.kernels.correlate.subscription import Emit
 from headwater.model import FencesSchema, PointsSchema, StreamSchema
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
@@ -33,6 +33,8 @@ from headwater.query.nearest_words import (
     zones_of_points_in_words,
 )
 from headwater.query.nearest_words import state_in_words as state_of_nearest
+from headwater.query.operators import CorrelateOperator
+from headwater.query.operators.correlate.plan import make_subscription
 from headwater.query.patterns.drawing import as_dot, as_text, draw
 from headwater.query.patterns.words import (
     all_conditions,
@@ -130,7 +132,7 @@ def dot(plan: Plan) -> str:
     )
 
 
-def bytes_per_row(source: StreamSchema, subscriptions: Iterable[Subscription]) -> int:
+def bytes_per_row(source: StreamSchema, subscriptions: Iterable[CorrelateOperator]) -> int:
     """What a kernel holds for one remembered row: its time, key, place, and the attributes of all clauses."""
     place = (source.place.x, source.place.y) if source.place else ()
     names = {source.time, source.key, *place}
@@ -245,10 +247,10 @@ def _query(plan: Plan, query: QueryPlan, written: MatchRecognize | None) -> str:
     entries: list[Entry] = [("reads", query.reads)]
     if query.where is not None:
         entries.append(("where", _wrapped(show(query.where))))
-    if query.subscription:
-        entries.append(("clauses", aligned(clauses_in_words(query.subscription, source))))
-        entries.append(("together", _wrapped(condition_in_words(query.subscription))))
-        entries.append(("answers", emission_in_words(query.subscription)))
+    if query.correlation:
+        entries.append(("clauses", aligned(clauses_in_words(query.correlation, source))))
+        entries.append(("together", _wrapped(condition_in_words(query.correlation))))
+        entries.append(("answers", emission_in_words(query.correlation)))
     elif written:
         entries += _pattern(query, written)
     elif query.neighbourhood:
@@ -335,9 +337,9 @@ def _why_there(plan: Plan, query: QueryPlan) -> str:
         return "by its name: other operators read its answers, so all its partitions meet in this one zone"
     if (near := query.neighbourhood) and (near.points or near.per):
         return "by its name: all that it asks about is answered in this one zone"
-    if query.subscription and query.subscription.region:
+    if query.correlation and query.correlation.region:
         return "by its region: queries on the same region share it, and rows elsewhere do not come here"
-    if query.subscription and query.subscription.sensors:
+    if query.correlation and query.correlation.sensors:
         return "by its sensors: queries on the same sensors share it, and rows of others do not come here"
     return "by its name: rows from everywhere that it can use meet in this one zone"
 
@@ -358,14 +360,14 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         return state_of_following(query, [plan.stream(name) for name in query.following.events])
     if query.fencing:
         return state_of_fencing(query.fencing)
-    asked = query.subscription
+    asked = query.correlation
     if asked is None:
         return "none"
     here = plan.zone_of(query.name)
     mates = [
-        other.subscription
+        other.correlation
         for other in plan.queries
-        if other.subscription and other.reads == query.reads and plan.zone_of(other.name) == here
+        if other.correlation and other.reads == query.reads and plan.zone_of(other.name) == here
     ]
     row = bytes_per_row(plan.stream(query.reads), mates)
     longest = duration_in_words(max(mate.within_us for mate in mates))
@@ -374,7 +376,9 @@ def _state(plan: Plan, query: QueryPlan) -> str | list[str]:
         f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row, once for all queries of the kernel",
         f"{size_in_words(own)} for the query itself",
     ]
-    if asked.emit is not Emit.LATEST or not is_plain(asked):
+    if asked.emit is not Emit.LATEST or not is_plain(
+        make_subscription(asked, name=query.name, fingerprint="", shape=query.shape, where=None)
+    ):
         told[1] += f", and {size_in_words(BYTES_PER_MATCH)} for each match of its clauses in that time"
     return told
 
@@ -385,7 +389,7 @@ def _others(plan: Plan, queries: Sequence[QueryPlan]) -> str:
         ("named", _wrapped(listed([query.name for query in queries]))),
         ("zones", _by_zone(plan, queries)),
     ]
-    if asked := [query.subscription for query in queries if query.subscription]:
+    if asked := [query.correlation for query in queries if query.correlation]:
         longest = duration_in_words(max(subscription.within_us for subscription in asked))
         row = bytes_per_row(plan.stream(first.reads), asked)
         clauses = sum(len(subscription.clauses) for subscription in asked)
@@ -407,7 +411,7 @@ def _others(plan: Plan, queries: Sequence[QueryPlan]) -> str:
 
 def _shared(plan: Plan) -> str:
     entries: list[Entry] = [("zones", _by_zone(plan, plan.queries))]
-    regions = Counter(query.subscription.region for query in plan.queries if query.subscription)
+    regions = Counter(query.correlation.region for query in plan.queries if query.correlation)
     together = [(region, count) for region, count in regions.most_common() if region and count > 1]
     if together:
         told = [
@@ -460,7 +464,7 @@ def _shared(plan: Plan) -> str:
 
 def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
     """What is matched for a query: clauses that are equal in this are one to the kernel."""
-    asked = query.subscription
+    asked = query.correlation
     if asked is None:
         return
     for clause in asked.clauses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.kernels.fence.words import Detect
-from headwater.query.catalogue import Fencing
+from headwater.query.operators.fence.operator import FenceOperator
 from headwater.query.words import duration_in_words, size_in_words
 
 OBJECT_BYTES: Final = 28
@@ -25,7 +25,7 @@ _TOLD: Final = {
 Entry = tuple[str, str | list[str]]
 
 
-def fencing_in_words(asked: Fencing) -> list[Entry]:
+def fencing_in_words(asked: FenceOperator) -> list[Entry]:
     """What the query wants to know."""
     told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in asked.detect)
     return [
@@ -35,7 +35,7 @@ def fencing_in_words(asked: Fencing) -> list[Entry]:
     ]
 
 
-def state_of_fencing(asked: Fencing) -> list[str]:
+def state_of_fencing(asked: FenceOperator) -> list[str]:
     """What it remembers."""
     forget = duration_in_words(asked.forget_us)
     each = size_in_words(OBJECT_BYTES)
@@ -48,7 +48,7 @@ def state_of_fencing(asked: Fencing) -> list[str]:
     ]
 
 
-def zones_of_fencing(asked: Fencing, zones: int, key: str) -> str:
+def zones_of_fencing(asked: FenceOperator, zones: int, key: str) -> str:
     """Where objects and fences are."""
     if asked.moving:
         return f"all {zones} (from 0): each has every fence, and the objects that live in it"
@@ -60,7 +60,7 @@ def fences_in_words(name: str) -> str:
     return f"once, before the first row, from --input {name}=PATH.geojson; one index for all of them"
 
 
-def _fences(asked: Fencing) -> str:
+def _fences(asked: FenceOperator) -> str:
     if not asked.moving:
         return f"the polygons '{asked.fences}', which stand still"
     if asked.radius_m is not None:

@@ -11,9 +11,9 @@ import numpy as np
 from headwater.kernels.fence.question import FenceQuery, Fences, Placed, Taking
 from headwater.kernels.fence.shapes import of_rings
 from headwater.model import GEOMETRY, FencesSchema, Rows, StreamSchema, order_of
-from headwater.query.catalogue import Fencing
 from headwater.query.expressions import condition
 from headwater.query.merges import Merge
+from headwater.query.operators.fence.operator import FenceOperator
 from headwater.query.polygons import rings_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Reading:
         return Taking(place, self.merge.names(place))
 
 
-def fences_of(asked: Fencing, schema: FencesSchema, rows: Rows, *, geographic: bool) -> Fences:
+def fences_of(asked: FenceOperator, schema: FencesSchema, rows: Rows, *, geographic: bool) -> Fences:
     """The fences of a set for which the condition holds, in the order of their names."""
     if asked.where is not None and rows.count:
         rows = rows.take(np.flatnonzero(condition(asked.where)(rows)))

@@ -7,8 +7,8 @@ from typing import Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Following
 from headwater.query.groups import QueryPlan
+from headwater.query.operators.follow.operator import FollowOperator
 from headwater.query.printer import show
 from headwater.query.reach import history_us
 from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
@@ -105,7 +105,7 @@ def _windows(query: QueryPlan) -> str:
     )
 
 
-def _region(asked: Following) -> str:
+def _region(asked: FollowOperator) -> str:
     if asked.radius_m is not None:
         return f"at most {asked.radius_m:g} m around it, border included"
     if asked.box_m is not None:
@@ -113,7 +113,7 @@ def _region(asked: Following) -> str:
     return f"the polygon in its column '{asked.shape}', border included"
 
 
-def _update(asked: Following) -> str:
+def _update(asked: FollowOperator) -> str:
     match asked.update:
         case Update.ALWAYS:
             return "with every location update"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,22 @@ from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.model import Kernel, RowCondition, Rows, StreamSchema
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Fencing, Following, Neighbourhood, Prediction, Recognition, Suppression
 from headwater.query.expressions import condition
 from headwater.query.fencings import Reading, make_fence_query
 from headwater.query.followings import Behind, events_of, make_follow_query
 from headwater.query.merges import merged_name
 from headwater.query.neighbours import make_query, share
+from headwater.query.operators import (
+    AnyOperator,
+    CorrelateOperator,
+    FenceOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SuppressOperator,
+)
+from headwater.query.operators.correlate.plan import make_subscription
+from headwater.query.operators.views import OperatorViews
 from headwater.query.patterns.passing import wanted_rows
 from headwater.query.predictions import make_predict_query, make_suppress_query
 from headwater.query.tree import Expression
@@ -33,11 +43,10 @@ Wanted = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPlan:
-    """One query, ready to run; `kind` is "correlate", "pattern", "nearest", "suppress", "predict", "follow", "fence" or "select".
+class QueryPlan(OperatorViews):
+    """One query, ready to run.
 
-    `fingerprint` changes with the meaning of the query and of all it reads. `subscription.where` says whether there is a
-    WHERE; its place in a kernel's list of conditions is settled when the kernel is made. `schema` is the query's answers
+    `fingerprint` changes with the meaning of the query and of all it reads. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
     `points` of a NEAREST are None as long as they have not been given. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
@@ -50,53 +59,47 @@ class QueryPlan:
 
     name: str
     reads: str
-    kind: str
+    operator: AnyOperator
     fingerprint: str
     zone_key: str
     shape: int
-    subscription: Subscription | None
-    recognition: Recognition | None
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
-    neighbourhood: Neighbourhood | None = None
     points: Points | None = None
     scatter: str | None = None
     parts: int = 1
     audit: float = 0.0
-    suppression: Suppression | None = None
-    prediction: Prediction | None = None
     shared: bool = False
     hidden: bool = False
-    following: Following | None = None
     behind: str | None = None
     before_us: int = 0
     window_us: int = 0
     left_off: frozenset[Saving] = frozenset()
-    fencing: Fencing | None = None
     fences: Fences | None = None
 
     @property
-    def joins(self) -> bool:
-        """Whether it is a PREDICT of pairs, or of more."""
-        return self.prediction is not None and len(self.prediction.aliases) > 1
-
-    @property
-    def has_moving_fences(self) -> bool:
-        """Whether it is a FENCE of fences that move."""
-        return self.fencing is not None and self.fencing.moving
+    def kind(self) -> str:
+        """Which kernel answers it."""
+        return self.operator.kind
 
     @property
     def is_inside(self) -> bool:
         """Whether it runs inside a FOLLOW, not beside it."""
-        return self.behind is not None and self.following is None
+        return self.behind is not None and self.behind != self.name
 
     @property
     def wanted(self) -> Expression | None:
         """A condition that holds for every row it can use, be it a plain SELECT or a pattern; None: for any row."""
-        if self.is_inside and self.fencing and self.fencing.moving and not self.fencing.roaming:
+        operator = self.operator
+        if (
+            isinstance(operator, FenceOperator)
+            and self.is_inside
+            and operator.moving
+            and not operator.roaming
+        ):
             return None  # one stream may be both positions and fences
-        return wanted_rows(self.recognition, self.where)
+        return wanted_rows(operator if isinstance(operator, PatternOperator) else None, self.where)
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""
@@ -161,12 +164,12 @@ def make_group(
                 query.fingerprint,
                 query.shape,
                 conditions.place(query.where, query.spread, home),
-                query.recognition,
+                query.operator,
                 source,
                 apart=apart,
             )
             for query in queries
-            if query.recognition
+            if isinstance(query.operator, PatternOperator)
         ]
         kernel = PatternKernel(source, asked, conditions.listed)
     elif kind == "nearest":
@@ -181,14 +184,14 @@ def make_group(
             source,
             [
                 make_suppress_query(
-                    query.suppression,
+                    query.operator,
                     name=query.name,
                     fingerprint=query.fingerprint,
                     shape=query.shape,
                     where=conditions.place(query.where, query.spread, home),
                 )
                 for query in queries
-                if query.suppression
+                if isinstance(query.operator, SuppressOperator)
             ],
             conditions.listed,
         )
@@ -199,15 +202,15 @@ def make_group(
             source,
             [
                 make_predict_query(
-                    query.prediction,
+                    query.operator,
                     name=query.name,
                     fingerprint=query.fingerprint,
                     shape=query.shape,
                     where=conditions.place(query.where, query.spread, home),
-                    share=(zone, zones) if query.shared and query.joins and zones > 1 else None,
+                    share=(zone, zones) if query.shared and query.operator.pairs and zones > 1 else None,
                 )
                 for query in queries
-                if query.prediction
+                if isinstance(query.operator, PredictOperator)
             ],
             conditions.listed,
         )
@@ -293,11 +296,11 @@ def make_fence_group(
             query,
             reading,
             where=conditions.place(query.where, query.spread, home),
-            fence_where=conditions.place(query.fencing.where) if query.fencing.moving else None,
-            share=(zone, zones) if query.shared and query.fencing.moving and zones > 1 else None,
+            fence_where=conditions.place(query.operator.where) if query.operator.moving else None,
+            share=(zone, zones) if query.shared and query.operator.moving and zones > 1 else None,
         )
         for query, reading in zip(queries, readings, strict=True)
-        if query.fencing
+        if isinstance(query.operator, FenceOperator)
     ]
     kernel = FenceKernel(source, asked, conditions.listed)
     return Group(f"fence:{source.name}", source.name, tuple(query.name for query in queries), kernel)
@@ -305,12 +308,14 @@ def make_fence_group(
 
 def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int) -> Callable[[Rows], Wanted]:
     """A function from rows of `source` to bool[zones, n]: which zones can use each row."""
-    correlating = [query for query in queries if query.subscription]
+    correlating = [query for query in queries if isinstance(query.operator, CorrelateOperator)]
     conditions = _Conditions()
     subscriptions = _subscriptions(correlating, conditions)
     homes = [zone_of(query.zone_key, zones) for query in correlating]
     routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
-    whole = [query for query in queries if query.subscription is None and not query.spread]
+    whole = [
+        query for query in queries if not isinstance(query.operator, CorrelateOperator) and not query.spread
+    ]
     plain = {
         (zone, repr(query.wanted)): condition(query.wanted) if query.wanted else None
         for query in whole
@@ -340,9 +345,10 @@ def _nearest(
     query: QueryPlan, conditions: _Conditions, zone: int, home: tuple[int, int] | None
 ) -> NearestQuery:
     """A NEAREST with those of its points that live in a zone."""
-    assert query.neighbourhood is not None and query.points is not None, "the points have not been given"
+    assert isinstance(query.operator, NearestOperator)
+    assert query.points is not None, "the points have not been given"
     return make_query(
-        query.neighbourhood,
+        query.operator,
         share(query.points, query.parts, zone),
         name=query.name,
         fingerprint=query.fingerprint,
@@ -396,9 +402,13 @@ def _at_home(where: Expression | None, spread: tuple[str, ...], home: tuple[int,
 
 def _subscriptions(queries: Sequence[QueryPlan], conditions: _Conditions) -> list[Subscription]:
     return [
-        query.subscription
-        if query.where is None
-        else replace(query.subscription, where=conditions.place(query.where))
+        make_subscription(
+            query.operator,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=conditions.place(query.where),
+        )
         for query in queries
-        if query.subscription
+        if isinstance(query.operator, CorrelateOperator)
     ]

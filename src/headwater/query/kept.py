@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from headwater.kernels.correlate.subscription import Subscription
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Neighbourhood, Recognition
+from headwater.query.operators import CorrelateOperator
+from headwater.query.operators.nearest.operator import NearestOperator
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.lowering import needed_columns
 from headwater.query.tree import Expression
 from headwater.query.walk import columns_of
@@ -24,17 +25,17 @@ class Demand(NamedTuple):
     """
 
     where: Expression | None
-    subscription: Subscription | None = None
-    recognition: Recognition | None = None
-    neighbourhood: Neighbourhood | None = None
+    correlate: CorrelateOperator | None = None
+    recognition: PatternOperator | None = None
+    neighbourhood: NearestOperator | None = None
     columns: frozenset[str] | None = None
 
 
 def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, ...]:
     """The columns that travel, as declared."""
     needed = set[str]()
-    for where, subscription, recognition, neighbourhood, columns in demands:
-        if schema.deduplicate or not (subscription or recognition or neighbourhood or columns):
+    for where, correlate, recognition, neighbourhood, columns in demands:
+        if schema.deduplicate or not (correlate or recognition or neighbourhood or columns):
             # The identity of a plain SELECT's answer is the content of its row, so it must be the whole row.
             return tuple(schema.types)
         if where:
@@ -45,9 +46,9 @@ def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, 
             needed.update(columns)
         if neighbourhood:
             needed.update(neighbourhood.attributes, _carried(neighbourhood))
-        if subscription:
-            needed.update(clause.attribute for clause in subscription.clauses)
-        if subscription and schema.place:
+        if correlate:
+            needed.update(clause.attribute for clause in correlate.clauses)
+        if correlate and schema.place:
             needed.update((schema.place.x, schema.place.y))
     first = {schema.time, schema.key}
     others = [name for name in schema.types if name not in first]
@@ -56,7 +57,7 @@ def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, 
     return tuple(name for name in schema.types if name in travelling)
 
 
-def _carried(neighbourhood: Neighbourhood) -> set[str]:
+def _carried(neighbourhood: NearestOperator) -> set[str]:
     """The columns of the stream that the answers of a NEAREST carry, and that of PER."""
-    carried = {column for _, column in neighbourhood.columns}
+    carried = {column for _, column in neighbourhood.columns_carried}
     return carried | {neighbourhood.per} if neighbourhood.per else carried

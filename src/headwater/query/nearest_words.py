@@ -11,7 +11,6 @@ from typing import Final
 from headwater.kernels.nearest.limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Neighbourhood
 from headwater.query.groups import QueryPlan
 from headwater.query.neighbours import (
     ASSUMED_ROWS,
@@ -22,6 +21,7 @@ from headwater.query.neighbours import (
     expected_bytes,
     expected_candidates,
 )
+from headwater.query.operators.nearest.operator import NearestOperator
 from headwater.query.words import counted, duration_in_words, size_in_words
 
 WINDOWS: Final = (1_000, 10_000, 100_000)
@@ -36,7 +36,7 @@ LANE_BYTES: Final = 100
 Entry = tuple[str, str | list[str]]
 
 
-def asked_in_words(asked: Neighbourhood) -> list[Entry]:
+def asked_in_words(asked: NearestOperator) -> list[Entry]:
     """What the query wants to know."""
     return [
         ("nearest", _nearest(asked)),
@@ -46,7 +46,7 @@ def asked_in_words(asked: Neighbourhood) -> list[Entry]:
     ]
 
 
-def found_in_words(asked: Neighbourhood) -> list[Entry]:
+def found_in_words(asked: NearestOperator) -> list[Entry]:
     """How it is found."""
     algorithm = choose_algorithm(asked)
     entries: list[Entry] = [("algorithm", _chosen(asked, algorithm)), ("candidates", _candidates(asked))]
@@ -82,9 +82,15 @@ def zones_of_points_in_words(query: QueryPlan, zones: int, here: int) -> str:
     return f"{few}, with up to {POINTS_A_ZONE:,} points; of more, each lives {spread}"
 
 
-def state_in_words(asked: Neighbourhood, source: StreamSchema) -> list[str]:
+def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
     """What is remembered, and how much that is."""
-    names = {source.time, source.key, *asked.attributes, asked.per, *(column for _, column in asked.columns)}
+    names = {
+        source.time,
+        source.key,
+        *asked.attributes,
+        asked.per,
+        *(column for _, column in asked.columns_carried),
+    }
     row = NUMBER_BYTES + sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
     once = f"for each value of {asked.per}" if asked.per else "for all queries of the kernel"
     told = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
@@ -127,7 +133,7 @@ _TIES: Final = {
 }
 
 
-def _nearest(asked: Neighbourhood) -> str:
+def _nearest(asked: NearestOperator) -> str:
     by, objects = ", ".join(asked.attributes), counted(asked.k, "object")
     if asked.metric.ranks_values:
         which = "highest" if asked.metric is Metric.HIGHEST else "lowest"
@@ -138,7 +144,7 @@ def _nearest(asked: Neighbourhood) -> str:
     return f"the {objects} nearest to {where} in {by}, {how}{weights}"
 
 
-def _window(asked: Neighbourhood) -> str:
+def _window(asked: NearestOperator) -> str:
     over = (
         f"the last {duration_in_words(asked.window_us)}"
         if asked.window_us is not None
@@ -147,7 +153,7 @@ def _window(asked: Neighbourhood) -> str:
     return f"{over}, for each value of '{asked.per}' by itself" if asked.per else over
 
 
-def _answers(asked: Neighbourhood) -> str:
+def _answers(asked: NearestOperator) -> str:
     if asked.emission is Emission.ENTERS:
         return "each object once, when it first is among them"
     if asked.emission is Emission.CHANGES:
@@ -155,7 +161,7 @@ def _answers(asked: Neighbourhood) -> str:
     return f"all of them in their order, every {duration_in_words(asked.every_us or 0)}"
 
 
-def _chosen(asked: Neighbourhood, algorithm: Algorithm) -> list[str]:
+def _chosen(asked: NearestOperator, algorithm: Algorithm) -> list[str]:
     why = {
         Algorithm.PA: f"a loss is allowed (PROBABLE {asked.sigma:g})" if asked.sigma else "",
         Algorithm.RAPF: "nothing may be lost, and few of the objects that come are worth keeping",
@@ -174,7 +180,7 @@ _DOES: Final = {
 }
 
 
-def _candidates(asked: Neighbourhood) -> str:
+def _candidates(asked: NearestOperator) -> str:
     if asked.sigma is not None:
         limit = r_star(asked.k, asked.sigma)
         return f"R*({asked.k:,}, {asked.sigma:g}) = {limit:,} {_for_each(asked)}, however many objects the window holds"
@@ -189,7 +195,7 @@ def _candidates(asked: Neighbourhood) -> str:
     return f"{_for_each(asked)} about {listed} objects in the window, in random order"
 
 
-def _recent(asked: Neighbourhood) -> str:
+def _recent(asked: NearestOperator) -> str:
     most = recent_rows(asked.k)
     if asked.per:
         few = f"at most the last {RECENT_OF_LANE * asked.k:,} for each point"
@@ -201,7 +207,7 @@ def _recent(asked: Neighbourhood) -> str:
     return f"{half}: stored once for all; when one is recent no more, it is shown to those that put it off"
 
 
-def _for_each(asked: Neighbourhood) -> str:
+def _for_each(asked: NearestOperator) -> str:
     if asked.per:
         return f"for each {'point and ' * bool(asked.points)}value of '{asked.per}'"
     return "for each point" if asked.points else "for the query"

@@ -134,7 +134,7 @@ def _is_strong(query: QueryPlan) -> bool:
     """
     if query.kind not in (*ONE_BY_ONE, "correlate", "nearest", "fence"):
         return False
-    if query.subscription and query.subscription.emit is Emit.READINGS:
+    if query.correlation and query.correlation.emit is Emit.READINGS:
         return False
     near = query.neighbourhood
     return not (near and (near.sigma is not None or (near.emission is Emission.ENTERS and near.k > 1)))

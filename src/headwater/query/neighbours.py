@@ -19,7 +19,7 @@ from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, PointsSchema, Rows
 from headwater.model.identity import content_hash
-from headwater.query.catalogue import Neighbourhood
+from headwater.query.operators.nearest.operator import NearestOperator
 
 POINTS_A_ZONE: Final = 1000
 """Points that one zone answers; more are spread over all zones."""
@@ -36,7 +36,7 @@ ROWS_TO_PUT_OFF: Final = 8
 _CELL_BITS: Final = 42  # of the 52 behind the point are left out: cells of a thousandth of the value
 
 
-def choose_algorithm(asked: Neighbourhood) -> Algorithm:
+def choose_algorithm(asked: NearestOperator) -> Algorithm:
     """The algorithm that answers a query."""
     if asked.algorithm is not None:
         return asked.algorithm
@@ -47,7 +47,7 @@ def choose_algorithm(asked: Neighbourhood) -> Algorithm:
     return Algorithm.RAPF
 
 
-def expected_candidates(asked: Neighbourhood, rows: int) -> float:
+def expected_candidates(asked: NearestOperator, rows: int) -> float:
     """How many objects a query keeps as candidates while its window holds so many, in random order."""
     algorithm = choose_algorithm(asked)
     if algorithm is Algorithm.PA:
@@ -59,21 +59,21 @@ def expected_candidates(asked: Neighbourhood, rows: int) -> float:
     return min((1 + PRUNE) * skyband_size(asked.k, rows), 3.0 * asked.k + 10)
 
 
-def expected_bytes(asked: Neighbourhood, points: int) -> int:
+def expected_bytes(asked: NearestOperator, points: int) -> int:
     """Memory for the candidates of so many points: a rough figure, by which the impossible is refused."""
     rows = asked.window_rows or ASSUMED_ROWS
     each = 900 + 32 * len(asked.attributes) + 80 * expected_candidates(asked, rows)
     return int(points * each)
 
 
-def given_point(asked: Neighbourhood) -> Points | None:
+def given_point(asked: NearestOperator) -> Points | None:
     """The points that stand in the text; None: they come from outside."""
     if asked.points is not None:
         return None
     return Points(np.array([asked.point or (0.0,)], np.float64))
 
 
-def points_of(asked: Neighbourhood, schema: PointsSchema, rows: Rows) -> Points:
+def points_of(asked: NearestOperator, schema: PointsSchema, rows: Rows) -> Points:
     """The points of a table that has been checked."""
     return Points(
         np.column_stack([rows[name].values.astype(np.float64) for name in asked.attributes]), rows[schema.key]
@@ -95,7 +95,7 @@ def share(points: Points, parts: int, part: int) -> Points:
 
 
 def make_query(
-    asked: Neighbourhood,
+    asked: NearestOperator,
     points: Points,
     *,
     name: str,
@@ -124,7 +124,7 @@ def make_query(
         asked.sigma,
         asked.emission,
         asked.every_us,
-        asked.columns,
+        asked.columns_carried,
         audit,
         counts_rows,
         asked.forget_us,

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.follow.words import Saving
 from headwater.model import (
     Answers,
@@ -34,7 +33,7 @@ from headwater.model import (
     StreamSchema,
 )
 from headwater.query.bad_rows import BadRows, bad_updates
-from headwater.query.catalogue import Catalogue, CheckedQuery, Fencing
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
 from headwater.query.fencings import Reading, fences_of
@@ -56,6 +55,7 @@ from headwater.query.kept import Demand, kept_columns
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.needs import inside_groups
 from headwater.query.neighbours import given_point, parts_for, points_of
+from headwater.query.operators import FenceOperator, NearestOperator
 from headwater.query.predictions import columns_read
 from headwater.query.printer import show
 from headwater.query.reach import window_us, windows_behind
@@ -359,13 +359,13 @@ class Plan:
             return
         yield Demand(
             query.where,
-            query.subscription,
+            query.correlation,
             query.recognition,
             query.neighbourhood,
             columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
         )
 
-    def _demands_of_fence(self, query: QueryPlan, asked: Fencing, source: str) -> Iterator[Demand]:
+    def _demands_of_fence(self, query: QueryPlan, asked: FenceOperator, source: str) -> Iterator[Demand]:
         place = self.stream(source).place
         assert place is not None
         if source == self.sources(query.reads)[0]:
@@ -514,62 +514,23 @@ def _print(
     """The fingerprint, other for a query whose partitions no longer live where their state was saved."""
     if query.name in sharing:
         return f"{fingerprint}-shared"
-    pattern, near = query.recognition, query.neighbourhood
-    operators = (query.suppression, query.prediction, query.fencing)
-    apart = (pattern and pattern.partition) or (near and near.per) or any(operators)
-    gathered = apart and query.name not in spreading
+    gathered = query.operator.has_partitions and query.name not in spreading
     return f"{fingerprint}-whole" if gathered else fingerprint
 
 
 def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int) -> QueryPlan:
-    subscription = None
-    if asked := query.correlation:
-        subscription = Subscription(
-            query.name,
-            fingerprint,
-            shape,
-            asked.clauses,
-            asked.within_us,
-            asked.within_m,
-            asked.region,
-            asked.sensors,
-            asked.distinct_sensors,
-            asked.emit,
-            asked.limit,
-        )
-    near = query.neighbourhood
+    operator = query.operator
     return QueryPlan(
         query.name,
         merged_name((query.reads, *query.further_reads)),
-        _kind(query),
+        operator,
         fingerprint,
         zone_key,
         shape,
-        subscription,
-        query.recognition,
         query.where,
         query.schema,
-        neighbourhood=near,
-        points=given_point(near) if near else None,
-        suppression=query.suppression,
-        prediction=query.prediction,
-        following=query.following,
-        fencing=query.fencing,
+        points=given_point(operator) if isinstance(operator, NearestOperator) else None,
     )
-
-
-def _kind(query: CheckedQuery) -> str:
-    """The kind of kernel that answers it."""
-    operators = {
-        "correlate": query.correlation,
-        "pattern": query.recognition,
-        "nearest": query.neighbourhood,
-        "suppress": query.suppression,
-        "predict": query.prediction,
-        "follow": query.following,
-        "fence": query.fencing,
-    }
-    return next((kind for kind, operator in operators.items() if operator), "select")
 
 
 class _Packer(pickle.Pickler):

@@ -7,8 +7,9 @@ from typing import Final
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.kernels.suppress.words import Predictor, memory_of
-from headwater.query.catalogue import Prediction, Suppression
 from headwater.query.groups import QueryPlan
+from headwater.query.operators.predict.operator import PredictOperator
+from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.words import counted, duration_in_words, size_in_words
 
 Entry = tuple[str, str | list[str]]
@@ -39,7 +40,7 @@ _POLICIES: Final = {
 }
 
 
-def suppression_in_words(asked: Suppression) -> list[Entry]:
+def suppression_in_words(asked: SuppressOperator) -> list[Entry]:
     """When an update is sent, and what line it says."""
     several = len(asked.dimensions) > 1
     return [
@@ -54,13 +55,13 @@ def suppression_in_words(asked: Suppression) -> list[Entry]:
     ]
 
 
-def _forgotten(asked: Suppression) -> list[Entry]:
+def _forgotten(asked: SuppressOperator) -> list[Entry]:
     if asked.forget_us is None:
         return []
     return [("forgotten", f"a sensor without a reading for longer than {duration_in_words(asked.forget_us)}")]
 
 
-def prediction_in_words(asked: Prediction) -> list[Entry]:
+def prediction_in_words(asked: PredictOperator) -> list[Entry]:
     """What is asked of the lines, and when it is told."""
     entries: list[Entry] = [("conditions", [_condition(asked, condition) for condition in asked.conditions])]
     if len(asked.aliases) > 1:
@@ -81,7 +82,7 @@ def prediction_in_words(asked: Prediction) -> list[Entry]:
 
 def zones_of_shared_in_words(query: QueryPlan, zones: int) -> str:
     """Where a query lives that every zone has."""
-    if query.joins:
+    if isinstance(query.operator, PredictOperator) and query.operator.pairs:
         return (
             f"all {zones} (from 0): every update comes to all of them, and the pairs are shared out by where their lines can "
             "be near one another, each to one zone"
@@ -89,7 +90,7 @@ def zones_of_shared_in_words(query: QueryPlan, zones: int) -> str:
     return f"all {zones} (from 0), a copy in each, for the pairs that read it; one of them tells"
 
 
-def state_of_suppression(asked: Suppression) -> str:
+def state_of_suppression(asked: SuppressOperator) -> str:
     """What a SUPPRESS keeps."""
     ring, memory = memory_of(asked.predictor, len(asked.dimensions), asked.parameters)
     kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(asked.dimensions) + memory))
@@ -98,7 +99,7 @@ def state_of_suppression(asked: Suppression) -> str:
     return f"{kept} a sensor that had a reading in the last {duration_in_words(asked.forget_us)}"
 
 
-def state_of_prediction(asked: Prediction) -> list[str]:
+def state_of_prediction(asked: PredictOperator) -> list[str]:
     """What a PREDICT keeps."""
     dimensions = max((len(names) for names in asked.dimensions), default=1)
     line = size_in_words(LINE_BYTES + 16 * dimensions)
@@ -109,7 +110,7 @@ def state_of_prediction(asked: Prediction) -> list[str]:
     return [lines, f"answers that are not yet decided: {size_in_words(ANSWER_BYTES)} each"]
 
 
-def _slope(asked: Suppression) -> str:
+def _slope(asked: SuppressOperator) -> str:
     numbers = ", ".join(f"{number:g}" for number in asked.parameters)
     match asked.predictor:
         case Predictor.CONSTANT:
@@ -124,7 +125,7 @@ def _slope(asked: Suppression) -> str:
             return f"with the velocity of a Kalman filter (noise {numbers})"
 
 
-def _condition(asked: Prediction, condition: Value | Difference | Distance) -> str:
+def _condition(asked: PredictOperator, condition: Value | Difference | Distance) -> str:
     match condition:
         case Value():
             said = _dimension(asked, condition.alias, condition.dimension)
@@ -138,12 +139,12 @@ def _condition(asked: Prediction, condition: Value | Difference | Distance) -> s
             return f"distance of {left} and {right} {'<' if condition.strict else '<='} {condition.bound:g}"
 
 
-def _dimension(asked: Prediction, alias: int, dimension: int) -> str:
+def _dimension(asked: PredictOperator, alias: int, dimension: int) -> str:
     name = asked.dimensions[asked.sources[alias] or 0][dimension]
     return f"{asked.aliases[alias]}.{name}" if len(asked.aliases) > 1 else name
 
 
-def _certainty(asked: Prediction) -> str:
+def _certainty(asked: PredictOperator) -> str:
     match asked.certainty:
         case Certainty.LINE:
             return "lines are taken as they are"
@@ -155,7 +156,7 @@ def _certainty(asked: Prediction) -> str:
             return f"with probability {asked.p:g} at least, values uniform within the tolerances"
 
 
-def _told(asked: Prediction) -> str:
+def _told(asked: PredictOperator) -> str:
     if asked.tentative:
         ahead = (
             f", {duration_in_words(asked.ahead_us)} before it begins" if asked.ahead_us is not None else ""

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.query.catalogue import Prediction, Suppression
 from headwater.query.checks.updates import HEARTBEAT, TOLERANCE, slope_of
+from headwater.query.operators.predict.operator import PredictOperator
+from headwater.query.operators.suppress.operator import SuppressOperator
 
 
 def make_suppress_query(
-    asked: Suppression, *, name: str, fingerprint: str, shape: int, where: int | None
+    asked: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
 ) -> SuppressQuery:
     """What the kernel of SUPPRESS is asked."""
     return SuppressQuery(
@@ -33,7 +34,7 @@ def make_suppress_query(
 
 
 def make_predict_query(
-    asked: Prediction,
+    asked: PredictOperator,
     *,
     name: str,
     fingerprint: str,
@@ -64,13 +65,16 @@ def make_predict_query(
     )
 
 
-def alias_columns(asked: Prediction) -> tuple[Alias, ...]:
+def alias_columns(asked: PredictOperator) -> tuple[Alias, ...]:
     """Where each alias finds its updates."""
     return tuple(_alias(asked, place) for place in range(len(asked.aliases)))
 
 
 def columns_read(
-    suppression: Suppression | None, prediction: Prediction | None, sources: Sequence[str], source: str
+    suppression: SuppressOperator | None,
+    prediction: PredictOperator | None,
+    sources: Sequence[str],
+    source: str,
 ) -> frozenset[str] | None:
     """The columns of one of its sources that a SUPPRESS or PREDICT looks at; None: it is neither.
 
@@ -88,7 +92,7 @@ def columns_read(
     )
 
 
-def _alias(asked: Prediction, place: int) -> Alias:
+def _alias(asked: PredictOperator, place: int) -> Alias:
     source = asked.sources[place]
     before = "" if source is None else f"{source}."
     dimensions = asked.dimensions_of(place)

@@ -9,9 +9,20 @@ forgotten leaves a microsecond after FORGET, so it counts as that.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
-from headwater.query.catalogue import Catalogue, CheckedQuery, Following
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.checks.updates import HEARTBEAT
+from headwater.query.operators import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
 from headwater.query.tree import Name
 
 
@@ -19,13 +30,13 @@ def windows_behind(catalogue: Catalogue, name: str) -> int:
     """The longest sum of windows behind the FOLLOW query `name`, in microseconds."""
     reached: dict[str, int] = {}
     for query in catalogue.queries.values():  # each after those it reads
-        if query.behind == name and query.following is None:
+        if query.behind == name and query.name != name:
             before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
             reached[query.name] = max(before) + window_us(query, catalogue)
     return max(reached.values(), default=0)
 
 
-def history_us(asked: Following, windows_us: int) -> int:
+def history_us(asked: FollowOperator, windows_us: int) -> int:
     """How long events are kept for a FOLLOW with such windows behind it."""
     return max(asked.last_us + windows_us, asked.over_us)
 
@@ -35,27 +46,22 @@ def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None
     query = queries.get(source)
     if query is None or (HEARTBEAT, Name(HEARTBEAT)) not in (column[:2] for column in query.selected):
         return None
-    if query.suppression:
-        return query.suppression.heartbeat_us
-    if query.correlation or query.recognition or query.neighbourhood or query.prediction:
-        return None
-    events = query.following.events if query.following else (query.reads,)
+    match query.operator:
+        case SuppressOperator() as suppress:
+            return suppress.heartbeat_us
+        case FollowOperator() as follow:
+            events = follow.events
+        case SelectOperator() | FenceOperator():
+            events = (query.reads,)
+        case CorrelateOperator() | PatternOperator() | NearestOperator() | PredictOperator():
+            return None
+        case _:
+            assert_never(query.operator)
     known = [found for event in events if (found := heartbeat_us(queries, event)) is not None]
     return max(known) if len(known) == len(events) else None
 
 
 def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
     """How far back one answer looks."""
-    if query.correlation:
-        return query.correlation.within_us
-    if query.recognition:
-        return query.recognition.within_us or 0
-    if query.neighbourhood:
-        return query.neighbourhood.window_us or 0
-    if query.fencing:
-        return query.fencing.forget_us + 1
-    if query.prediction:
-        sources = (query.reads, *query.further_reads)
-        beats = [heartbeat_us(catalogue.queries, source) or 0 for source in sources]
-        return query.prediction.within_us + max(beats)
-    return 0
+    beats = [heartbeat_us(catalogue.queries, source) or 0 for source in (query.reads, *query.further_reads)]
+    return query.operator.looks_back_us(max(beats))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater.model import Answers, Column, ColumnType, Rows
-from headwater.query.catalogue import RESERVED, Catalogue, CheckedQuery, Columns, SelectList
+from headwater.query.answer_columns import RESERVED, Columns, SelectList
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.expressions import evaluate
 from headwater.query.tree import Expression, Name
 

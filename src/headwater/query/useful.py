@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
 
-from headwater.kernels.correlate.subscription import Clause, Interval, Subscription
+from headwater.kernels.correlate.subscription import Clause, Interval
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.kept import Demand
+from headwater.query.operators import CorrelateOperator
 from headwater.query.patterns.passing import wanted_rows
 from headwater.query.tree import Between, Binary, Expression, In, IsNull, Literal, Name, Timestamp
 
@@ -36,10 +37,10 @@ def useful_rows(schema: StreamSchema, demands: Iterable[Demand]) -> Expression |
     """The condition; None when every row is useful to some query."""
     plain: dict[str, Expression] = {}
     shared: dict[object, _Part] = {}
-    for where, subscription, recognition, _, _ in demands:
-        if subscription is not None:
-            areas = _boxes(subscription), subscription.sensors
-            for clause in subscription.clauses:
+    for where, correlate, recognition, _, _ in demands:
+        if correlate is not None:
+            areas = _boxes(correlate), correlate.sensors
+            for clause in correlate.clauses:
                 # A clause bound to a sensor finds it anywhere: the area is for the others.
                 boxes, sensors = (None, None) if clause.sensor is not None else areas
                 key = repr(where), boxes, sensors
@@ -197,8 +198,8 @@ def _hull(schema: StreamSchema, parts: Sequence[_Part]) -> _Part:
     return hull
 
 
-def _boxes(subscription: Subscription) -> tuple[Bounds, ...] | None:
-    return tuple(subscription.region.bounds()) if subscription.region else None
+def _boxes(correlate: CorrelateOperator) -> tuple[Bounds, ...] | None:
+    return tuple(correlate.region.bounds()) if correlate.region else None
 
 
 def _box_around(boxes: Sequence[Bounds]) -> Bounds:

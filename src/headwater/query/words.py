@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval
 from headwater.model import (
     Box,
     Circle,
@@ -16,37 +16,38 @@ from headwater.model import (
     format_duration,
     format_instant,
 )
+from headwater.query.operators import CorrelateOperator
 
 
-def clauses_in_words(subscription: Subscription, schema: StreamSchema) -> list[tuple[str, str]]:
+def clauses_in_words(correlate: CorrelateOperator, schema: StreamSchema) -> list[tuple[str, str]]:
     """A name and what is asked, one a clause; `n OF` is one again."""
     together: dict[int, list[Clause]] = {}
-    for clause in subscription.clauses:
+    for clause in correlate.clauses:
         together.setdefault(clause.group, []).append(clause)
     return [_clause_in_words(clauses, schema) for clauses in together.values()]
 
 
-def condition_in_words(subscription: Subscription) -> str:
+def condition_in_words(correlate: CorrelateOperator) -> str:
     """How near in time and place the readings must be, and where."""
-    parts = [f"less than {duration_in_words(subscription.within_us)} apart"]
-    if subscription.within_m is not None:
-        parts.append(f"every two closer than {length_in_words(subscription.within_m)}")
-    if subscription.distinct_sensors:
+    parts = [f"less than {duration_in_words(correlate.within_us)} apart"]
+    if correlate.within_m is not None:
+        parts.append(f"every two closer than {length_in_words(correlate.within_m)}")
+    if correlate.distinct_sensors:
         parts.append("all of different sensors")
-    if subscription.region is not None:
-        parts.append(f"inside {region_in_words(subscription.region)}")
-    if subscription.sensors is not None:
-        parts.append(f"of the sensors {listed([str(sensor) for sensor in subscription.sensors])}")
+    if correlate.region is not None:
+        parts.append(f"inside {region_in_words(correlate.region)}")
+    if correlate.sensors is not None:
+        parts.append(f"of the sensors {listed([str(sensor) for sensor in correlate.sensors])}")
     return ", ".join(parts)
 
 
-def emission_in_words(subscription: Subscription) -> str:
+def emission_in_words(correlate: CorrelateOperator) -> str:
     """What one answer is."""
-    if subscription.emit is Emit.READINGS:
+    if correlate.emit is Emit.READINGS:
         return "each reading that belongs to a match, once"
-    if subscription.emit is Emit.LATEST:
+    if correlate.emit is Emit.LATEST:
         return "for each row that completes a match, the latest one"
-    return f"every match, at most {subscription.limit:,} for each row"
+    return f"every match, at most {correlate.limit:,} for each row"
 
 
 def region_in_words(region: Region) -> str:

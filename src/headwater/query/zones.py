@@ -22,9 +22,20 @@ lives with it. So is a FENCE whose fences move: each zone has all fences, and th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 from zlib import crc32
 
 from headwater.query.catalogue import Catalogue, CheckedQuery
+from headwater.query.operators import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
 
 MOST_ZONES = 64
 
@@ -34,7 +45,7 @@ def zone_keys(catalogue: Catalogue) -> dict[str, str]:
     keys: dict[str, str] = {}
     for name, query in catalogue.queries.items():
         read = [keys[source] for source in (query.reads, *query.further_reads) if source in keys]
-        keys[name] = read[0] if read else _own_key(query)
+        keys[name] = read[0] if read else query.operator.zone_key or f"query {name}"
         for other in read[1:]:  # queries that are read together live together, with all that read them
             keys = {named: keys[name] if key == other else key for named, key in keys.items()}
     return keys
@@ -49,12 +60,8 @@ def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
             found[name] = found[query.reads]
         elif query.reads not in catalogue.streams or name not in free:
             continue
-        elif query.recognition:
-            found[name] = query.recognition.partition
-        elif query.neighbourhood and query.neighbourhood.per:
-            found[name] = (query.neighbourhood.per,)
-        elif _is_by_sensor(query) and (key := catalogue.streams[query.reads].schema.key):
-            found[name] = (key,)
+        else:
+            found[name] = query.operator.spread_by(catalogue.streams[query.reads].schema)
     return {name: columns for name, columns in found.items() if columns}
 
 
@@ -72,34 +79,26 @@ def shared(catalogue: Catalogue) -> set[str]:
     return found
 
 
-def is_join(query: CheckedQuery) -> bool:
-    """Whether it is a PREDICT of pairs, or of more."""
-    return query.prediction is not None and len(query.prediction.aliases) > 1
-
-
 def is_shared(query: CheckedQuery) -> bool:
-    """Whether each zone answers a share of it."""
-    if query.behind is not None:
-        return query.following is not None
-    return _has_moving_fences(query) or is_join(query)
-
-
-def _has_moving_fences(query: CheckedQuery) -> bool:
-    return query.fencing is not None and query.fencing.moving
+    """Whether each zone answers a share of it; what runs behind a FOLLOW lives where that does."""
+    return query.operator.is_shared and query.behind in (None, query.name)
 
 
 def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
     """Whether a query may live in every zone beside a PREDICT of pairs, a FOLLOW or a FENCE."""
-    if query.behind is not None and query.following is None:
+    if query.behind not in (None, query.name):
         return True
-    after_join = _reads_any(query, joining, catalogue)
-    if query.following or query.fencing:
-        return not after_join
-    if is_join(query):
-        return not after_join and query.prediction is not None and query.prediction.buffer is None
-    if query.suppression or query.prediction:
-        return not after_join
-    return _is_plain(query)
+    match query.operator:
+        case SelectOperator():
+            return True
+        case PredictOperator(pairs=True, buffer=int()):
+            return False
+        case FollowOperator() | FenceOperator() | SuppressOperator() | PredictOperator():
+            return not _reads_any(query, joining, catalogue)
+        case CorrelateOperator() | PatternOperator() | NearestOperator():
+            return False
+        case _:
+            assert_never(query.operator)
 
 
 def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:
@@ -116,38 +115,14 @@ def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue)
     return False
 
 
-def _is_by_sensor(query: CheckedQuery) -> bool:
-    """Whether it says something of each sensor by itself."""
-    asked = query.prediction
-    if query.fencing:
-        return not query.fencing.moving
-    return query.suppression is not None or (
-        asked is not None and not is_join(query) and asked.buffer is None
-    )
-
-
-def _is_plain(query: CheckedQuery) -> bool:
-    operators = (
-        query.correlation,
-        query.recognition,
-        query.neighbourhood,
-        query.suppression,
-        query.prediction,
-        query.following,
-        query.fencing,
-    )
-    return not any(operators)
-
-
 def scattered(catalogue: Catalogue) -> dict[str, str]:
     """The queries that live where the points of a NEAREST live, itself among them; with the name of that one."""
     free = _read_by_plain_selects(catalogue)
     found: dict[str, str] = {}
     for name, query in catalogue.queries.items():
-        near = query.neighbourhood
         if query.reads in found:
             found[name] = found[query.reads]
-        elif near and near.points and not near.per and query.reads in catalogue.streams and name in free:
+        elif query.operator.is_scattered and query.reads in catalogue.streams and name in free:
             found[name] = name
     return found
 
@@ -161,28 +136,25 @@ def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
 
     found: set[str] = set()
     for name, query in reversed(list(catalogue.queries.items())):  # each before those it reads
-        suppressed = query.suppression is not None
-        if all(
-            (_is_plain(reader) or (suppressed and reader.prediction is not None and _is_by_sensor(reader)))
-            and reader.name in found
-            for reader in readers.get(name, ())
-        ):
+        if all(_stays_with(reader, query) and reader.name in found for reader in readers.get(name, ())):
             found.add(name)
     return found
+
+
+def _stays_with(reader: CheckedQuery, query: CheckedQuery) -> bool:
+    """Whether a reader needs of a query only what is in its own zone."""
+    match query.operator, reader.operator:
+        case _, SelectOperator():
+            return True
+        case SuppressOperator(), PredictOperator(is_by_sensor=by_sensor):
+            return by_sensor
+        case _:
+            return False
 
 
 def zone_of(zone_key: str, zones: int) -> int:
     """The same in every process and after every restart."""
     return crc32(zone_key.encode()) % zones
-
-
-def _own_key(query: CheckedQuery) -> str:
-    correlation = query.correlation
-    if correlation and correlation.region:
-        return f"region {correlation.region!r}"
-    if correlation and correlation.sensors:
-        return f"sensors {sorted(correlation.sensors, key=str)!r}"
-    return f"query {query.name}"
 
 
 def default_zones(cores: int) -> int:

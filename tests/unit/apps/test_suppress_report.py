@@ -22,8 +22,8 @@ from headwater.apps.suppression.comparison import Comparison, compare
 from headwater.apps.suppression.recorded import plan_of_samples, questions, read_samples
 from headwater.hosts.local import run_local
 from headwater.kernels.suppress import Predictor
-from headwater.query.catalogue import Suppression
 from headwater.query.check import check
+from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.plan import compile_text
 
 CARS = (
@@ -111,7 +111,7 @@ class TestChoices:
         assert tolerances_around(0.0) == (0.0,)
 
     def test_the_querys_own_predictor_keeps_its_numbers(self):
-        asked = Suppression(("x",), 1.0, 10_000_000, Predictor.KALMAN, (3.0, 4.0))
+        asked = SuppressOperator(("x",), 1.0, 10_000_000, Predictor.KALMAN, (3.0, 4.0))
         assert Choice(Predictor.KALMAN).candidates(asked, 1.0) == ((3.0, 4.0),)
         assert Choice(Predictor.KALMAN, (1.0, 2.0)).candidates(asked, 1.0) == ((1.0, 2.0),)
         assert Choice(Predictor.SLOPE).candidates(asked, 1.0) == ((),)
@@ -119,7 +119,7 @@ class TestChoices:
 
     def test_noise_is_above_zero_whatever_the_tolerance_and_the_pace(self):
         for tolerance, pace in [(0.0, 1.0), (1e-9, 3600.0), (1e9, 1e-6)]:
-            asked = Suppression(("x",), tolerance, 10_000_000, Predictor.SLOPE, ())
+            asked = SuppressOperator(("x",), tolerance, 10_000_000, Predictor.SLOPE, ())
             for q, r in Choice(Predictor.KALMAN).candidates(asked, pace):
                 assert 0 < q < math.inf
                 assert 0 < r < math.inf

@@ -8,9 +8,11 @@ from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import ColumnType, PlaceColumns, PointsSchema, QueriesRefused, QueryError
 from headwater.query.build import script, stream
 from headwater.query.build_nearest import each_of, highest, nearest, points
-from headwater.query.catalogue import LONGEST_US, CheckedQuery, Neighbourhood
+from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.fingerprints import fingerprints
+from headwater.query.limits import LONGEST_US
+from headwater.query.operators.nearest.operator import NearestOperator
 
 STREAMS = (
     "CREATE STREAM panels (id STRING KEY, at TIMESTAMP TIME, solar DOUBLE, volts BIGINT, station STRING, on BOOLEAN, x DOUBLE, y "
@@ -29,7 +31,7 @@ def query(inside: str, columns: str = "*", source: str = "panels") -> CheckedQue
     return check(text(inside, columns, source)).queries["q"]
 
 
-def neighbourhood(inside: str, source: str = "panels", columns: str = "*") -> Neighbourhood:
+def neighbourhood(inside: str, source: str = "panels", columns: str = "*") -> NearestOperator:
     found = query(inside, columns, source).neighbourhood
     assert found is not None
     return found
@@ -47,7 +49,7 @@ def errors_of(given: str) -> tuple[QueryError, ...]:
 
 class TestChoices:
     def test_every_choice_is_made(self) -> None:
-        assert neighbourhood("10 TO (1, 2) BY (solar, volts) OVER 1 HOUR") == Neighbourhood(
+        assert neighbourhood("10 TO (1, 2) BY (solar, volts) OVER 1 HOUR") == NearestOperator(
             k=10,
             metric=Metric.EUCLIDEAN,
             attributes=("solar", "volts"),
@@ -64,14 +66,14 @@ class TestChoices:
             sigma=None,
             emission=Emission.ENTERS,
             every_us=None,
-            columns=(("solar", "solar"), ("volts", "volts")),
+            columns_carried=(("solar", "solar"), ("volts", "volts")),
         )
 
     def test_every_choice_can_be_said(self) -> None:
         assert neighbourhood(
             "3 TO EACH OF profiles BY (solar AS sun, volts) WEIGHTED (1, 0.5) OVER 40000 ROWS PER station WITH TIES "
             "USING PROBABLE 0.001 ALGORITHM PA EMIT EVERY 10 SECONDS"
-        ) == Neighbourhood(
+        ) == NearestOperator(
             k=3,
             metric=Metric.EUCLIDEAN,
             attributes=("solar", "volts"),
@@ -88,7 +90,7 @@ class TestChoices:
             sigma=0.001,
             emission=Emission.EVERY,
             every_us=10_000_000,
-            columns=(("station", "station"), ("sun", "solar"), ("volts", "volts")),
+            columns_carried=(("station", "station"), ("sun", "solar"), ("volts", "volts")),
         )
 
     @pytest.mark.parametrize(
@@ -242,7 +244,7 @@ class TestAnswerColumns:
             "station || 'x' AS s, distance, x + volts AS n, station, event_time AS e",
         )
         assert found.neighbourhood is not None
-        assert found.neighbourhood.columns == (
+        assert found.neighbourhood.columns_carried == (
             ("solar", "solar"),
             ("station", "station"),
             ("x", "x"),
@@ -259,12 +261,12 @@ class TestAnswerColumns:
         found = query("1 TO (1) BY (change AS c) OVER 1 DAY", "change, distance, rank", "odd")
         assert [kind for _, _, kind in found.selected] == [S, D, D]
         assert found.neighbourhood is not None
-        assert found.neighbourhood.columns == (("c", "change"), ("rank", "rank"))
+        assert found.neighbourhood.columns_carried == (("c", "change"), ("rank", "rank"))
 
     def test_a_column_that_is_not_answered_belongs_to_the_stream(self) -> None:
         found = query("1 TO HIGHEST change AS c OVER 1 DAY", "distance, point", "odd")
         assert found.neighbourhood is not None
-        assert found.neighbourhood.columns == (
+        assert found.neighbourhood.columns_carried == (
             ("c", "change"),
             ("distance", "distance"),
             ("point", "point"),

@@ -6,10 +6,12 @@ import pytest
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, QueriesRefused, QueryError
-from headwater.query.catalogue import LONGEST_US, CheckedQuery, Recognition
+from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
 from headwater.query.expressions import ExprType
+from headwater.query.limits import LONGEST_US
+from headwater.query.operators.pattern.operator import PatternOperator
 
 WEATHER = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, line BIGINT, temperature DOUBLE, open BOOLEAN);\n"
 S, D, B, T = ColumnType.STRING, ColumnType.DOUBLE, ColumnType.BIGINT, ColumnType.TIMESTAMP
@@ -23,7 +25,7 @@ def query(inside: str, columns: str = "*") -> CheckedQuery:
     return check(text(inside, columns)).queries["q"]
 
 
-def recognition(inside: str) -> Recognition:
+def recognition(inside: str) -> PatternOperator:
     found = query(inside).recognition
     assert found is not None
     return found

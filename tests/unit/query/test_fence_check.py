@@ -2,8 +2,8 @@ import pytest
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused
-from headwater.query.catalogue import Fencing
 from headwater.query.check import check
+from headwater.query.operators.fence.operator import FenceOperator
 from headwater.query.plan import compile_text
 
 STREAMS = """
@@ -13,7 +13,7 @@ CREATE FENCES zones (name BIGINT KEY, kind STRING);
 """
 
 
-def fencing(text: str) -> Fencing:
+def fencing(text: str) -> FenceOperator:
     found = check(f"{STREAMS}CREATE QUERY q AS SELECT * FROM cars {text};").queries["q"].fencing
     assert found is not None
     return found

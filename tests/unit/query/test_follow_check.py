@@ -8,9 +8,10 @@ from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
 from headwater.query.build import correlate, script, select, stream
 from headwater.query.build_follow import follow
-from headwater.query.catalogue import Catalogue, CheckedQuery, Following
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.follow import events_schema
+from headwater.query.operators.follow.operator import FollowOperator
 from headwater.query.reach import heartbeat_us, windows_behind
 from headwater.query.tree import Binary, Literal, Name
 
@@ -37,7 +38,7 @@ def queries(text: str) -> dict[str, CheckedQuery]:
     return dict(catalogue(f"CREATE QUERY q AS SELECT {text};").queries)
 
 
-def followed(inside: str) -> Following:
+def followed(inside: str) -> FollowOperator:
     found = queries(f"* FROM cars FOLLOW ({inside})")["q"].following
     assert found is not None
     return found
@@ -55,7 +56,7 @@ def selected(query: CheckedQuery) -> tuple[tuple[str, ColumnType], ...]:
 
 class TestChoices:
     def test_what_is_not_said_is_chosen(self) -> None:
-        assert followed("phones RADIUS 0.5 KM") == Following(
+        assert followed("phones RADIUS 0.5 KM") == FollowOperator(
             focals="phones",
             where=None,
             radius_m=500.0,
@@ -80,7 +81,7 @@ class TestChoices:
             "phones WHERE phone > 3 BOX 400, 0.3 KM LAST 5 SECONDS UPDATE QUALITY 0.5, 1 OVER 7 SECONDS FORGET 1 DAY "
             "DELIVER EACH BEST EFFORT 0 EMIT INTERESTS"
         )
-        assert found == Following(
+        assert found == FollowOperator(
             focals="phones",
             where=Binary(">", Name("phone"), Literal(3)),
             radius_m=None,
@@ -165,7 +166,7 @@ class TestColumns:
             "focal, at, speed FROM cars FOLLOW (phones RADIUS 5) NEAREST (3 TO HIGHEST speed OVER 1 HOUR)"
         )["q"]
         assert found.neighbourhood is not None
-        assert found.neighbourhood.columns == (("speed", "speed"), ("at", "at"))
+        assert found.neighbourhood.columns_carried == (("speed", "speed"), ("at", "at"))
         assert found.answers[-4:] == (("at", T), *STAMPS)
 
     def test_interests_have_columns_of_their_own(self) -> None:

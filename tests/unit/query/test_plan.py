@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from headwater.kernels.correlate import CorrelateKernel
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval
 from headwater.model import (
     SECOND,
     Answers,
@@ -24,6 +24,7 @@ from headwater.model import (
     content_ids,
     strings,
 )
+from headwater.query.operators import CorrelateOperator
 from headwater.query.parse import parse
 from headwater.query.plan import QueryPlan, compile_script, compile_text
 from headwater.query.printer import show
@@ -42,21 +43,17 @@ def print_of(text: str, name: str = "q") -> str:
 
 
 class TestQueryPlans:
-    def test_a_query_becomes_a_subscription(self) -> None:
+    def test_a_query_is_planned_with_its_operator(self) -> None:
         plan = compile_text(WEATHER + FROST, zones=4)
         (query,) = plan.queries
         infinite = float("inf")
         assert query == QueryPlan(
             name="frost",
             reads="weather",
-            kind="correlate",
             fingerprint=query.fingerprint,
             zone_key="region Circle(x=7.17, y=45.87, radius_m=5000.0, geographic=True)",
             shape=0,
-            subscription=Subscription(
-                name="frost",
-                fingerprint=query.fingerprint,
-                shape=0,
+            operator=CorrelateOperator(
                 clauses=(
                     Clause("temperature", "temperature", Interval(-5.0, 0.0), group=0),
                     Clause("humidity", "humidity", Interval(80.0, infinite), group=1),
@@ -64,9 +61,11 @@ class TestQueryPlans:
                 within_us=30 * SECOND,
                 within_m=500.0,
                 region=Circle(7.17, 45.87, 5000.0, geographic=True),
+                sensors=None,
+                distinct_sensors=False,
                 emit=Emit.LATEST,
+                limit=None,
             ),
-            recognition=None,
             where=None,
             schema=query.schema,
         )
@@ -199,8 +198,7 @@ class TestShapes:
         # Three is one written out; four and five differ in how they are written, which is enough to be two.
         assert [query.shape for query in plan.queries] == [0, 0, 0, 1, 2, 3, 0, 4]
         assert [p.shape for p in plan.projections] == [0, 1, 2, 3, 4]
-        assert plan.queries[0].subscription is not None
-        assert plan.queries[3].subscription and plan.queries[3].subscription.shape == 1
+        assert [plan.queries[3].kind, plan.queries[3].shape] == ["correlate", 1]
 
     def test_answers_are_projected(self) -> None:
         select = "a * 2 AS twice, a_key, event_time - a_time AS age, 'x' AS letter, NULL AS nothing"

@@ -10,9 +10,11 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
 from headwater.query.build import script, stream
 from headwater.query.build_predict import predict, suppress, suppressing
-from headwater.query.catalogue import CheckedQuery, Prediction, Suppression
+from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.predict import pieces_of
+from headwater.query.operators.predict.operator import PredictOperator
+from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.predictions import alias_columns, columns_read, make_predict_query, make_suppress_query
 
 STREAMS = (
@@ -31,13 +33,13 @@ def queries(text: str) -> dict[str, CheckedQuery]:
     return dict(check(f"{STREAMS}CREATE QUERY q AS SELECT {text};").queries)
 
 
-def suppressed(inside: str, source: str = "cars") -> Suppression:
+def suppressed(inside: str, source: str = "cars") -> SuppressOperator:
     found = queries(f"* FROM {source} SUPPRESS ({inside})")["q"].suppression
     assert found is not None
     return found
 
 
-def predicted(inside: str, source: str = "rooms", columns: str = "*") -> Prediction:
+def predicted(inside: str, source: str = "rooms", columns: str = "*") -> PredictOperator:
     found = queries(f"{columns} FROM {source} PREDICT ({inside})")["q"].prediction
     assert found is not None
     return found
@@ -52,7 +54,7 @@ def refused(text: str) -> tuple[QueryError, ...]:
 class TestSuppress:
     def test_every_choice_is_made(self) -> None:
         found = suppressed("x, y TOLERANCE 25 METERS HEARTBEAT 0.5 MINUTES")
-        assert found == Suppression(("x", "y"), 25.0, 30_000_000, Predictor.SLOPE, ())
+        assert found == SuppressOperator(("x", "y"), 25.0, 30_000_000, Predictor.SLOPE, ())
 
     def test_forget_is_a_time_or_never(self) -> None:
         assert suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND").forget_us is None

@@ -19,9 +19,10 @@ import numpy as np
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.model import ColumnType, Filter, Operator, QueriesRefused, StreamSchema
 from headwater.model.operators import UNGROUPED
-from headwater.query.catalogue import Catalogue, CheckedQuery, Correlation
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.complaints import Complaints
+from headwater.query.operators.correlate.operator import CorrelateOperator
 from headwater.query.parse import parse
 
 
@@ -65,7 +66,7 @@ def read_operators(text: str, file: str = "query") -> Asked:
     return Asked(stream, operators, other)
 
 
-def operator_of(name: str, correlation: Correlation, stream: StreamSchema) -> Operator:
+def operator_of(name: str, correlation: CorrelateOperator, stream: StreamSchema) -> Operator:
     """A CORRELATE as an operator on behalf of the subscription `name`."""
     together = Counter(clause.group for clause in correlation.clauses)
     filters = []
@@ -83,7 +84,7 @@ def operator_of(name: str, correlation: Correlation, stream: StreamSchema) -> Op
     )
 
 
-def _filter(clause: Clause, correlation: Correlation, group: int) -> Filter:
+def _filter(clause: Clause, correlation: CorrelateOperator, group: int) -> Filter:
     assert clause.interval is not None, "texts are refused before"
     interval = clause.interval
     low, high = float(interval.low), float(interval.high)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from headwater.kernels.suppress import Predictor
-from headwater.query.catalogue import MOST_SAMPLES, Suppression
 from headwater.query.checks.complaints import suggest
+from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 LASTS: Final = (3.0, 5.0, 10.0, 20.0)
@@ -32,7 +32,7 @@ class Choice:
     predictor: Predictor
     parameters: tuple[float, ...] | None = None
 
-    def candidates(self, asked: Suppression, pace_s: float) -> tuple[tuple[float, ...], ...]:
+    def candidates(self, asked: SuppressOperator, pace_s: float) -> tuple[tuple[float, ...], ...]:
         """The numbers to try for a query whose sensors are read every `pace_s` seconds: one choice, or several."""
         if self.parameters is not None:
             return (self.parameters,)

@@ -13,7 +13,7 @@ from headwater.apps.suppression.choices import Choice, shown, tolerances_around
 from headwater.apps.suppression.recorded import Question, Recorded, Say
 from headwater.kernels.suppress.report import Samples, Savings, pace_s, savings
 from headwater.model import format_duration
-from headwater.query.catalogue import Suppression
+from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.words import counted
 
 COLUMNS: Final = (
@@ -119,7 +119,7 @@ def compare(
     return Comparison(question, recorded, pace, found)
 
 
-def _fitting(choice: Choice, asked: Suppression, samples: Samples, pace: float) -> tuple[float, ...]:
+def _fitting(choice: Choice, asked: SuppressOperator, samples: Samples, pace: float) -> tuple[float, ...]:
     """The numbers that save most with the query's own tolerance, of those to be tried; the first of equals."""
     candidates = choice.candidates(asked, pace)
     if len(candidates) == 1:

@@ -12,8 +12,9 @@ from typing import Final
 from headwater.hosts.local import run_local
 from headwater.kernels.suppress.report import Samples, samples_of
 from headwater.model import DataError, LimitReached, Rows, join_rows
-from headwater.query.catalogue import Catalogue, CheckedQuery, Suppression
+from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
+from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.plan import Plan, make_plan
 from headwater.query.tree import Item, Name, Script, Select, Statement
 
@@ -28,7 +29,7 @@ class Question:
     """A SUPPRESS as it was written; `key` is the column that names its sensors, None where there is but one."""
 
     query: CheckedQuery
-    asked: Suppression
+    asked: SuppressOperator
     key: str | None
 
     @property

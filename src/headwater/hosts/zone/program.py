@@ -208,13 +208,13 @@ class Program:
 
     def _has_copies(self, query: QueryPlan) -> bool:
         """Whether other zones count the same of it: not of a FOLLOW, which follows others there, nor of a FENCE."""
-        return query.shared and query.following is None and not query.has_moving_fences
+        return query.shared and not query.operator.counts_its_share
 
     def _after_join(self, query: QueryPlan) -> bool:
         """Whether a query is a PREDICT of pairs or a FENCE, or reads answers of one, of which each zone has others."""
-        while not (query.joins or query.has_moving_fences) and query.reads in self.chained:
+        while not query.operator.is_shared and query.reads in self.chained:
             query = self.plan.query(query.reads)
-        return query.joins or query.has_moving_fences
+        return query.operator.is_shared
 
     def _told_here(self, group: Group, block: Rows) -> Rows:
         """The answers of a group's queries that this zone tells."""

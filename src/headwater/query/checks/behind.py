@@ -11,15 +11,16 @@ from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from headwater.model import Span
-from headwater.query.catalogue import (
-    STAMPS,
-    CheckedQuery,
-    Columns,
-    Neighbourhood,
-    Prediction,
-    Recognition,
-)
+from headwater.query.answer_columns import STAMPS, Columns
+from headwater.query.catalogue import CheckedQuery
 from headwater.query.checks.complaints import Complaints
+from headwater.query.operators import (
+    AnyOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+)
 from headwater.query.reach import heartbeat_us
 from headwater.query.tree import (
     CreateQuery,
@@ -89,9 +90,14 @@ def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Com
     )
 
 
+def tells_interests(operator: AnyOperator) -> bool:
+    """Whether it is a FOLLOW with EMIT INTERESTS."""
+    return isinstance(operator, FollowOperator) and operator.interests
+
+
 def check_bounded(
     tree: CreateQuery,
-    asked: Recognition | Neighbourhood | Prediction | None,
+    asked: AnyOperator,
     queries: Mapping[str, CheckedQuery],
     streams: Container[str],
     complaints: Complaints,
@@ -102,15 +108,15 @@ def check_bounded(
     """
     operator = tree.select.operator
     wrong: tuple[str, str, str] | None = None
-    if isinstance(asked, Neighbourhood) and asked.window_us is None:
+    if isinstance(asked, NearestOperator) and asked.window_us is None:
         wrong = (
             "a window of rows reaches back for as long as it likes",
             "OVER",
             "say OVER a time, as in OVER 1 HOUR",
         )
-    elif isinstance(asked, Recognition) and asked.within_us is None:
+    elif isinstance(asked, PatternOperator) and asked.within_us is None:
         wrong = "nothing says how long a match may last", "WITHIN", "write PATTERN (…) WITHIN 1 MINUTE"
-    elif isinstance(asked, Prediction):
+    elif isinstance(asked, PredictOperator):
         wrong = _why_unbounded(tree, asked, queries, streams)
     if wrong is None or operator is None:
         return
@@ -150,7 +156,7 @@ def stamps_in(expression: Expression | None) -> tuple[Name, ...]:
 
 
 def _why_unbounded(
-    tree: CreateQuery, asked: Prediction, queries: Mapping[str, CheckedQuery], streams: Container[str]
+    tree: CreateQuery, asked: PredictOperator, queries: Mapping[str, CheckedQuery], streams: Container[str]
 ) -> tuple[str, str, str] | None:
     """Why it is not known how far back a PREDICT looks, at which word that stands, and what to do."""
     if asked.tentative:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Region, Span, StreamSchema
-from headwater.query.catalogue import (
-    LIMIT_PER_ROW,
-    MOST_READINGS,
-    MOST_READINGS_WITH_DISTANCE,
-    Correlation,
-)
+from headwater.query.answer_columns import RESERVED, Columns
 from headwater.query.checks.clauses import attribute_of, check_clauses
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.regions import check_region
 from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.operators.correlate.operator import (
+    LIMIT_PER_ROW,
+    MOST_READINGS,
+    MOST_READINGS_WITH_DISTANCE,
+    CorrelateOperator,
+)
 from headwater.query.tree import Correlate, SensorsArea
 
 Sensors = tuple[str | int, ...]
@@ -23,7 +24,7 @@ _NUMBER = ColumnType.DOUBLE
 
 def check_correlation(
     tree: Correlate, schema: StreamSchema | None, complaints: Complaints, *, place_known: bool = True
-) -> Correlation | None:
+) -> CorrelateOperator | None:
     """The operator with every choice made, or None and complaints.
 
     `place_known` is False for a stream whose PLACE was refused: then a missing place is no second error.
@@ -43,7 +44,33 @@ def check_correlation(
         return None
     emit = tree.emit or Emit.LATEST
     limit = (tree.limit or LIMIT_PER_ROW) if emit is Emit.ALL else None
-    return Correlation(clauses, within_us, within_m, region, sensors, tree.distinct_sensors, emit, limit)
+    operator = CorrelateOperator(
+        clauses, within_us, within_m, region, sensors, tree.distinct_sensors, emit, limit
+    )
+    if schema is not None:
+        _columns_differ(tree, operator.columns(schema, None).answers, complaints)
+    return operator
+
+
+def _columns_differ(tree: Correlate, answers: Columns, complaints: Complaints) -> None:
+    """The columns made from clause names must be different from one another and from the reserved ones."""
+    seen: set[str] = set()
+    for name, _ in answers:
+        if name in RESERVED:
+            complaints.refuse(
+                "reserved-column",
+                f"a clause would give a column '{name}', which every answer has already",
+                tree.span,
+                "name the clause with AS",
+            )
+        elif name in seen:
+            complaints.refuse(
+                "duplicate-name",
+                f"two columns of the answer would be named '{name}'",
+                tree.span,
+                "name the clauses with AS",
+            )
+        seen.add(name)
 
 
 def _window(tree: Correlate, complaints: Complaints) -> int | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headwater.kernels.fence.words import UNLESS_SAID, Detect
-from headwater.model import ColumnType, FencesSchema, Span, StreamSchema
-from headwater.query.catalogue import FORGET_US, Columns, Fencing
+from headwater.model import FencesSchema, Span, StreamSchema
 from headwater.query.checks.around import check_shape, radius_and_box
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.follow import NO_PLACE, kind_of_place
 from headwater.query.checks.selects import check_where
 from headwater.query.checks.streams import forget_us
+from headwater.query.limits import FORGET_US
+from headwater.query.operators.fence.operator import FenceOperator
 from headwater.query.tree import Expression, Fence
 
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
@@ -32,24 +33,13 @@ class Fenced(NamedTuple):
     roaming: bool
 
 
-def fence_columns(positions: StreamSchema, fences: StreamSchema | FencesSchema) -> Columns:
-    """The columns of an answer of FENCE, all of which `*` means."""
-    assert positions.key is not None and positions.place is not None and fences.key is not None
-    return (
-        (CHANGE, ColumnType.STRING),
-        (OBJECT, positions.types[positions.key]),
-        (FENCE, fences.types[fences.key]),
-        *((axis, positions.types[axis]) for axis in (positions.place.x, positions.place.y)),
-    )
-
-
 def is_roaming(tree: Fence, source: str, where: Expression | None) -> bool:
     """Whether the fences are around the positions themselves: one stream, and one condition on it."""
     # By its written form: as values, 1, 1.0 and TRUE would be equal.
     return tree.fences == source and repr(tree.where) == repr(where)
 
 
-def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> Fencing | None:
+def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> FenceOperator | None:
     """The operator with every choice made, or None and complaints; what is not known is not held against it."""
     before = len(complaints.errors)
     checker = _Checker(tree, given, complaints)
@@ -64,7 +54,7 @@ def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> Fencing
     if given.positions.place is None or (isinstance(given.fences, StreamSchema) and not given.fences.place):
         return None
     wanted = tree.detect or UNLESS_SAID
-    return Fencing(
+    return FenceOperator(
         fences=tree.fences,
         moving=isinstance(given.fences, StreamSchema),
         where=tree.where,

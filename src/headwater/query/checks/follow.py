@@ -8,18 +8,14 @@ from typing import Final, NamedTuple
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, Span, StreamSchema
-from headwater.query.catalogue import (
-    FORGET_US,
-    QUALITY_US,
-    STAMPS,
-    Columns,
-    Following,
-)
+from headwater.query.answer_columns import STAMPS
 from headwater.query.checks.around import check_shape, radius_and_box
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.selects import check_where
 from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.limits import FORGET_US
 from headwater.query.merges import merged_name
+from headwater.query.operators.follow.operator import QUALITY_US, FollowOperator, interest_columns
 from headwater.query.tree import Follow, Quantity
 
 SOURCE: Final = "source"
@@ -64,29 +60,6 @@ def events_schema(schemas: Sequence[StreamSchema]) -> StreamSchema:
     )
 
 
-def stamp_columns(focals: StreamSchema) -> Columns:
-    """The columns that every answer behind a FOLLOW has besides its own."""
-    assert focals.key is not None
-    kinds = (focals.types[focals.key], ColumnType.BIGINT, ColumnType.BOOLEAN)
-    return tuple(zip(STAMPS, kinds, strict=True))
-
-
-def interest_columns(focals: StreamSchema) -> Columns:
-    """The columns of an answer of EMIT INTERESTS."""
-    assert focals.key is not None and focals.place is not None
-    return (
-        ("focal", focals.types[focals.key]),
-        ("interest", ColumnType.BIGINT),
-        ("begins", ColumnType.TIMESTAMP),
-        ("ends", ColumnType.TIMESTAMP),
-        *((axis, focals.types[axis]) for axis in (focals.place.x, focals.place.y)),
-        ("events", ColumnType.BIGINT),
-        ("historical_events", ColumnType.BIGINT),
-        ("precision", ColumnType.DOUBLE),
-        ("recall", ColumnType.DOUBLE),
-    )
-
-
 def check_following(
     tree: Follow,
     events: Sequence[Events],
@@ -94,7 +67,7 @@ def check_following(
     complaints: Complaints,
     *,
     focals_place_known: bool = True,
-) -> Following | None:
+) -> FollowOperator | None:
     """The operator with every choice made, or None and complaints; what is not known is not held against it."""
     before = len(complaints.errors)
     checker = _Checker(tree, events, focals, complaints)
@@ -116,7 +89,7 @@ def check_following(
     if focals.place is None:  # refused where it is declared, which is no second error
         return None
     update = tree.update or Update.ALWAYS
-    return Following(
+    return FollowOperator(
         focals=tree.focals,
         where=tree.where,
         radius_m=radius_m,

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import PointsSchema, Span, StreamSchema
-from headwater.query.catalogue import (
+from headwater.query.answer_columns import RESERVED
+from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.streams import duration_us, forget_us
+from headwater.query.operators.nearest.operator import (
     MOST_ATTRIBUTES,
     MOST_NEIGHBOURS,
     MOST_TICKS,
     MOST_WINDOW_ROWS,
-    RESERVED,
-    Neighbourhood,
+    NearestOperator,
 )
-from headwater.query.checks.answers import told_of_neighbours
-from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.streams import duration_us, forget_us
 from headwater.query.tree import Nearest
 from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, ValueTarget
 
@@ -29,7 +28,7 @@ def check_neighbourhood(
     complaints: Complaints,
     *,
     place_known: bool = True,
-) -> Neighbourhood | None:
+) -> NearestOperator | None:
     """The operator with every choice made, or None and complaints; without a schema, what can be checked is.
 
     `points` are those of TO EACH OF, None where they are not known. `place_known` is False for a stream whose PLACE was
@@ -51,7 +50,7 @@ def check_neighbourhood(
         return None
     if isinstance(tree.target, EachTarget) and points is None:
         return None
-    made = Neighbourhood(
+    made = NearestOperator(
         k=tree.k,
         metric=checker.metric(),
         attributes=tuple(attribute.name for attribute in attributes),
@@ -68,7 +67,7 @@ def check_neighbourhood(
         sigma=None if tree.sigma is None else float(tree.sigma),
         emission=tree.emission or Emission.ENTERS,
         every_us=every_us,
-        columns=_columns(tree.per if tree.per != schema.key else None, attributes),
+        columns_carried=_columns(tree.per if tree.per != schema.key else None, attributes),
         forget_us=forget_us,
     )
     checker.check_columns(made, attributes)
@@ -328,14 +327,14 @@ class _Checker:
                 f"at most {MOST_TICKS:,} are possible: let EVERY be longer or OVER shorter",
             )
 
-    def check_columns(self, made: Neighbourhood, attributes: Sequence[NearAttribute]) -> None:
+    def check_columns(self, made: NearestOperator, attributes: Sequence[NearAttribute]) -> None:
         """The columns of an answer have different names, none of them reserved."""
         assert self.schema is not None
-        told = [name for name, _ in told_of_neighbours(self.schema, made, self.points)]
+        told = [name for name, _ in made.own_columns(self.schema, self.points)]
         taken = dict.fromkeys(told, "every answer of this query has a column of this name")
-        if made.columns[0] == (made.per, made.per):
-            self._check_column(made.columns[0][0], taken, self.tree.place_of("PER"), _renaming("PER"))
-            taken.setdefault(made.columns[0][0], "the column of PER has this name")
+        if made.columns_carried[0] == (made.per, made.per):
+            self._check_column(made.columns_carried[0][0], taken, self.tree.place_of("PER"), _renaming("PER"))
+            taken.setdefault(made.columns_carried[0][0], "the column of PER has this name")
         for attribute in attributes:
             name = attribute.alias or attribute.name
             if attribute.name == made.per and name == made.per:

@@ -10,8 +10,8 @@ import math
 
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import Span
-from headwater.query.catalogue import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT
 from headwater.query.checks.complaints import Complaints
+from headwater.query.operators.pattern.operator import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT
 from headwater.query.tree.patterns import (
     Choice,
     Edge,

@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema, format_duration
-from headwater.query.catalogue import HELD_EVENTS, RESERVED, Recognition
+from headwater.query.answer_columns import RESERVED
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.pattern_modes import check_mode
 from headwater.query.checks.pattern_shapes import (
@@ -21,6 +21,7 @@ from headwater.query.checks.pattern_shapes import (
 )
 from headwater.query.checks.streams import duration_us, forget_us
 from headwater.query.expressions import ExprType
+from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOperator
 from headwater.query.patterns.programs import looks_at_one_row, untranslatable
 from headwater.query.patterns.terms import Lowered, Place, Where, lower
 from headwater.query.tree import Call, Expression, MatchRecognize, Quantity
@@ -33,7 +34,7 @@ TIMED_OUT: Final = "timed_out"
 
 def check_recognition(
     operator: MatchRecognize, schema: StreamSchema | None, complaints: Complaints
-) -> Recognition | None:
+) -> PatternOperator | None:
     """The operator with every choice made, or None and complaints; without a schema, what can be checked is."""
     before = len(complaints.errors)
     check_shape(operator.pattern, complaints, operator.span)
@@ -55,7 +56,7 @@ def check_recognition(
     if schema is None or len(complaints.errors) > before:
         return None
     mode = operator.mode
-    return Recognition(
+    return PatternOperator(
         operator.pattern,
         checker.variables,
         define,
@@ -79,7 +80,7 @@ def check_recognition(
     )
 
 
-def unbounded(recognition: Recognition) -> bool:
+def unbounded(recognition: PatternOperator) -> bool:
     """Whether nothing bounds what must be kept for it while rows come without end.
 
     A bound on the gaps bounds waiting, not the number of repetitions.

@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import Span, StreamSchema
-from headwater.query.catalogue import (
-    MOST_ALIASES,
-    MOST_DIMENSIONS,
-    MOST_PIECES,
-    MOST_STORED,
-    RESERVED,
-    Prediction,
-)
+from headwater.query.answer_columns import RESERVED
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.predict_conditions import Condition, Lowering
 from headwater.query.checks.streams import duration_us
+from headwater.query.limits import MOST_DIMENSIONS
+from headwater.query.operators.predict.operator import MOST_ALIASES, MOST_PIECES, MOST_STORED, PredictOperator
 from headwater.query.tree import Predict, Quantity
 
 _AT_MOST = (Comparator.LESS_EQUAL, Comparator.LESS)
@@ -26,7 +21,7 @@ _AT_MOST = (Comparator.LESS_EQUAL, Comparator.LESS)
 
 def check_prediction(
     tree: Predict, schemas: Sequence[StreamSchema | None], complaints: Complaints
-) -> Prediction | None:
+) -> PredictOperator | None:
     """The operator with every choice made, or None and complaints.
 
     `schemas` are those of the sources, None where one is not known: then what can be checked is.
@@ -48,7 +43,7 @@ def check_prediction(
     if sources is None or lowered is None or within_us is None or len(complaints.errors) > before:
         return None
     conditions, dimensions = lowered
-    return Prediction(
+    return PredictOperator(
         aliases=tuple(alias.name for alias in tree.aliases) or ("",),
         sources=tuple(sources) if len(schemas) > 1 else (None,) * len(sources),
         dimensions=dimensions,
@@ -64,23 +59,6 @@ def check_prediction(
         seed=tree.seed or 0,
         polygon=False,
     )
-
-
-def why_no_polygon(asked: Prediction) -> str | None:
-    """Why an answer has no polygon; None: it has one."""
-    if len(asked.aliases) != 2:
-        count = (
-            "a condition on single updates"
-            if not asked.pairs
-            else f"an answer about {len(asked.aliases)} updates"
-        )
-        return f"{count} has none"
-    if any(isinstance(condition, Distance) for condition in asked.conditions):
-        return "the border of a DISTANCE is curved"
-    differences = sum(isinstance(condition, Difference) for condition in asked.conditions)
-    if asked.certainty is Certainty.PROBABILITY and differences > 1:
-        return "the border of a PROBABILITY in several dimensions is curved"
-    return None
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headwater.model import ColumnType
-from headwater.query.catalogue import RESERVED, Columns, SelectList
+from headwater.query.answer_columns import RESERVED, Columns, SelectList
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.expressions import type_of
 from headwater.query.expressions import ExprType

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headwater.model import ColumnType, PlaceColumns, Span, StreamSchema
-from headwater.query.catalogue import LONGEST_US, RESERVED, CheckedStream
+from headwater.query.answer_columns import RESERVED
+from headwater.query.catalogue import CheckedStream
 from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.limits import LONGEST_US
 from headwater.query.tree import ColumnDefinition, CreateStream, Quantity
 
 KEY_TYPES = (ColumnType.STRING, ColumnType.BIGINT)

@@ -7,10 +7,10 @@ from typing import Final
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span, StreamSchema
-from headwater.query.catalogue import MOST_DIMENSIONS, MOST_SAMPLES, Suppression
-from headwater.query.checks.answers import suppression_columns
 from headwater.query.checks.complaints import Complaints, suggest
 from headwater.query.checks.streams import duration_us, forget_us, length_m
+from headwater.query.limits import MOST_DIMENSIONS
+from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
 from headwater.query.tree import Quantity, Suppress
 from headwater.query.tree.predict import Dimension
 
@@ -23,7 +23,7 @@ _PARAMETERS: Final = {
 
 def check_suppression(
     tree: Suppress, schema: StreamSchema | None, complaints: Complaints, *, place_known: bool = True
-) -> Suppression | None:
+) -> SuppressOperator | None:
     """The operator with every choice made, or None and complaints; without a schema, what can be checked is.
 
     `place_known` is False for a stream whose PLACE was refused: then a missing place is no second error.
@@ -37,7 +37,7 @@ def check_suppression(
     forget_us = checker.forget_us()
     if schema is None or tolerance is None or heartbeat_us is None or len(complaints.errors) > before:
         return None
-    made = Suppression(
+    made = SuppressOperator(
         tuple(dimension.name for dimension in tree.dimensions),
         tolerance,
         heartbeat_us,
@@ -158,11 +158,11 @@ class _Checker:
         advice = "write it like FORGET 1 DAY; without it no sensor is forgotten"
         return forget_us(self.tree.forget, self.tree.place_of("FORGET"), self.complaints, advice=advice)
 
-    def check_columns(self, made: Suppression) -> None:
+    def check_columns(self, made: SuppressOperator) -> None:
         """The columns of an update have different names."""
         assert self.schema is not None
         seen: set[str] = set()
-        for name, _ in suppression_columns(self.schema, made)[0]:
+        for name, _ in made.columns(self.schema, None).answers:
             if name in seen:
                 self._refuse(
                     "duplicate-name",

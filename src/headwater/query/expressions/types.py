@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from headwater.model import ColumnType, QueryError, Span
-from headwater.query.catalogue import LONGEST_US
 from headwater.query.checks.complaints import suggest
 from headwater.query.expressions.functions import FUNCTIONS
 from headwater.query.expressions.kinds import (
@@ -22,6 +21,7 @@ from headwater.query.expressions.kinds import (
     of_column,
     unary_type,
 )
+from headwater.query.limits import LONGEST_US
 from headwater.query.tree import (
     Between,
     Binary,

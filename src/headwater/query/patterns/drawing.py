@@ -24,7 +24,7 @@ from headwater.kernels.pattern.automaton import (
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.words import Mode
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Recognition
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.lowering import make_query
 from headwater.query.patterns.words import EVERY_ROW, condition_texts
 from headwater.query.tree import MatchRecognize
@@ -57,7 +57,7 @@ class Drawing:
     states: tuple[State, ...]
 
 
-def draw(asked: Recognition, written: MatchRecognize, source: StreamSchema) -> Drawing:
+def draw(asked: PatternOperator, written: MatchRecognize, source: StreamSchema) -> Drawing:
     """The automaton of a checked pattern; `written` is where its conditions stand as text."""
     texts = condition_texts(asked, written)
     if asked.mode is not None:
@@ -165,7 +165,7 @@ def _veto(kind: int, what: str) -> str:
     return f"no {what} up to and including it" if kind == ANY_ROW else f"it is no {what}"
 
 
-def _draw_mode(asked: Recognition, texts: dict[str, str]) -> Drawing:
+def _draw_mode(asked: PatternOperator, texts: dict[str, str]) -> Drawing:
     """The states of a sensor node: one for each element."""
     assert asked.mode is not None
     names = [part.name for part in every_pattern(asked.pattern) if isinstance(part, Variable)]

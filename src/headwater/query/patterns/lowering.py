@@ -14,8 +14,8 @@ from headwater.kernels.pattern.question import Measure, PatternQuery, Program, R
 from headwater.kernels.pattern.shape import ALWAYS, Shape
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Recognition
 from headwater.query.expressions import ExprType, condition, evaluate
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.programs import Compiler, looks_at_one_row, value_of
 from headwater.query.patterns.terms import (
     AggregateTerm,
@@ -34,7 +34,7 @@ def make_query(
     fingerprint: str,
     output: int,
     where: int | None,
-    asked: Recognition,
+    asked: PatternOperator,
     source: StreamSchema,
     *,
     apart: bool = False,
@@ -73,7 +73,7 @@ def make_query(
     )
 
 
-def _node(asked: Recognition) -> NodePattern | None:
+def _node(asked: PatternOperator) -> NodePattern | None:
     if asked.mode is None:
         return None
     parts = asked.pattern.parts if isinstance(asked.pattern, tree.Sequence) else (asked.pattern,)
@@ -83,7 +83,7 @@ def _node(asked: Recognition) -> NodePattern | None:
     return NodePattern(len(parts), repeats, asked.within_us, asked.mode, hold, asked.seed)
 
 
-def needed_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
+def needed_columns(asked: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
     """The columns that make a difference to a query, as declared."""
     if asked.rows is not RowsPerMatch.ONE:
         return tuple(source.types)
@@ -94,18 +94,18 @@ def needed_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
     return tuple(column for column in source.types if column in needed)
 
 
-def _terms(asked: Recognition) -> list[Term]:
+def _terms(asked: PatternOperator) -> list[Term]:
     named = (*asked.define, *asked.measures)
     lowered = [*(one for _, one in named), *asked.untils]
     return [term for one in lowered for term in one.terms]
 
 
-def _shifts(asked: Recognition) -> tuple[int, int]:
+def _shifts(asked: PatternOperator) -> tuple[int, int]:
     shifts = [term.shift for term in _terms(asked) if isinstance(term, RowTerm | ClassifierTerm)]
     return min([0, *shifts]), max([0, *shifts])
 
 
-def _row_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
+def _row_columns(asked: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
     if asked.rows is RowsPerMatch.ONE:
         return ()
     return tuple(name for name in source.types if name != "event_time")
@@ -115,7 +115,7 @@ def _row_columns(asked: Recognition, source: StreamSchema) -> tuple[str, ...]:
 class _Lowering:
     """One query on its way to the kernel."""
 
-    asked: Recognition
+    asked: PatternOperator
     source: StreamSchema
     tests: list[RowTest | Program] = field(default_factory=list)
     compiler: Compiler = field(init=False)

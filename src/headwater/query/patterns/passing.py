@@ -13,8 +13,8 @@ from __future__ import annotations
 from functools import reduce
 
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
-from headwater.query.catalogue import Recognition
 from headwater.query.checks.pattern_shapes import can_be_empty
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.programs import is_under_test
 from headwater.query.patterns.terms import ClassifierTerm, Lowered, RowTerm
 from headwater.query.tree import Binary, Expression, Name
@@ -22,14 +22,14 @@ from headwater.query.tree import patterns as tree
 from headwater.query.walk import every_pattern, parts_of, with_parts
 
 
-def wanted_rows(asked: Recognition | None, where: Expression | None) -> Expression | None:
+def wanted_rows(asked: PatternOperator | None, where: Expression | None) -> Expression | None:
     """A condition that holds for every row a query can use; None: for any row."""
     needed = None if asked is None else _needed(asked)
     given = [condition for condition in (where, needed) if condition is not None]
     return reduce(lambda left, right: Binary("AND", left, right), given) if given else None
 
 
-def _needed(asked: Recognition) -> Expression | None:
+def _needed(asked: PatternOperator) -> Expression | None:
     if not _passes_rows_over(asked) or len(asked.define) < len(asked.variables):
         return None
     found: dict[str, Expression] = {}
@@ -41,7 +41,7 @@ def _needed(asked: Recognition) -> Expression | None:
     return reduce(lambda left, right: Binary("OR", left, right), found.values())
 
 
-def _passes_rows_over(asked: Recognition) -> bool:
+def _passes_rows_over(asked: PatternOperator) -> bool:
     counts_rows = asked.rows is RowsPerMatch.ALL_WITH_UNMATCHED or asked.limit is not None
     if not asked.every and (counts_rows or can_be_empty(asked.pattern)):
         return False

@@ -14,9 +14,9 @@ import numpy as np
 
 from headwater.kernels.pattern.trace import Bound, Recording
 from headwater.model import Column, ColumnType, Rows, StreamSchema
-from headwater.query.catalogue import Recognition
 from headwater.query.checks.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.programs import is_under_test, value_of
 from headwater.query.patterns.terms import (
     AGGREGATES,
@@ -43,7 +43,7 @@ class Seeing:
     """What the parts of a condition see: values of the row under test and of the rows bound so far."""
 
     data: Recording
-    asked: Recognition
+    asked: PatternOperator
     written: MatchRecognize
     schema: StreamSchema
     columns: tuple[str, ...] = field(init=False)

@@ -27,8 +27,8 @@ from headwater.kernels.pattern.trace import (
     Told,
 )
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
-from headwater.query.catalogue import Recognition
 from headwater.query.expressions import ExprType
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.patterns.lowering import make_query
 from headwater.query.patterns.seeing import Seeing, as_node
 from headwater.query.printer import show
@@ -56,7 +56,7 @@ class Why:
     """One query over recorded rows, which are in the stream's order, WHERE applied."""
 
     def __init__(
-        self, name: str, asked: Recognition, written: MatchRecognize, schema: StreamSchema, rows: Rows
+        self, name: str, asked: PatternOperator, written: MatchRecognize, schema: StreamSchema, rows: Rows
     ) -> None:
         self.name = name
         self.asked = asked

@@ -10,9 +10,9 @@ from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
-from headwater.query.catalogue import Recognition
 from headwater.query.checks.pattern_shapes import has_no_end
 from headwater.query.checks.patterns import unbounded
+from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.parse import parse
 from headwater.query.patterns.lowering import make_query
 from headwater.query.patterns.programs import looks_at_one_row
@@ -62,13 +62,13 @@ def written_patterns(text: str) -> dict[str, MatchRecognize]:
     }
 
 
-def condition_texts(asked: Recognition, written: MatchRecognize) -> tuple[str, ...]:
+def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
     """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
     defined = {definition.name: show(definition.condition) for definition in written.define}
     return (*(defined[name] for name, _ in asked.define), *_untils(written))
 
 
-def all_conditions(asked: Recognition) -> tuple[Lowered, ...]:
+def all_conditions(asked: PatternOperator) -> tuple[Lowered, ...]:
     """The same, taken apart."""
     return (*(lowered for _, lowered in asked.define), *asked.untils)
 
@@ -78,14 +78,14 @@ def condition_key(lowered: Lowered) -> str:
     return repr((lowered.expression, lowered.terms))
 
 
-def conditions_in_words(asked: Recognition, written: MatchRecognize) -> list[str]:
+def conditions_in_words(asked: PatternOperator, written: MatchRecognize) -> list[str]:
     """Each variable with its condition, and those of UNTIL."""
     texts = dict(zip((name for name, _ in asked.define), condition_texts(asked, written), strict=False))
     told = [(name, texts.get(name, EVERY_ROW)) for name in asked.variables]
     return aligned([*told, *(("UNTIL", until) for until in _untils(written))])
 
 
-def decisions_in_words(asked: Recognition) -> list[str]:
+def decisions_in_words(asked: PatternOperator) -> list[str]:
     """Where conditions are decided."""
     names = [*(name for name, _ in asked.define), *("UNTIL" for _ in asked.untils)]
     found: dict[str, list[str]] = {}
@@ -94,7 +94,7 @@ def decisions_in_words(asked: Recognition) -> list[str]:
     return [f"{', '.join(dict.fromkeys(names))} {where}" for where, names in found.items()]
 
 
-def family_in_words(asked: Recognition) -> list[str]:
+def family_in_words(asked: PatternOperator) -> list[str]:
     """Which matches there are, and where the search goes on after one."""
     if asked.mode is not None:
         told = f"MODE {asked.mode.value}: {_MODES[asked.mode]}, as a sensor node does it"
@@ -108,13 +108,13 @@ def family_in_words(asked: Recognition) -> list[str]:
     ]
 
 
-def answers_in_words(asked: Recognition) -> str:
+def answers_in_words(asked: PatternOperator) -> str:
     """What is told of a match."""
     timeouts = "; partial matches that ran out of time as well, marked by timed_out" * asked.timeouts
     return _ANSWERS[asked.rows] + timeouts
 
 
-def times_in_words(asked: Recognition) -> str | None:
+def times_in_words(asked: PatternOperator) -> str | None:
     """How long a match may take; None: as long as it likes."""
     parts = []
     if asked.within_us is not None:
@@ -124,7 +124,7 @@ def times_in_words(asked: Recognition) -> str | None:
     return ", ".join(parts) or None
 
 
-def bounds_in_words(asked: Recognition) -> list[str]:
+def bounds_in_words(asked: PatternOperator) -> list[str]:
     """What keeps the state from growing."""
     if asked.mode is not None:
         return [f"HOLD: {counted(asked.hold, 'event')} a partition; what has no room is given up and counted"]
@@ -154,7 +154,7 @@ def bounds_in_words(asked: Recognition) -> list[str]:
     return told
 
 
-def state_in_words(asked: Recognition, source: StreamSchema, columns: Iterable[str]) -> list[str]:
+def state_in_words(asked: PatternOperator, source: StreamSchema, columns: Iterable[str]) -> list[str]:
     """What is remembered, and how much that is."""
     if asked.mode is not None:
         return [
@@ -182,7 +182,7 @@ def state_in_words(asked: Recognition, source: StreamSchema, columns: Iterable[s
     return [*told, *_kept_for_ever(asked, source)]
 
 
-def _kept_for_ever(asked: Recognition, source: StreamSchema) -> list[str]:
+def _kept_for_ever(asked: PatternOperator, source: StreamSchema) -> list[str]:
     """What stays of a partition in which nothing is open."""
     query = make_query("", "", 0, None, asked, source)
     reasons = {
@@ -211,11 +211,11 @@ def _untils(written: MatchRecognize) -> list[str]:
     return [show(loop.until) for loop in loops if loop.until is not None]
 
 
-def _skipped_to(asked: Recognition) -> str:
+def _skipped_to(asked: PatternOperator) -> str:
     return f" {' or '.join(asked.skip_to)}" if asked.skip in (SkipTo.FIRST, SkipTo.LAST) else ""
 
 
-def _drops(asked: Recognition) -> list[str]:
+def _drops(asked: PatternOperator) -> list[str]:
     if asked.skip is SkipTo.NOWHERE:
         return ["a match ends no other attempt"]
     return [f"a match ends the other attempts that began {_DROPS[asked.skip]}{_skipped_to(asked)}"]

@@ -1,0 +1,83 @@
+"""CORRELATE with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.model import ColumnType, Region, StreamSchema
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+
+MOST_READINGS: Final = 64
+"""Readings in one complex event, `n OF` written out."""
+
+MOST_READINGS_WITH_DISTANCE: Final = 6
+"""The same when every two of them must be near one another: deciding that exactly is dear."""
+
+LIMIT_PER_ROW: Final = 1000
+"""Answers of `EMIT ALL` that one row can bring when the query sets no LIMIT."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelateOperator(Operator):
+    """A CORRELATE operator with every choice made; `sensors` are the only keys whose readings count, when given."""
+
+    kind: ClassVar[str] = "correlate"
+
+    clauses: tuple[Clause, ...]
+    within_us: int
+    within_m: float | None
+    region: Region | None
+    sensors: tuple[str | int, ...] | None
+    distinct_sensors: bool
+    emit: Emit
+    limit: int | None
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """Of READINGS the reading; otherwise three or five columns for each clause, places not meant by `*`."""
+        types = source.types
+        key_type = types[source.key] if source.key else ColumnType.STRING
+        place = [(name, types[name]) for name in (source.place.x, source.place.y)] if source.place else []
+        if self.emit is Emit.READINGS:
+            readings = (
+                ("attribute", ColumnType.STRING),
+                ("key", key_type),
+                ("reading_time", ColumnType.TIMESTAMP),
+                ("value", ColumnType.DOUBLE),
+                *place,
+            )
+            return AnswerColumns(readings, readings)
+        answers: list[tuple[str, ColumnType]] = []
+        starred: list[tuple[str, ColumnType]] = []
+        for clause in self.clauses:
+            name = clause.name
+            reading = [
+                (name, types[clause.attribute]),
+                (f"{name}_key", key_type),
+                (f"{name}_time", ColumnType.TIMESTAMP),
+            ]
+            starred += reading
+            answers += reading
+            answers += [(f"{name}_{axis}", kind) for axis, kind in place]
+        return AnswerColumns(tuple(answers), tuple(starred))
+
+    @property
+    def columns_depend_on(self) -> object | None:
+        """The clauses."""
+        return self.emit, tuple((clause.name, clause.attribute) for clause in self.clauses)
+
+    def key_names(self, source: StreamSchema, beside: Beside) -> tuple[str | None, ...]:
+        """That of a reading."""
+        return (source.key, "key") if self.emit is Emit.READINGS else (source.key,)
+
+    @property
+    def zone_key(self) -> str | None:
+        """Queries of one region, or of the same sensors, need the same rows."""
+        if self.region:
+            return f"region {self.region!r}"
+        return f"sensors {sorted(self.sensors, key=str)!r}" if self.sensors else None
+
+    def looks_back_us(self, heartbeat_us: int) -> int:
+        """WITHIN."""
+        return self.within_us

@@ -1,0 +1,89 @@
+"""FENCE with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headwater.kernels.fence.words import Detect
+from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.tree import Expression
+from headwater.query.walk import columns_of
+
+
+@dataclass(frozen=True, slots=True)
+class FenceOperator(Operator):
+    """A FENCE operator with every choice made.
+
+    `fences` is a declared set of polygons, then `moving` is False and there is no region; or a stream or a query, whose rows are fences
+    that move, with one of `radius_m`, `box_m` (width and height) and `shape`, a column with a polygon as WKT text. `where` is
+    a condition on fences. `roaming`: fences are the positions themselves, and every two of them are a pair once.
+    """
+
+    kind: ClassVar[str] = "fence"
+
+    fences: str
+    moving: bool
+    where: Expression | None
+    radius_m: float | None
+    box_m: tuple[float, float] | None
+    shape: str | None
+    detect: tuple[Detect, ...]
+    forget_us: int
+    roaming: bool
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """Who did what at which fence, and where."""
+        assert source.key is not None and source.place is not None and beside is not None and beside.key
+        answers = (
+            ("change", ColumnType.STRING),
+            ("object", source.types[source.key]),
+            ("fence", beside.types[beside.key]),
+            *((axis, source.types[axis]) for axis in (source.place.x, source.place.y)),
+        )
+        return AnswerColumns(answers, answers)
+
+    def key_names(self, source: StreamSchema, beside: Beside) -> tuple[str | None, ...]:
+        """The object, or what the stream calls it."""
+        return ("object", source.key)
+
+    @property
+    def reads_beside(self) -> str | None:
+        """Fences that move."""
+        return self.fences if self.moving else None
+
+    @property
+    def given_set(self) -> str | None:
+        """Fences that stand still."""
+        return None if self.moving else self.fences
+
+    def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
+        """The type of their names, which answers carry, and of the columns that its condition asks about."""
+        asked = {column.name for column in columns_of(self.where)} if self.where else set()
+        return " ".join(
+            f"{name} {kind.value}" for name, kind in given.columns if name in asked or name == given.key
+        )
+
+    def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
+        """By object, if fences stand still."""
+        return (source.key,) if source.key and not self.moving else ()
+
+    @property
+    def has_partitions(self) -> bool:
+        """An object is one."""
+        return True
+
+    @property
+    def is_shared(self) -> bool:
+        """If fences move, each zone has all of them and the objects that live in it."""
+        return self.moving
+
+    @property
+    def counts_its_share(self) -> bool:
+        """It does."""
+        return self.moving
+
+    def looks_back_us(self, heartbeat_us: int) -> int:
+        """Back to the last position of an object that is not forgotten; who is forgotten leaves a microsecond after FORGET."""
+        return self.forget_us + 1

@@ -1,0 +1,93 @@
+"""FOLLOW with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from headwater.kernels.follow.words import Update
+from headwater.model import ColumnType, StreamSchema
+from headwater.query.answer_columns import STAMPS, Columns
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.tree import Expression
+
+QUALITY_US: Final = 60_000_000
+"""A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOperator(Operator):
+    """A FOLLOW operator with every choice made.
+
+    `focals` is a stream or a query, and `where` a condition on it. There is one of `radius_m`, `box_m` (width and height) and
+    `shape`, a column of the focals with a polygon as WKT text. What belongs to a word that is not `update` is 0. `over_us` is
+    how far back QUALITY looks. `each`: an answer is delivered once for each interest. `best_effort` None: all that happened
+    before is taken. `interests`: interests are told, not events. `events` are the other sources, in the order of FROM.
+    """
+
+    kind: ClassVar[str] = "follow"
+
+    focals: str
+    where: Expression | None
+    radius_m: float | None
+    box_m: tuple[float, float] | None
+    shape: str | None
+    last_us: int
+    update: Update
+    every_us: int
+    moved_m: float
+    precision: float
+    recall: float
+    over_us: int
+    forget_us: int
+    each: bool
+    best_effort: int | None
+    interests: bool
+    events: tuple[str, ...]
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """Events as they are; with EMIT INTERESTS the interest."""
+        if not self.interests:
+            return Operator.columns(self, source, beside)
+        assert isinstance(beside, StreamSchema)
+        answers = interest_columns(beside)
+        return AnswerColumns(answers, answers)
+
+    def stamps(self, beside: Beside) -> Columns:
+        """To whom, for which interest, and whether from before it; interests themselves are delivered to nobody."""
+        if self.interests:
+            return ()
+        assert beside is not None and beside.key is not None
+        kinds = (beside.types[beside.key], ColumnType.BIGINT, ColumnType.BOOLEAN)
+        return tuple(zip(STAMPS, kinds, strict=True))
+
+    @property
+    def reads_beside(self) -> str | None:
+        """The focal objects."""
+        return self.focals
+
+    @property
+    def is_shared(self) -> bool:
+        """Each zone follows the focal objects that live in it."""
+        return True
+
+    @property
+    def counts_its_share(self) -> bool:
+        """It does."""
+        return True
+
+
+def interest_columns(focals: StreamSchema) -> Columns:
+    """The columns of an answer of EMIT INTERESTS."""
+    assert focals.key is not None and focals.place is not None
+    return (
+        ("focal", focals.types[focals.key]),
+        ("interest", ColumnType.BIGINT),
+        ("begins", ColumnType.TIMESTAMP),
+        ("ends", ColumnType.TIMESTAMP),
+        *((axis, focals.types[axis]) for axis in (focals.place.x, focals.place.y)),
+        ("events", ColumnType.BIGINT),
+        ("historical_events", ColumnType.BIGINT),
+        ("precision", ColumnType.DOUBLE),
+        ("recall", ColumnType.DOUBLE),
+    )

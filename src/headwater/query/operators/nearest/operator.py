@@ -1,0 +1,123 @@
+"""NEAREST with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Self
+
+from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
+from headwater.query.answer_columns import RESERVED, Columns, SelectList
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+
+MOST_NEIGHBOURS: Final = 10_000
+"""Objects that one NEAREST asks for: its k."""
+
+MOST_ATTRIBUTES: Final = 64
+"""Attributes of one NEAREST."""
+
+MOST_WINDOW_ROWS: Final = 1_000_000_000
+"""Rows in the window of one NEAREST."""
+
+MOST_TICKS: Final = 1_000_000
+"""Ticks of EMIT EVERY in one window: when the input ends, one object alone is told at all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearestOperator(Operator):
+    """A NEAREST operator with every choice made.
+
+    `aliases` are the names of the attributes in an answer. There is either a `point`, or the name of declared `points`, or
+    neither, under HIGHEST and LOWEST; either `window_us` or `window_rows`. `algorithm` None: the engine chooses. `columns_carried` are
+    what an answer carries of its row, the name in the answer and the column of the stream: that of PER unless it is the
+    key, the attributes, what else the SELECT list names.
+    """
+
+    kind: ClassVar[str] = "nearest"
+
+    k: int
+    metric: Metric
+    attributes: tuple[str, ...]
+    aliases: tuple[str, ...]
+    point: tuple[float, ...] | None
+    points: str | None
+    weights: tuple[float, ...] | None
+    window_us: int | None
+    window_rows: int | None
+    per: str | None
+    ties: bool
+    exact: bool
+    algorithm: Algorithm | None
+    sigma: float | None
+    emission: Emission
+    every_us: int | None
+    columns_carried: tuple[tuple[str, str], ...]
+    forget_us: int | None = None
+
+    def own_columns(self, source: StreamSchema, points: Beside) -> Columns:
+        """What its kernel answers by itself, before the columns that it carries over from the row."""
+        every = self.emission is Emission.EVERY
+        return (
+            *([("point", points.types[points.key])] if points and points.key else []),
+            ("rank", ColumnType.BIGINT) if every else ("change", ColumnType.STRING),
+            *([("key", source.types[source.key])] if source.key else []),
+            ("object_time", ColumnType.TIMESTAMP),
+            *([] if self.metric.ranks_values else [("distance", ColumnType.DOUBLE)]),
+        )
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """In the order of `*` point and PER come first. A SELECT list may name any column of the stream that has a name of its own."""
+        types = source.types
+        own = self.own_columns(source, beside)
+        carried = tuple((name, types[column]) for name, column in self.columns_carried)
+        first = tuple(column for column in own if column[0] == "point" and beside)
+        per = carried[:1] if self.columns_carried[0] == (self.per, self.per) else ()
+        starred = (*first, *per, *own[len(first) :], *carried[len(per) :])
+        answers = (*own, *carried)
+        taken = {*dict(answers), *RESERVED}
+        further = tuple((name, kind) for name, kind in source.columns if name not in taken)
+        return AnswerColumns(answers, starred, further)
+
+    @property
+    def columns_depend_on(self) -> object | None:
+        """What it carries over from the row, and how it answers."""
+        every = self.emission is Emission.EVERY
+        return self.points, self.metric.ranks_values, self.per, every, self.columns_carried
+
+    def key_names(self, source: StreamSchema, beside: Beside) -> tuple[str | None, ...]:
+        """Its own, or what the stream calls it."""
+        own = dict(self.own_columns(source, beside))
+        return ("key" if "key" in own else None, None if source.key in own else source.key)
+
+    def having_selected(self, answers: Columns, selected: SelectList) -> Self:
+        """The columns that the SELECT list names besides stand last among the answers, under their own names."""
+        names = [name for name, _ in answers]
+        further = names[names.index(self.columns_carried[-1][0]) + 1 :]
+        return replace(self, columns_carried=(*self.columns_carried, *((name, name) for name in further)))
+
+    @property
+    def given_set(self) -> str | None:
+        """The points to which neighbours are sought, unless they stand in the text."""
+        return self.points
+
+    def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
+        """The type of their names, which answers carry; what else is declared about them changes no answer of the others."""
+        return given.types[given.key].value
+
+    def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
+        """By PER."""
+        return (self.per,) if self.per else ()
+
+    @property
+    def has_partitions(self) -> bool:
+        """With PER."""
+        return bool(self.per)
+
+    @property
+    def is_scattered(self) -> bool:
+        """Each point lives in one zone, unless there is PER."""
+        return bool(self.points) and not self.per
+
+    def looks_back_us(self, heartbeat_us: int) -> int:
+        """OVER, if it is a duration."""
+        return self.window_us or 0

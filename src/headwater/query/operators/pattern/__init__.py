@@ -1,0 +1,1 @@
+"""MATCH_RECOGNIZE: what is asked when its words have been read and checked."""

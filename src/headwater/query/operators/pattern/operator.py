@@ -1,0 +1,85 @@
+"""MATCH_RECOGNIZE with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.model import ColumnType, StreamSchema
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.tree.patterns import Pattern
+
+if TYPE_CHECKING:
+    # Terms know expressions, and expressions know the bounds of the language.
+    from headwater.query.patterns.terms import Lowered
+
+MOST_ELEMENTS: Final = 1000
+"""Elements of a pattern, quantifiers written out."""
+
+MOST_PERMUTED: Final = 6
+"""Parts of one PERMUTE: there are 720 orders of six."""
+
+MOST_WRITTEN_OUT: Final = 10_000
+"""Elements of a pattern when the orders of PERMUTE are written out as well."""
+
+HELD_EVENTS: Final = 64
+"""Events in the window of a sensor node where HOLD does not say how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternOperator(Operator):
+    """A MATCH_RECOGNIZE operator with every choice made.
+
+    `variables` are all that PATTERN names, in the order of their first appearance; `define` has those with a condition.
+    `untils` belong to the loops with UNTIL, outermost first, left to right. `order` are the columns that decide between rows
+    of one time. `skip_to` are variables, a subset written out.
+    """
+
+    kind: ClassVar[str] = "pattern"
+
+    pattern: Pattern
+    variables: tuple[str, ...]
+    define: tuple[tuple[str, Lowered], ...]
+    untils: tuple[Lowered, ...]
+    subsets: tuple[tuple[str, tuple[str, ...]], ...]
+    measures: tuple[tuple[str, Lowered], ...]
+    partition: tuple[str, ...]
+    order: tuple[str, ...]
+    rows: RowsPerMatch
+    every: bool
+    mode: Mode | None
+    hold: int
+    seed: int | None
+    skip: SkipTo
+    skip_to: tuple[str, ...]
+    within_us: int | None
+    between_us: int | None
+    timeouts: bool
+    limit: int | None
+    forget_us: int | None = None
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """Of ONE ROW PER MATCH the partition, otherwise the row; then the measures."""
+        if self.rows is RowsPerMatch.ONE:
+            types = source.types
+            first = [(name, types[name]) for name in self.partition]
+        else:
+            first = [(name, kind) for name, kind in source.columns if name != "event_time"]
+        measures = [(name, measure.kind.column) for name, measure in self.measures]
+        marks = [("timed_out", ColumnType.BOOLEAN)] if self.timeouts else []
+        answers = (*first, *measures, *marks)
+        return AnswerColumns(answers, answers)
+
+    def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
+        """By partition."""
+        return self.partition
+
+    @property
+    def has_partitions(self) -> bool:
+        """With PARTITION BY."""
+        return bool(self.partition)
+
+    def looks_back_us(self, heartbeat_us: int) -> int:
+        """WITHIN."""
+        return self.within_us or 0

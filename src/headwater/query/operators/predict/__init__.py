@@ -1,0 +1,1 @@
+"""PREDICT: what is asked when its words have been read and checked."""

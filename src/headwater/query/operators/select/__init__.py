@@ -1,0 +1,1 @@
+"""A plain SELECT: rows as they come."""

@@ -1,0 +1,52 @@
+"""SUPPRESS with every choice made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from headwater.kernels.suppress.words import Predictor
+from headwater.model import ColumnType, StreamSchema
+from headwater.query.checks.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
+from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+
+MOST_SAMPLES: Final = 10_000
+"""Samples that LEAST SQUARES looks back at."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressOperator(Operator):
+    """A SUPPRESS operator with every choice made; `parameters` are (n,), (α, β), (q, r) or none, as the predictor has them.
+
+    `forget_us` None: no sensor is forgotten.
+    """
+
+    kind: ClassVar[str] = "suppress"
+
+    dimensions: tuple[str, ...]
+    tolerance: float
+    heartbeat_us: int
+    predictor: Predictor
+    parameters: tuple[float, ...]
+    forget_us: int | None = None
+
+    def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
+        """The columns of an update."""
+        answers = (
+            *([(source.key, source.types[source.key])] if source.key else []),
+            *((name, ColumnType.DOUBLE) for name in self.dimensions),
+            *((slope_of(name), ColumnType.DOUBLE) for name in self.dimensions),
+            (TOLERANCE, ColumnType.DOUBLE),
+            (HEARTBEAT, ColumnType.DOUBLE),
+            (REASON, ColumnType.STRING),
+        )
+        return AnswerColumns(answers, answers)
+
+    def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
+        """By sensor."""
+        return (source.key,) if source.key else ()
+
+    @property
+    def has_partitions(self) -> bool:
+        """A sensor is one."""
+        return True
