@@ -32,9 +32,9 @@ from headwater.query.operators import (
     PredictOperator,
     SuppressOperator,
 )
+from headwater.query.operators.contract import Demand
 from headwater.query.operators.correlate.plan import make_subscription
 from headwater.query.operators.views import OperatorViews
-from headwater.query.patterns.passing import wanted_rows
 from headwater.query.predictions import make_predict_query, make_suppress_query
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
@@ -87,19 +87,6 @@ class QueryPlan(OperatorViews):
     def is_inside(self) -> bool:
         """Whether it runs inside a FOLLOW, not beside it."""
         return self.behind is not None and self.behind != self.name
-
-    @property
-    def wanted(self) -> Expression | None:
-        """A condition that holds for every row it can use, be it a plain SELECT or a pattern; None: for any row."""
-        operator = self.operator
-        if (
-            isinstance(operator, FenceOperator)
-            and self.is_inside
-            and operator.moving
-            and not operator.roaming
-        ):
-            return None  # one stream may be both positions and fences
-        return wanted_rows(operator if isinstance(operator, PatternOperator) else None, self.where)
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""
@@ -306,25 +293,27 @@ def make_fence_group(
     return Group(f"fence:{source.name}", source.name, tuple(query.name for query in queries), kernel)
 
 
-def make_routing(source: StreamSchema, queries: Sequence[QueryPlan], zones: int) -> Callable[[Rows], Wanted]:
-    """A function from rows of `source` to bool[zones, n]: which zones can use each row."""
-    correlating = [query for query in queries if isinstance(query.operator, CorrelateOperator)]
+def make_routing(
+    source: StreamSchema, asking: Sequence[tuple[QueryPlan, Sequence[Demand]]], zones: int
+) -> Callable[[Rows], Wanted]:
+    """A function from rows of `source` to bool[zones, n]: which zones can use each row, given all queries and what they ask of it."""
+    correlating = [query for query, demands in asking if any(demand.readings for demand in demands)]
     conditions = _Conditions()
     subscriptions = _subscriptions(correlating, conditions)
     homes = [zone_of(query.zone_key, zones) for query in correlating]
     routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
-    whole = [
-        query for query in queries if not isinstance(query.operator, CorrelateOperator) and not query.spread
+    others = [
+        (query, demand.condition) for query, demands in asking for demand in demands if not demand.readings
     ]
     plain = {
-        (zone, repr(query.wanted)): condition(query.wanted) if query.wanted else None
-        for query in whole
+        (zone, repr(useful)): condition(useful) if useful else None
+        for query, useful in others
         for zone in range(zones)
-        if query.lives_in(zone, zones)
+        if not query.spread and query.lives_in(zone, zones)
     }
     spread = {
-        (query.spread, repr(query.wanted)): condition(query.wanted) if query.wanted else None
-        for query in queries
+        (query.spread, repr(useful)): condition(useful) if useful else None
+        for query, useful in others
         if query.spread
     }
 

@@ -161,7 +161,7 @@ def _settles(groups: Sequence[Group]) -> bool:
 
 def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:
     """A condition that holds for every event that some queries can use; None: for any."""
-    wanted = [query.wanted for query in queries]
+    wanted = [query.operator.useful_rows(query.where) for query in queries]
     conditions = [
         condition(one)
         for one in wanted

@@ -51,12 +51,12 @@ from headwater.query.groups import (
     store_of,
 )
 from headwater.query.history import MOST_HISTORY_US
-from headwater.query.kept import Demand, kept_columns
+from headwater.query.kept import kept_columns
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.needs import inside_groups
 from headwater.query.neighbours import given_point, parts_for, points_of
-from headwater.query.operators import FenceOperator, NearestOperator
-from headwater.query.predictions import columns_read
+from headwater.query.operators import NearestOperator
+from headwater.query.operators.contract import Demand
 from headwater.query.printer import show
 from headwater.query.reach import window_us, windows_behind
 from headwater.query.shapes import Projection, project, shapes
@@ -224,9 +224,7 @@ class Plan:
 
     def routing(self, stream: str) -> Callable[[Rows], Wanted]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
-        return self._once(
-            ("routing", stream), lambda: make_routing(self.stream(stream), self._reading(stream), self.zones)
-        )
+        return self._once(("routing", stream), lambda: self._make_routing(stream))
 
     def without(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
         """The same plan without some savings of FOLLOW, for some of its queries or all: more is streamed, and no answer is another."""
@@ -322,57 +320,15 @@ class Plan:
     def _readers(self, source: str) -> list[QueryPlan]:
         return [query for query in self.queries if source in self.sources(query.reads)]
 
-    def _reading(self, source: str) -> list[QueryPlan]:
-        """The readers of a source, each with its condition on rows of this one."""
-        found = []
-        for query in self._readers(source):
-            if asked := query.following:
-                is_both = source in asked.events and source == asked.focals
-                where = asked.where if source == asked.focals else self._where_of_events(query)
-                query = replace(query, where=None if is_both else where)
-            elif (fence := query.fencing) and fence.moving and source == fence.fences:
-                is_both = source == self.sources(query.reads)[0]
-                query = replace(
-                    query, where=query.where if fence.roaming else None if is_both else fence.where
-                )
-            found.append(query)
-        return found
-
-    def _where_of_events(self, query: QueryPlan) -> Expression | None:
-        """A FOLLOW's condition on rows of one source; that on several is one on what they are together."""
-        several = query.following is not None and len(query.following.events) > 1
-        return None if several else query.where
-
     def _demands(self, source: str) -> list[Demand]:
         return [demand for query in self._readers(source) for demand in self._demands_of(query, source)]
 
     def _demands_of(self, query: QueryPlan, source: str) -> Iterator[Demand]:
-        if asked := query.following:
-            if source in asked.events:
-                yield Demand(self._where_of_events(query))
-            if source == asked.focals and (place := self.stream(source).place):
-                shape = (asked.shape,) if asked.shape else ()
-                yield Demand(asked.where, columns=frozenset((place.x, place.y, *shape)))
-            return
-        if fence := query.fencing:
-            yield from self._demands_of_fence(query, fence, source)
-            return
-        yield Demand(
-            query.where,
-            query.correlation,
-            query.recognition,
-            query.neighbourhood,
-            columns_read(query.suppression, query.prediction, self.sources(query.reads), source),
-        )
+        return query.operator.demands(self.stream(source), self.sources(query.reads), query.where)
 
-    def _demands_of_fence(self, query: QueryPlan, asked: FenceOperator, source: str) -> Iterator[Demand]:
-        place = self.stream(source).place
-        assert place is not None
-        if source == self.sources(query.reads)[0]:
-            yield Demand(query.where, columns=frozenset((place.x, place.y)))
-        if asked.moving and source == asked.fences:
-            shape = (asked.shape,) if asked.shape else ()
-            yield Demand(asked.where, columns=frozenset((place.x, place.y, *shape)))
+    def _make_routing(self, stream: str) -> Callable[[Rows], Wanted]:
+        asking = [(query, list(self._demands_of(query, stream))) for query in self._readers(stream)]
+        return make_routing(self.stream(stream), asking, self.zones)
 
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         here = [query for query in self.queries if query.lives_in(zone, self.zones) and not query.is_inside]

@@ -6,8 +6,6 @@ Rule 2  Of sources that are read together, the columns of the i-th, from 0 on, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.suppress.question import SuppressQuery
 from headwater.query.checks.updates import HEARTBEAT, TOLERANCE, slope_of
@@ -70,28 +68,6 @@ def alias_columns(asked: PredictOperator) -> tuple[Alias, ...]:
     return tuple(_alias(asked, place) for place in range(len(asked.aliases)))
 
 
-def columns_read(
-    suppression: SuppressOperator | None,
-    prediction: PredictOperator | None,
-    sources: Sequence[str],
-    source: str,
-) -> frozenset[str] | None:
-    """The columns of one of its sources that a SUPPRESS or PREDICT looks at; None: it is neither.
-
-    Time and key are looked at in any case, and not among them.
-    """
-    if suppression is not None:
-        return frozenset(suppression.dimensions)
-    if prediction is None:
-        return None
-    return frozenset(
-        column
-        for place, name in enumerate(sources)
-        if name == source
-        for column in _update_columns(prediction.dimensions[place])
-    )
-
-
 def _alias(asked: PredictOperator, place: int) -> Alias:
     source = asked.sources[place]
     before = "" if source is None else f"{source}."
@@ -104,11 +80,3 @@ def _alias(asked: PredictOperator, place: int) -> Alias:
         before + TOLERANCE,
         before + HEARTBEAT,
     )
-
-
-def _update_columns(dimensions: Sequence[str]) -> Iterator[str]:
-    for name in dimensions:
-        yield name
-        yield slope_of(name)
-    yield TOLERANCE
-    yield HEARTBEAT

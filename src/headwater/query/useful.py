@@ -18,9 +18,7 @@ from typing import Final
 from headwater.kernels.correlate.subscription import Clause, Interval
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 from headwater.model.place import Bounds
-from headwater.query.kept import Demand
-from headwater.query.operators import CorrelateOperator
-from headwater.query.patterns.passing import wanted_rows
+from headwater.query.operators.contract import Demand
 from headwater.query.tree import Between, Binary, Expression, In, IsNull, Literal, Name, Timestamp
 
 MOST_TERMS: Final = 40
@@ -37,16 +35,16 @@ def useful_rows(schema: StreamSchema, demands: Iterable[Demand]) -> Expression |
     """The condition; None when every row is useful to some query."""
     plain: dict[str, Expression] = {}
     shared: dict[object, _Part] = {}
-    for where, correlate, recognition, _, _ in demands:
-        if correlate is not None:
-            areas = _boxes(correlate), correlate.sensors
-            for clause in correlate.clauses:
+    for where, _, readings in demands:
+        if readings is not None:
+            for clause in readings.clauses:
                 # A clause bound to a sensor finds it anywhere: the area is for the others.
-                boxes, sensors = (None, None) if clause.sensor is not None else areas
+                bound = clause.sensor is not None
+                boxes, sensors = (None, None) if bound else (readings.boxes, readings.sensors)
                 key = repr(where), boxes, sensors
                 shared.setdefault(key, _Part(schema, where, boxes, sensors)).add(clause)
-        elif (wanted := wanted_rows(recognition, where)) is not None:
-            plain.setdefault(repr(wanted), wanted)
+        elif where is not None:
+            plain.setdefault(repr(where), where)
         else:
             return None
     parts = list(shared.values())
@@ -196,10 +194,6 @@ def _hull(schema: StreamSchema, parts: Sequence[_Part]) -> _Part:
             hull.texts.setdefault((attribute, None), set()).update(texts)
     hull.ranges = {(attribute, None): [_around(intervals)] for attribute, intervals in ranges.items()}
     return hull
-
-
-def _boxes(correlate: CorrelateOperator) -> tuple[Bounds, ...] | None:
-    return tuple(correlate.region.bounds()) if correlate.region else None
 
 
 def _box_around(boxes: Sequence[Bounds]) -> Bounds:

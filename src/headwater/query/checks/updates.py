@@ -6,7 +6,7 @@ columns, and PREDICT reads them, whoever wrote them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headwater.model import StreamSchema
@@ -24,6 +24,15 @@ _SLOPE: Final = "_slope"
 def slope_of(dimension: str) -> str:
     """The column with the slope of a dimension, per second."""
     return dimension + _SLOPE
+
+
+def update_columns(dimensions: Sequence[str]) -> Iterator[str]:
+    """The columns of an update with some dimensions, beside its time and key."""
+    for name in dimensions:
+        yield name
+        yield slope_of(name)
+    yield TOLERANCE
+    yield HEARTBEAT
 
 
 def dimensions_in(schema: StreamSchema) -> tuple[str, ...]:

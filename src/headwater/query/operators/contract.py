@@ -8,15 +8,17 @@ Rule 2  An operator is a frozen value: all that was written, with every choice m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
+from headwater.kernels.correlate.subscription import Clause
 from headwater.model import FencesSchema, PointsSchema, StreamSchema
+from headwater.model.place import Bounds
 from headwater.query.answer_columns import Columns, SelectList
+from headwater.query.tree import Expression, Item
 
 if TYPE_CHECKING:
     from headwater.query.checks.complaints import Complaints
-    from headwater.query.tree import Item
 
 Beside = StreamSchema | PointsSchema | FencesSchema | None
 """The schema of what an operator reads beside FROM, or of the set it is given."""
@@ -28,6 +30,26 @@ class AnswerColumns(NamedTuple):
     answers: Columns
     starred: Columns
     further: Columns = ()
+
+
+class Readings(NamedTuple):
+    """Rows are needed that have a reading for one of some clauses, in one of some boxes (None: anywhere), of some sensors (None: any)."""
+
+    clauses: tuple[Clause, ...]
+    boxes: tuple[Bounds, ...] | None
+    sensors: tuple[str | int, ...] | None
+
+
+class Demand(NamedTuple):
+    """What an operator asks of the rows of one source.
+
+    `condition` holds for every row it can use; None: for any row. `columns` are those that it looks at beside those of the condition,
+    time and key; None: all of them. `readings`: among those rows it can use only these.
+    """
+
+    condition: Expression | None
+    columns: frozenset[str] | None
+    readings: Readings | None = None
 
 
 class Operator:
@@ -53,6 +75,16 @@ class Operator:
     def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
         """What of the declaration of its set changes what it means."""
         raise AssertionError(f"{self.kind} is given no set")
+
+    def useful_rows(self, where: Expression | None) -> Expression | None:
+        """A condition that holds for every row it can use, of whatever it reads, with such a WHERE before it; None: for any row."""
+        return where
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """What it asks of one of the sources that it reads: the whole row, whose content is the identity of an answer."""
+        yield Demand(where, None)
 
     # --- what it answers ----------------------------------------------------------------------------------------------
 

@@ -22,9 +22,9 @@ from headwater.query.tree import patterns as tree
 from headwater.query.walk import every_pattern, parts_of, with_parts
 
 
-def wanted_rows(asked: PatternOperator | None, where: Expression | None) -> Expression | None:
+def wanted_rows(asked: PatternOperator, where: Expression | None) -> Expression | None:
     """A condition that holds for every row a query can use; None: for any row."""
-    needed = None if asked is None else _needed(asked)
+    needed = _needed(asked)
     given = [condition for condition in (where, needed) if condition is not None]
     return reduce(lambda left, right: Binary("AND", left, right), given) if given else None
 

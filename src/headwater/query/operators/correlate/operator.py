@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.model import ColumnType, Region, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator, Readings
+from headwater.query.tree import Expression
 
 MOST_READINGS: Final = 64
 """Readings in one complex event, `n OF` written out."""
@@ -33,6 +35,15 @@ class CorrelateOperator(Operator):
     distinct_sensors: bool
     emit: Emit
     limit: int | None
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """Attributes and places of readings that fit a clause."""
+        attributes = frozenset(clause.attribute for clause in self.clauses)
+        place = (source.place.x, source.place.y) if source.place else ()
+        boxes = tuple(self.region.bounds()) if self.region else None
+        yield Demand(where, attributes.union(place), Readings(self.clauses, boxes, self.sensors))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """Of READINGS the reading; otherwise three or five columns for each clause, places not meant by `*`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
 from headwater.query.tree import Expression
 from headwater.query.walk import columns_of
 
@@ -32,6 +33,22 @@ class FenceOperator(Operator):
     detect: tuple[Detect, ...]
     forget_us: int
     roaming: bool
+
+    def useful_rows(self, where: Expression | None) -> Expression | None:
+        """One stream may be both positions and fences that move."""
+        return where if self.roaming or not self.moving else None
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """Where positions are; where fences are and how they look."""
+        place = source.place
+        assert place is not None
+        if source.name == sources[0]:
+            yield Demand(where, frozenset((place.x, place.y)))
+        if self.moving and source.name == self.fences:
+            shape = (self.shape,) if self.shape else ()
+            yield Demand(self.where, frozenset((place.x, place.y, *shape)))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """Who did what at which fence, and where."""

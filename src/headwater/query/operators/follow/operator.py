@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, StreamSchema
 from headwater.query.answer_columns import STAMPS, Columns
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
 from headwater.query.tree import Expression
 
 QUALITY_US: Final = 60_000_000
@@ -44,6 +45,16 @@ class FollowOperator(Operator):
     best_effort: int | None
     interests: bool
     events: tuple[str, ...]
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """Of events all; of focal objects where they are and how they look around."""
+        if source.name in self.events:  # a condition on several sources is one on what they are together
+            yield Demand(where if len(self.events) == 1 else None, None)
+        if source.name == self.focals and (place := source.place):
+            shape = (self.shape,) if self.shape else ()
+            yield Demand(self.where, frozenset((place.x, place.y, *shape)))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """Events as they are; with EMIT INTERESTS the interest."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Self
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
 from headwater.query.answer_columns import RESERVED, Columns, SelectList
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.tree import Expression
 
 MOST_NEIGHBOURS: Final = 10_000
 """Objects that one NEAREST asks for: its k."""
@@ -53,6 +55,13 @@ class NearestOperator(Operator):
     every_us: int | None
     columns_carried: tuple[tuple[str, str], ...]
     forget_us: int | None = None
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """The attributes, PER, and what answers carry of their row."""
+        carried = frozenset(column for _, column in self.columns_carried)
+        yield Demand(where, carried.union(self.attributes, (self.per,) if self.per else ()))
 
     def own_columns(self, source: StreamSchema, points: Beside) -> Columns:
         """What its kernel answers by itself, before the columns that it carries over from the row."""

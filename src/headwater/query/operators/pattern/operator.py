@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.tree import Expression
 from headwater.query.tree.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -58,6 +60,20 @@ class PatternOperator(Operator):
     timeouts: bool
     limit: int | None
     forget_us: int | None = None
+
+    def useful_rows(self, where: Expression | None) -> Expression | None:
+        """Rows that it does not pass over unseen."""
+        from headwater.query.patterns.passing import wanted_rows
+
+        return wanted_rows(self, where)
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """Those columns that make a difference to a match, of rows that it does not pass over unseen."""
+        from headwater.query.patterns.lowering import needed_columns
+
+        yield Demand(self.useful_rows(where), frozenset(needed_columns(self, source)))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """Of ONE ROW PER MATCH the partition, otherwise the row; then the measures."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Self
 
@@ -11,8 +11,9 @@ from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import ColumnType, StreamSchema
 from headwater.query.answer_columns import Columns, SelectList
 from headwater.query.checks.complaints import Complaints
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
-from headwater.query.tree import Item
+from headwater.query.checks.updates import update_columns
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.tree import Expression, Item
 from headwater.query.walk import columns_of
 
 MOST_ALIASES: Final = 8
@@ -64,6 +65,13 @@ class PredictOperator(Operator):
     def dimensions_of(self, alias: int) -> tuple[str, ...]:
         """The dimensions of an alias's source."""
         return self.dimensions[self.sources[alias] or 0]
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """The columns of an update, for every place at which the source is read."""
+        read = [self.dimensions[place] for place, name in enumerate(sources) if name == source.name]
+        yield Demand(where, frozenset(column for dimensions in read for column in update_columns(dimensions)))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """Key and time of every alias, then when it holds, and how surely. A SELECT list may name the polygon besides."""

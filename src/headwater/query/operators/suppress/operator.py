@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, StreamSchema
 from headwater.query.checks.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
-from headwater.query.operators.contract import AnswerColumns, Beside, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.tree import Expression
 
 MOST_SAMPLES: Final = 10_000
 """Samples that LEAST SQUARES looks back at."""
@@ -29,6 +31,12 @@ class SuppressOperator(Operator):
     predictor: Predictor
     parameters: tuple[float, ...]
     forget_us: int | None = None
+
+    def demands(
+        self, source: StreamSchema, sources: Sequence[str], where: Expression | None
+    ) -> Iterator[Demand]:
+        """The dimensions."""
+        yield Demand(where, frozenset(self.dimensions))
 
     def columns(self, source: StreamSchema, beside: Beside) -> AnswerColumns:
         """The columns of an update."""
