@@ -19,10 +19,10 @@ from headwater.hosts.memory import available_bytes
 from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.words import Algorithm, Metric
 from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
-from headwater.query.groups import QueryPlan
-from headwater.query.neighbours import choose_algorithm, expected_bytes, make_query, share
 from headwater.query.operators.nearest.operator import NearestOperator
+from headwater.query.operators.nearest.plan import choose_algorithm, expected_bytes, make_query, share
 from headwater.query.plan import Plan
+from headwater.query.planned import QueryPlan
 from headwater.query.walk import columns_of
 from headwater.query.words import counted, size_in_words
 

@@ -8,7 +8,8 @@ from headwater.query.catalogue import Catalogue, CheckedPoints, CheckedQuery, Ch
 from headwater.query.check import check
 from headwater.query.explain import explain
 from headwater.query.parse import parse
-from headwater.query.plan import Group, Plan, Projection, QueryPlan, compile_script, compile_text
+from headwater.query.plan import Group, Plan, Projection, compile_script, compile_text
+from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.tree import Script
 

@@ -54,7 +54,8 @@ from headwater.query.needs import needs_behind, parts_of, weak_in
 from headwater.query.shapes import Projection, column_of
 
 if TYPE_CHECKING:
-    from headwater.query.groups import Group, QueryPlan
+    from headwater.query.groups import Group
+    from headwater.query.planned import QueryPlan
 
 
 def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:

@@ -32,7 +32,8 @@ from headwater.query.tree import Name
 from headwater.query.walk import columns_of
 
 if TYPE_CHECKING:
-    from headwater.query.groups import Group, QueryPlan
+    from headwater.query.groups import Group
+    from headwater.query.planned import QueryPlan
 
 Sources = Callable[[str], tuple[str, ...]]
 

@@ -36,14 +36,11 @@ from headwater.query.bad_rows import BadRows, bad_updates
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.patterns import unbounded
-from headwater.query.fencings import Reading, fences_of
 from headwater.query.fingerprints import fingerprints
 from headwater.query.followings import Behind, can_stay_apart
 from headwater.query.groups import (
     Group,
-    QueryPlan,
     Wanted,
-    make_fence_group,
     make_follow_group,
     make_group,
     make_routing,
@@ -54,9 +51,11 @@ from headwater.query.history import MOST_HISTORY_US
 from headwater.query.kept import kept_columns
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.needs import inside_groups
-from headwater.query.neighbours import given_point, parts_for, points_of
 from headwater.query.operators import NearestOperator
-from headwater.query.operators.contract import Demand
+from headwater.query.operators.contract import Demand, KernelPlace
+from headwater.query.operators.fence.plan import fences_of
+from headwater.query.operators.nearest.plan import given_point, parts_for, points_of
+from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.reach import window_us, windows_behind
 from headwater.query.shapes import Projection, project, shapes
@@ -68,7 +67,6 @@ __all__ = [
     "Group",
     "Plan",
     "Projection",
-    "QueryPlan",
     "compile_script",
     "compile_text",
     "make_plan",
@@ -350,11 +348,9 @@ class Plan:
                     alike.setdefault((asked.focals, asked.events), []).append(query)
             for (focals, events), queries in alike.items():
                 yield self._follow_group(queries, focals, events, zone)
-        elif kind == "fence":
-            readings = [self._reading_of_fence(query) for query in members]
-            yield make_fence_group(members, self.stream(reads), readings, zone, home, self.zones)
         else:
-            yield make_group(self.stream(reads), kind, members, zone, home, self.zones)
+            place = replace(self._kernel_place(reads), zone=zone, zones=self.zones, home=home)
+            yield make_group(members, place)
 
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
         """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
@@ -365,10 +361,10 @@ class Plan:
         ]
         return make_store(self.stream(source), lookers, zone, self.zones)
 
-    def _reading_of_fence(self, query: QueryPlan) -> Reading:
-        return Reading(
-            {name: self.stream(name) for name in self.sources(query.reads)}, self.merge(query.reads)
-        )
+    def _kernel_place(self, reads: str, *, apart: bool = False) -> KernelPlace:
+        """Where a kernel is the only one of its kind, for queries that read a stream, a query or several together."""
+        schemas = {name: self.stream(name) for name in self.sources(reads)}
+        return KernelPlace(self.stream(reads), schemas, self.merge(reads), apart=apart)
 
     def _by_source(self, queries: Iterable[QueryPlan]) -> list[tuple[tuple[str, str], list[QueryPlan]]]:
         """Queries by what they read and their kind, each after what it reads."""
@@ -387,7 +383,7 @@ class Plan:
             inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
             apart = can_stay_apart(inside)
             groups = [
-                self._group_inside(reads, kind, some, apart, suffix)
+                make_group(some, self._kernel_place(reads, apart=apart), suffix=suffix)
                 for (reads, kind), members in self._by_source(inside)
                 for suffix, some in inside_groups(kind, members)
             ]
@@ -404,15 +400,6 @@ class Plan:
             behind.append((operators if groups else None, [other.name for other in inside]))
         looked_at = [self.stream(name) for name in events]
         return make_follow_group(queries, self.stream(focals), looked_at, behind, zone, self.zones)
-
-    def _group_inside(
-        self, reads: str, kind: str, members: Sequence[QueryPlan], apart: bool, suffix: str
-    ) -> Group:
-        """The group of some queries behind a FOLLOW: an interest is whole in its zone."""
-        if kind != "fence":
-            return make_group(self.stream(reads), kind, members, apart=apart, suffix=suffix)
-        readings = [self._reading_of_fence(query) for query in members]
-        return make_fence_group(members, self.stream(reads), readings, 0, None, 1)
 
     def _home(self, source: str, zone: int) -> tuple[int, int] | None:
         """The zone, if rows of a source come to it for several reasons."""

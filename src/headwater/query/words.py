@@ -5,49 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval
+from headwater.kernels.correlate.subscription import Interval
 from headwater.model import (
     Box,
     Circle,
     ColumnType,
     Polygon,
     Region,
-    StreamSchema,
     format_duration,
     format_instant,
 )
-from headwater.query.operators import CorrelateOperator
-
-
-def clauses_in_words(correlate: CorrelateOperator, schema: StreamSchema) -> list[tuple[str, str]]:
-    """A name and what is asked, one a clause; `n OF` is one again."""
-    together: dict[int, list[Clause]] = {}
-    for clause in correlate.clauses:
-        together.setdefault(clause.group, []).append(clause)
-    return [_clause_in_words(clauses, schema) for clauses in together.values()]
-
-
-def condition_in_words(correlate: CorrelateOperator) -> str:
-    """How near in time and place the readings must be, and where."""
-    parts = [f"less than {duration_in_words(correlate.within_us)} apart"]
-    if correlate.within_m is not None:
-        parts.append(f"every two closer than {length_in_words(correlate.within_m)}")
-    if correlate.distinct_sensors:
-        parts.append("all of different sensors")
-    if correlate.region is not None:
-        parts.append(f"inside {region_in_words(correlate.region)}")
-    if correlate.sensors is not None:
-        parts.append(f"of the sensors {listed([str(sensor) for sensor in correlate.sensors])}")
-    return ", ".join(parts)
-
-
-def emission_in_words(correlate: CorrelateOperator) -> str:
-    """What one answer is."""
-    if correlate.emit is Emit.READINGS:
-        return "each reading that belongs to a match, once"
-    if correlate.emit is Emit.LATEST:
-        return "for each row that completes a match, the latest one"
-    return f"every match, at most {correlate.limit:,} for each row"
 
 
 def region_in_words(region: Region) -> str:
@@ -122,21 +89,6 @@ def aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
     rows = list(pairs)
     width = max((len(left) for left, _ in rows), default=0)
     return [f"{left:<{width}}  {right}" for left, right in rows]
-
-
-def _clause_in_words(clauses: Sequence[Clause], schema: StreamSchema) -> tuple[str, str]:
-    first = clauses[0]
-    kind = schema.types[first.attribute]
-    asked = f"is '{first.text}'" if first.interval is None else interval_in_words(first.interval, kind)
-    name = first.name
-    if len(clauses) > 1:
-        name = f"{first.name} … {clauses[-1].name}"
-        asked += f", {len(clauses)} of different sensors"
-    if first.attribute != first.name:
-        asked = f"{first.attribute} {asked}"
-    if first.sensor is not None:
-        asked += f", of sensor {first.sensor!r}"
-    return name, asked
 
 
 def _shown(value: float, kind: ColumnType) -> str:

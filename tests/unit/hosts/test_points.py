@@ -18,7 +18,7 @@ from headwater.hosts.points import (
     probable_queries,
 )
 from headwater.model import LimitReached
-from headwater.query.neighbours import expected_bytes
+from headwater.query.operators.nearest.plan import expected_bytes
 from headwater.query.plan import Plan, compile_text
 
 TEXT = """

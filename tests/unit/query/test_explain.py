@@ -6,7 +6,8 @@ import pytest
 
 from headwater.kernels.correlate.subscription import Interval
 from headwater.model import Box, Circle, ColumnType, Polygon
-from headwater.query.explain import bytes_per_row, explain
+from headwater.query.explain import explain
+from headwater.query.operators.correlate.words import bytes_per_row
 from headwater.query.plan import compile_text
 from headwater.query.words import (
     duration_in_words,

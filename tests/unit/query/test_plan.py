@@ -26,7 +26,8 @@ from headwater.model import (
 )
 from headwater.query.operators import CorrelateOperator
 from headwater.query.parse import parse
-from headwater.query.plan import QueryPlan, compile_script, compile_text
+from headwater.query.plan import compile_script, compile_text
+from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.tree import Literal, Script
 from headwater.query.zones import zone_of

@@ -7,15 +7,17 @@ import pytest
 from headwater.kernels.predict.question import Alias, Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.kernels.suppress.words import Predictor
-from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
+from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError, StreamSchema
 from headwater.query.build import script, stream
 from headwater.query.build_predict import predict, suppress, suppressing
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.predict import pieces_of
+from headwater.query.operators.contract import Demand
 from headwater.query.operators.predict.operator import PredictOperator
+from headwater.query.operators.predict.plan import alias_columns, make_predict_query
 from headwater.query.operators.suppress.operator import SuppressOperator
-from headwater.query.predictions import alias_columns, columns_read, make_predict_query, make_suppress_query
+from headwater.query.operators.suppress.plan import make_suppress_query
 
 STREAMS = (
     "CREATE STREAM cars (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y BIGINT, note STRING, speed DOUBLE, PLACE (x, y)); "
@@ -33,15 +35,19 @@ def queries(text: str) -> dict[str, CheckedQuery]:
     return dict(check(f"{STREAMS}CREATE QUERY q AS SELECT {text};").queries)
 
 
+def schema_of(stream: str) -> StreamSchema:
+    return check(f"{STREAMS}CREATE QUERY q AS SELECT * FROM {stream};").streams[stream].schema
+
+
 def suppressed(inside: str, source: str = "cars") -> SuppressOperator:
-    found = queries(f"* FROM {source} SUPPRESS ({inside})")["q"].suppression
-    assert found is not None
+    found = queries(f"* FROM {source} SUPPRESS ({inside})")["q"].operator
+    assert isinstance(found, SuppressOperator)
     return found
 
 
 def predicted(inside: str, source: str = "rooms", columns: str = "*") -> PredictOperator:
-    found = queries(f"{columns} FROM {source} PREDICT ({inside})")["q"].prediction
-    assert found is not None
+    found = queries(f"{columns} FROM {source} PREDICT ({inside})")["q"].operator
+    assert isinstance(found, PredictOperator)
     return found
 
 
@@ -95,8 +101,11 @@ class TestSuppress:
         assert (made.name, made.fingerprint, made.shape, made.where) == ("q", "f", 3, 1)
         assert (made.dimensions, made.tolerance, made.heartbeat_us) == (("x",), 1.0, 1_000_000)
         assert (made.predictor, made.parameters) == (Predictor.KALMAN, (1.0, 2.0))
-        assert columns_read(asked, None, ("cars",), "cars") == {"x"}
-        assert columns_read(None, None, ("cars",), "cars") is None
+
+    def test_which_columns_it_looks_at(self) -> None:
+        asked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND")
+        (demand,) = asked.demands(schema_of("cars"), ("cars",), None)
+        assert demand == Demand(None, frozenset({"x"}))
 
 
 class TestConditions:
@@ -248,10 +257,12 @@ class TestAnswers:
             Alias("b", 1, ("1.t",), ("1.t_slope",), "1.tolerance", "1.heartbeat"),
         )
         sources = ("rooms", "halls")
-        assert columns_read(None, asked, sources, "halls") == {"t", "t_slope", "tolerance", "heartbeat"}
-        assert columns_read(None, asked, sources, "rooms") == {
-            "h", "h_slope", "t", "t_slope", "tolerance", "heartbeat",
-        }  # fmt: skip
+        halls, rooms = (
+            {column for demand in asked.demands(stream, sources, None) for column in demand.columns or ()}
+            for stream in (schema_of("halls"), schema_of("rooms"))
+        )
+        assert halls == {"t", "t_slope", "tolerance", "heartbeat"}
+        assert rooms == {"h", "h_slope", "t", "t_slope", "tolerance", "heartbeat"}
 
     def test_where_one_stream_is_read_columns_have_their_own_names(self) -> None:
         (alias,) = alias_columns(predicted("t < 1"))

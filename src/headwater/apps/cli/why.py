@@ -27,9 +27,9 @@ from headwater.model import (
 )
 
 if TYPE_CHECKING:
-    from headwater.query.groups import QueryPlan
     from headwater.query.patterns.why import Why
     from headwater.query.plan import Plan
+    from headwater.query.planned import QueryPlan
 
 MOST_ROWS: Final = 5_000_000
 """Rows of the source that are kept in memory."""

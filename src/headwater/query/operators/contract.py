@@ -8,17 +8,21 @@ Rule 2  An operator is a frozen value: all that was written, with every choice m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from headwater.kernels.correlate.subscription import Clause
-from headwater.model import FencesSchema, PointsSchema, StreamSchema
+from headwater.model import FencesSchema, Kernel, PointsSchema, Region, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.answer_columns import Columns, SelectList
 from headwater.query.tree import Expression, Item
 
 if TYPE_CHECKING:
     from headwater.query.checks.complaints import Complaints
+    from headwater.query.merges import Merge
+    from headwater.query.plan import Plan
+    from headwater.query.planned import QueryPlan
 
 Beside = StreamSchema | PointsSchema | FencesSchema | None
 """The schema of what an operator reads beside FROM, or of the set it is given."""
@@ -52,6 +56,59 @@ class Demand(NamedTuple):
     readings: Readings | None = None
 
 
+Entry = tuple[str, str | list[str]]
+"""A line of `explain`: what it is about, and words, which are wrapped, or several lines, which are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A query of a plan that is put into words; `source` is what it reads."""
+
+    plan: Plan
+    query: QueryPlan
+    source: StreamSchema
+
+    @property
+    def reads_stream(self) -> bool:
+        """Whether it reads a declared stream, not a query."""
+        return any(stream.name == self.query.reads for stream in self.plan.streams)
+
+
+class Words(NamedTuple):
+    """An operator in words: what it asks for, what it remembers; where it lives (None: as shared code says), and why in one zone; last,
+    what is better drawn."""
+
+    asks: Sequence[Entry]
+    state: str | list[str]
+    zones: str | None = None
+    why_there: str | None = None
+    drawn: Sequence[Entry] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlace:
+    """Where a kernel runs, for queries that read `source`: in one of `zones`.
+
+    `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are spread then look
+    at the rows of their own partitions only. `apart`: rows come with APART, which not every kernel can take. `schemas` are those of what is
+    read together as `source`, by name, and `merge` says how, if it is more than one.
+    """
+
+    source: StreamSchema
+    schemas: Mapping[str, StreamSchema]
+    merge: Merge | None = None
+    zone: int = 0
+    zones: int = 1
+    home: tuple[int, int] | None = None
+    apart: bool = False
+
+    def share(self, query: QueryPlan) -> tuple[int, int] | None:
+        """The zone and how many there are, where each answers a share of a query."""
+        return (
+            (self.zone, self.zones) if query.shared and query.operator.is_shared and self.zones > 1 else None
+        )
+
+
 class Operator:
     """The questions."""
 
@@ -74,6 +131,10 @@ class Operator:
 
     def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
         """What of the declaration of its set changes what it means."""
+        raise AssertionError(f"{self.kind} is given no set")
+
+    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+        """The columns of its set that it looks at beside the key."""
         raise AssertionError(f"{self.kind} is given no set")
 
     def useful_rows(self, where: Expression | None) -> Expression | None:
@@ -149,3 +210,31 @@ class Operator:
     def looks_back_us(self, heartbeat_us: int) -> int:
         """How far back one answer looks, if updates that it reads live for so long."""
         return 0
+
+    # --- in words, for people who read plans --------------------------------------------------------------------------
+
+    def words(self, explained: Explained) -> Words:
+        """One query in words."""
+        raise NotImplementedError
+
+    @property
+    def area(self) -> Region | None:
+        """The region that it is about."""
+        return None
+
+    @staticmethod
+    def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[str]:
+        """What queries of this kind remember that read the same and are not told one by one; nothing: that goes without saying."""
+        return []
+
+    @staticmethod
+    def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
+        """What all queries of this kind in a plan have in common."""
+        return ()
+
+    # --- what runs ----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """The kernel that answers some queries of this kind together. Compiled code is loaded only now."""
+        raise NotImplementedError

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
-from headwater.model import ColumnType, Region, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator, Readings
+from headwater.model import ColumnType, Kernel, Region, StreamSchema
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Entry,
+    Explained,
+    KernelPlace,
+    Operator,
+    Readings,
+    Words,
+)
 from headwater.query.tree import Expression
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
+
 
 MOST_READINGS: Final = 64
 """Readings in one complex event, `n OF` written out."""
@@ -92,3 +106,35 @@ class CorrelateOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """WITHIN."""
         return self.within_us
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.correlate.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
+        """See `words`."""
+        from headwater.query.operators.correlate.words import shared_words
+
+        return shared_words(queries)
+
+    @staticmethod
+    def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[str]:
+        """See `words`."""
+        from headwater.query.operators.correlate.words import state_of_many
+
+        return state_of_many(queries, source)
+
+    @property
+    def area(self) -> Region | None:
+        """That of INSIDE."""
+        return self.region
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.correlate.plan import make_kernel
+
+        return make_kernel(queries, place)

@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.correlate.operator import CorrelateOperator
+from headwater.query.planned import QueryPlan
+from headwater.query.row_conditions import RowConditions
+
+
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> CorrelateKernel:
+    """The kernel of some CORRELATE queries."""
+    conditions = RowConditions()
+    return CorrelateKernel(place.source, make_subscriptions(queries, conditions), conditions.listed)
+
+
+def make_subscriptions(queries: Sequence[QueryPlan], conditions: RowConditions) -> list[Subscription]:
+    """What the kernel is asked, with the conditions that it refers to."""
+    return [
+        make_subscription(
+            query.operator,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=conditions.place(query.where),
+        )
+        for query in queries
+        if isinstance(query.operator, CorrelateOperator)
+    ]
 
 
 def make_subscription(

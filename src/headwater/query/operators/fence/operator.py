@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headwater.kernels.fence.words import Detect
-from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, StreamSchema
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.tree import Expression
 from headwater.query.walk import columns_of
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +88,14 @@ class FenceOperator(Operator):
 
     def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
         """The type of their names, which answers carry, and of the columns that its condition asks about."""
-        asked = {column.name for column in columns_of(self.where)} if self.where else set()
+        asked = self.columns_of_set(given)
         return " ".join(
             f"{name} {kind.value}" for name, kind in given.columns if name in asked or name == given.key
         )
+
+    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+        """Those of its condition."""
+        return frozenset(column.name for column in columns_of(self.where)) if self.where else frozenset()
 
     def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
         """By object, if fences stand still."""
@@ -104,3 +119,16 @@ class FenceOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """Back to the last position of an object that is not forgotten; who is forgotten leaves a microsecond after FORGET."""
         return self.forget_us + 1
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.fence.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.fence.plan import make_kernel
+
+        return make_kernel(queries, place)

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, StreamSchema
 from headwater.query.answer_columns import STAMPS, Columns
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
 from headwater.query.tree import Expression
 
 QUALITY_US: Final = 60_000_000
@@ -86,6 +86,12 @@ class FollowOperator(Operator):
     def counts_its_share(self) -> bool:
         """It does."""
         return True
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.follow.words import words
+
+        return words(self, explained)
 
 
 def interest_columns(focals: StreamSchema) -> Columns:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
-from headwater.model import ColumnType, FencesSchema, PointsSchema, StreamSchema
+from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, StreamSchema
 from headwater.query.answer_columns import RESERVED, Columns, SelectList
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Entry,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.tree import Expression
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
+
 
 MOST_NEIGHBOURS: Final = 10_000
 """Objects that one NEAREST asks for: its k."""
@@ -113,6 +126,10 @@ class NearestOperator(Operator):
         """The type of their names, which answers carry; what else is declared about them changes no answer of the others."""
         return given.types[given.key].value
 
+    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+        """The attributes."""
+        return frozenset(self.attributes)
+
     def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
         """By PER."""
         return (self.per,) if self.per else ()
@@ -130,3 +147,23 @@ class NearestOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """OVER, if it is a duration."""
         return self.window_us or 0
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.nearest.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
+        """See `words`."""
+        from headwater.query.operators.nearest.words import shared_words
+
+        return shared_words(queries)
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.nearest.plan import make_kernel
+
+        return make_kernel(queries, place)

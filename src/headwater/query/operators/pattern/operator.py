@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
-from headwater.model import ColumnType, StreamSchema
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.model import ColumnType, Kernel, StreamSchema
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Entry,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.tree import Expression
 from headwater.query.tree.patterns import Pattern
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
+
 
 if TYPE_CHECKING:
     # Terms know expressions, and expressions know the bounds of the language.
@@ -99,3 +112,23 @@ class PatternOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """WITHIN."""
         return self.within_us or 0
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.pattern.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
+        """See `words`."""
+        from headwater.query.operators.pattern.words import shared_words
+
+        return shared_words(queries)
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.pattern.plan import make_kernel
+
+        return make_kernel(queries, place)

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, GiveUp
-from headwater.model import ColumnType, StreamSchema
+from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.answer_columns import Columns, SelectList
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.updates import update_columns
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.tree import Expression, Item
 from headwater.query.walk import columns_of
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
+
 
 MOST_ALIASES: Final = 8
 """Aliases of one PREDICT."""
@@ -149,3 +161,16 @@ class PredictOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """WITHIN, and how long an update lives."""
         return self.within_us + heartbeat_us
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.predict.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.predict.plan import make_kernel
+
+        return make_kernel(queries, place)

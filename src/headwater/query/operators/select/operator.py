@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from headwater.query.operators.contract import Operator
+from headwater.model import Kernel
+from headwater.query.operators.contract import Explained, KernelPlace, Operator, Words
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +18,15 @@ class SelectOperator(Operator):
     """A query without an operator."""
 
     kind: ClassVar[str] = "select"
+
+    def words(self, explained: Explained) -> Words:
+        """Each row, and nothing is remembered."""
+        where = explained.query.where is not None
+        return Words([("answers", "each row for which WHERE holds" if where else "each row")], "none")
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.select.plan import make_kernel
+
+        return make_kernel(queries, place)

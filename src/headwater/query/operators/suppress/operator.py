@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.suppress.words import Predictor
-from headwater.model import ColumnType, StreamSchema
+from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checks.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Operator
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.tree import Expression
+
+if TYPE_CHECKING:
+    from headwater.query.planned import QueryPlan
+
 
 MOST_SAMPLES: Final = 10_000
 """Samples that LEAST SQUARES looks back at."""
@@ -58,3 +70,16 @@ class SuppressOperator(Operator):
     def has_partitions(self) -> bool:
         """A sensor is one."""
         return True
+
+    def words(self, explained: Explained) -> Words:
+        """See `words`."""
+        from headwater.query.operators.suppress.words import words
+
+        return words(self, explained)
+
+    @staticmethod
+    def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.suppress.plan import make_kernel
+
+        return make_kernel(queries, place)

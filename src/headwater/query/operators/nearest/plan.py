@@ -9,7 +9,8 @@ Rule 2  The points of one query live in `parts` zones, each point in one, by its
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,13 @@ from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, PointsSchema, Rows
 from headwater.model.identity import content_hash
+from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.nearest.operator import NearestOperator
+from headwater.query.row_conditions import RowConditions
+
+if TYPE_CHECKING:
+    from headwater.kernels.nearest import NearestKernel
+    from headwater.query.planned import QueryPlan
 
 POINTS_A_ZONE: Final = 1000
 """Points that one zone answers; more are spread over all zones."""
@@ -34,6 +41,30 @@ ROWS_TO_PUT_OFF: Final = 8
 """A window of fewer rows than so many for each of the k is too short for RAPF."""
 
 _CELL_BITS: Final = 42  # of the 52 behind the point are left out: cells of a thousandth of the value
+
+
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKernel:
+    """The kernel of some NEAREST queries, each with those of its points that live in the zone."""
+    from headwater.kernels.nearest import NearestKernel
+
+    conditions = RowConditions()
+    asked = []
+    for query in queries:
+        operator = query.operator
+        assert isinstance(operator, NearestOperator)
+        assert query.points is not None, "the points have not been given"
+        one = make_query(
+            operator,
+            share(query.points, query.parts, place.zone),
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=conditions.place(query.where, query.spread, place.home),
+            audit=query.audit,
+            counts_rows=query.parts == 1 or place.zone == 0,
+        )
+        asked.append(one)
+    return NearestKernel(place.source, [one for one in asked if len(one.points)], conditions.listed)
 
 
 def choose_algorithm(asked: NearestOperator) -> Algorithm:

@@ -7,13 +7,12 @@ from typing import Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
-from headwater.query.groups import QueryPlan
+from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.follow.operator import FollowOperator
+from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.reach import history_us
 from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
-
-Entry = tuple[str, str | list[str]]
 
 INDEX_BYTES: Final = 6
 """What an event takes in the grid beside its columns."""
@@ -22,10 +21,18 @@ INTEREST_BYTES: Final = 120
 """What a focal object takes: its interest, when and where it was heard of."""
 
 
-def following_in_words(query: QueryPlan) -> list[Entry]:
-    """Who is followed, and which events that gives."""
-    asked = query.following
-    assert asked is not None
+def words(asked: FollowOperator, explained: Explained) -> Words:
+    """One query."""
+    plan, query = explained.plan, explained.query
+    shared = query.shared and plan.zones > 1
+    return Words(
+        [*_asks(asked, query), *completeness_in_words(*plan.promised(query.name))],
+        _state(asked, query, [plan.stream(name) for name in asked.events]),
+        zones=zones_of_following_in_words(plan.zones) if shared else None,
+    )
+
+
+def _asks(asked: FollowOperator, query: QueryPlan) -> list[Entry]:
     where = f" for which {show(asked.where)}" if asked.where is not None else ""
     history = duration_in_words(asked.last_us) if asked.last_us else "nothing"
     entries: list[Entry] = [
@@ -74,10 +81,7 @@ def event_bytes(source: StreamSchema) -> int:
     return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in source.columns)
 
 
-def state_of_following(query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
-    """What a FOLLOW keeps."""
-    asked = query.following
-    assert asked is not None
+def _state(asked: FollowOperator, query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
     reach = history_us(asked, query.before_us)
     rows = " and ".join(f"{size_in_words(event_bytes(source))} each of {source.name}" for source in events)
     delivered = (

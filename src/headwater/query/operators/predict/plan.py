@@ -1,4 +1,4 @@
-"""From a checked SUPPRESS or PREDICT to what its kernel is asked, and to the columns it looks at.
+"""From a checked PREDICT to what its kernel is asked.
 
 Rule 1  An update of dimension x is the columns `x` and `x_slope` (per second), `tolerance` and `heartbeat` (seconds).
 Rule 2  Of sources that are read together, the columns of the i-th, from 0 on, are named `i.column`.
@@ -6,29 +6,33 @@ Rule 2  Of sources that are read together, the columns of the i-th, from 0 on, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from headwater.kernels.predict import PredictKernel
 from headwater.kernels.predict.question import Alias, PredictQuery
-from headwater.kernels.suppress.question import SuppressQuery
 from headwater.query.checks.updates import HEARTBEAT, TOLERANCE, slope_of
+from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.predict.operator import PredictOperator
-from headwater.query.operators.suppress.operator import SuppressOperator
+from headwater.query.planned import QueryPlan
+from headwater.query.row_conditions import RowConditions
 
 
-def make_suppress_query(
-    asked: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
-) -> SuppressQuery:
-    """What the kernel of SUPPRESS is asked."""
-    return SuppressQuery(
-        name,
-        fingerprint,
-        shape,
-        where,
-        asked.dimensions,
-        asked.tolerance,
-        asked.heartbeat_us,
-        asked.predictor,
-        asked.parameters,
-        asked.forget_us,
-    )
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PredictKernel:
+    """The kernel of some PREDICT queries."""
+    conditions = RowConditions()
+    asked = [
+        make_predict_query(
+            query.operator,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=conditions.place(query.where, query.spread, place.home),
+            share=place.share(query),
+        )
+        for query in queries
+        if isinstance(query.operator, PredictOperator)
+    ]
+    return PredictKernel(place.source, asked, conditions.listed)
 
 
 def make_predict_query(

@@ -11,8 +11,9 @@ from typing import Final
 from headwater.kernels.nearest.limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
-from headwater.query.groups import QueryPlan
-from headwater.query.neighbours import (
+from headwater.query.operators.contract import Entry, Explained, Words
+from headwater.query.operators.nearest.operator import NearestOperator
+from headwater.query.operators.nearest.plan import (
     ASSUMED_ROWS,
     POINTS_A_ZONE,
     PRUNE,
@@ -21,7 +22,7 @@ from headwater.query.neighbours import (
     expected_bytes,
     expected_candidates,
 )
-from headwater.query.operators.nearest.operator import NearestOperator
+from headwater.query.planned import QueryPlan
 from headwater.query.words import counted, duration_in_words, size_in_words
 
 WINDOWS: Final = (1_000, 10_000, 100_000)
@@ -33,7 +34,33 @@ NUMBER_BYTES: Final = 8
 LANE_BYTES: Final = 100
 """What a value of PER takes beside its objects and candidates."""
 
-Entry = tuple[str, str | list[str]]
+
+def words(asked: NearestOperator, explained: Explained) -> Words:
+    """One query."""
+    plan, query = explained.plan, explained.query
+    zones = None
+    if query.scatter == query.name and plan.zones > 1:
+        zones = zones_of_points_in_words(query, plan.zones, plan.zone_of(query.name))
+    elif query.spread:
+        zones = (
+            f"all {plan.zones} (from 0), by {query.spread[0]}: each value and its window live in one of them"
+        )
+    return Words(
+        [*asked_in_words(asked), *found_in_words(asked)],
+        state_in_words(asked, explained.source),
+        zones=zones,
+        why_there="by its name: all that it asks about is answered in this one zone"
+        if asked.points or asked.per
+        else None,
+    )
+
+
+def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
+    """Queries that are one loop."""
+    near = [way_of_looking(query) for query in queries]
+    ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of looking at objects"
+    told = f"{ways}: those of one way, and all their points, are one loop over the objects"
+    return [("nearest", [told])]
 
 
 def asked_in_words(asked: NearestOperator) -> list[Entry]:
@@ -118,8 +145,8 @@ def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
 
 def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
     """Queries that are equal in this look at the same objects in the same way: they are one loop."""
-    asked = query.neighbourhood
-    assert asked is not None
+    asked = query.operator
+    assert isinstance(asked, NearestOperator)
     window = asked.window_us, asked.window_rows, asked.per
     said = asked.ties, asked.emission, asked.every_us
     return (

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.kernels.fence.words import Detect
+from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.fence.operator import FenceOperator
+from headwater.query.printer import show
 from headwater.query.words import duration_in_words, size_in_words
 
 OBJECT_BYTES: Final = 28
@@ -22,21 +24,27 @@ _TOLD: Final = {
     Detect.CROSS: "who jumps over one",
 }
 
-Entry = tuple[str, str | list[str]]
+
+def words(asked: FenceOperator, explained: Explained) -> Words:
+    """One query."""
+    plan, query = explained.plan, explained.query
+    zones = None
+    if plan.zones > 1 and (query.spread or query.shared):
+        zones = _zones(asked, plan.zones, query.spread[0] if query.spread else "")
+    return Words(_asks(asked), _state(asked), zones=zones)
 
 
-def fencing_in_words(asked: FenceOperator) -> list[Entry]:
-    """What the query wants to know."""
+def _asks(asked: FenceOperator) -> list[Entry]:
     told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in asked.detect)
     return [
         ("fences", _fences(asked)),
+        *([("of these", show(asked.where))] if asked.where else []),
         ("told", told),
         ("forgotten", f"who is silent for longer than {duration_in_words(asked.forget_us)}"),
     ]
 
 
-def state_of_fencing(asked: FenceOperator) -> list[str]:
-    """What it remembers."""
+def _state(asked: FenceOperator) -> list[str]:
     forget = duration_in_words(asked.forget_us)
     each = size_in_words(OBJECT_BYTES)
     objects = f"where each object was, of those heard of in the last {forget}: {each} and its key"
@@ -48,8 +56,7 @@ def state_of_fencing(asked: FenceOperator) -> list[str]:
     ]
 
 
-def zones_of_fencing(asked: FenceOperator, zones: int, key: str) -> str:
-    """Where objects and fences are."""
+def _zones(asked: FenceOperator, zones: int, key: str) -> str:
     if asked.moving:
         return f"all {zones} (from 0): each has every fence, and the objects that live in it"
     return f"all {zones} (from 0), by {key}: each object lives in one of them, and each has every fence"

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from headwater.kernels.fence import FenceKernel
 from headwater.kernels.fence.question import FenceQuery, Fences, Placed, Taking
 from headwater.kernels.fence.shapes import of_rings
 from headwater.model import GEOMETRY, FencesSchema, Rows, StreamSchema, order_of
 from headwater.query.expressions import condition
-from headwater.query.merges import Merge
+from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.fence.operator import FenceOperator
+from headwater.query.planned import QueryPlan
 from headwater.query.polygons import rings_of
-
-if TYPE_CHECKING:
-    from headwater.query.groups import QueryPlan
+from headwater.query.row_conditions import RowConditions
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a FENCE reads: the schemas behind the names, as declared; and how they were merged, if they were."""
-
-    schemas: Mapping[str, StreamSchema]
-    merge: Merge | None
-
-    def taking(self, name: str) -> Taking:
-        """How the rows of one source are found."""
-        if self.merge is None:
-            return Taking(None, {column: column for column in self.schemas[name].types})
-        place = [member.name for member in self.merge.members].index(name)
-        return Taking(place, self.merge.names(place))
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> FenceKernel:
+    """The kernel of some FENCE queries."""
+    conditions = RowConditions()
+    asked = [
+        make_fence_query(
+            query,
+            query.operator,
+            place,
+            where=conditions.place(query.where, query.spread, place.home),
+            fence_where=conditions.place(query.operator.where) if query.operator.moving else None,
+        )
+        for query in queries
+        if isinstance(query.operator, FenceOperator)
+    ]
+    return FenceKernel(place.source, asked, conditions.listed)
 
 
 def fences_of(asked: FenceOperator, schema: FencesSchema, rows: Rows, *, geographic: bool) -> Fences:
@@ -46,26 +46,24 @@ def fences_of(asked: FenceOperator, schema: FencesSchema, rows: Rows, *, geograp
 
 def make_fence_query(
     query: QueryPlan,
-    reading: Reading,
+    asked: FenceOperator,
+    place: KernelPlace,
     *,
     where: int | None,
     fence_where: int | None,
-    share: tuple[int, int] | None,
 ) -> FenceQuery:
     """What the kernel of FENCE is asked."""
-    asked = query.fencing
-    assert asked is not None
     assert asked.moving or query.fences is not None, "the fences have not been given"
-    source = query.reads if reading.merge is None else reading.merge.members[0].name
-    positions = reading.schemas[source]
+    source = place.source.name if place.merge is None else place.merge.members[0].name
+    positions = place.schemas[source]
     assert positions.place is not None
     return FenceQuery(
         name=query.name,
         fingerprint=query.fingerprint,
         shape=query.shape,
-        positions=_placed(reading, positions, where),
+        positions=_placed(place, positions, where),
         fences=None if asked.moving else query.fences,
-        moving=_placed(reading, reading.schemas[asked.fences], fence_where, asked.shape)
+        moving=_placed(place, place.schemas[asked.fences], fence_where, asked.shape)
         if asked.moving
         else None,
         geographic=positions.place.geographic,
@@ -75,14 +73,22 @@ def make_fence_query(
         forget_us=asked.forget_us,
         same=asked.fences == source,
         roaming=asked.roaming,
-        share=share,
+        share=place.share(query),
     )
 
 
-def _placed(reading: Reading, schema: StreamSchema, where: int | None, shape: str | None = None) -> Placed:
+def _placed(place: KernelPlace, schema: StreamSchema, where: int | None, shape: str | None = None) -> Placed:
     assert schema.key is not None and schema.place is not None
     x, y = schema.place.x, schema.place.y
     types = schema.types
     return Placed(
-        reading.taking(schema.name), where, schema.key, x, y, types[x], types[y], types[schema.key], shape
+        _taking(place, schema), where, schema.key, x, y, types[x], types[y], types[schema.key], shape
     )
+
+
+def _taking(place: KernelPlace, schema: StreamSchema) -> Taking:
+    """How the rows of one source are found."""
+    if place.merge is None:
+        return Taking(None, {column: column for column in schema.types})
+    number = [member.name for member in place.merge.members].index(schema.name)
+    return Taking(number, place.merge.names(number))

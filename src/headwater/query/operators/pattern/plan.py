@@ -1,0 +1,31 @@
+"""From checked patterns to what their kernel is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwater.kernels.pattern import PatternKernel
+from headwater.query.operators.contract import KernelPlace
+from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.patterns.lowering import make_query
+from headwater.query.planned import QueryPlan
+from headwater.query.row_conditions import RowConditions
+
+
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PatternKernel:
+    """The kernel of some patterns."""
+    conditions = RowConditions()
+    asked = [
+        make_query(
+            query.name,
+            query.fingerprint,
+            query.shape,
+            conditions.place(query.where, query.spread, place.home),
+            query.operator,
+            place.source,
+            apart=place.apart,
+        )
+        for query in queries
+        if isinstance(query.operator, PatternOperator)
+    ]
+    return PatternKernel(place.source, asked, conditions.listed)

@@ -1,0 +1,20 @@
+"""From plain SELECTs to what their kernel is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwater.kernels.select import Selection, SelectKernel
+from headwater.query.operators.contract import KernelPlace
+from headwater.query.planned import QueryPlan
+from headwater.query.row_conditions import RowConditions
+
+
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SelectKernel:
+    """The kernel of some plain SELECTs."""
+    conditions = RowConditions()
+    selections = [
+        Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
+        for query in queries
+    ]
+    return SelectKernel(place.source, selections, conditions.listed, apart=place.apart)

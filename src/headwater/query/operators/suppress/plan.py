@@ -1,0 +1,47 @@
+"""From a checked SUPPRESS to what its kernel is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwater.kernels.suppress import SuppressKernel
+from headwater.kernels.suppress.question import SuppressQuery
+from headwater.query.operators.contract import KernelPlace
+from headwater.query.operators.suppress.operator import SuppressOperator
+from headwater.query.planned import QueryPlan
+from headwater.query.row_conditions import RowConditions
+
+
+def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SuppressKernel:
+    """The kernel of some SUPPRESS queries."""
+    conditions = RowConditions()
+    asked = [
+        make_suppress_query(
+            query.operator,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=conditions.place(query.where, query.spread, place.home),
+        )
+        for query in queries
+        if isinstance(query.operator, SuppressOperator)
+    ]
+    return SuppressKernel(place.source, asked, conditions.listed)
+
+
+def make_suppress_query(
+    asked: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
+) -> SuppressQuery:
+    """What the kernel of SUPPRESS is asked."""
+    return SuppressQuery(
+        name,
+        fingerprint,
+        shape,
+        where,
+        asked.dimensions,
+        asked.tolerance,
+        asked.heartbeat_us,
+        asked.predictor,
+        asked.parameters,
+        asked.forget_us,
+    )
