@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.hosts.zone import Program
-from headwater.kernels.fence import updates
+from headwater.kernels.fence import by_key, updates
+from headwater.kernels.fence.by_key import ByKey
 from headwater.kernels.fence.geometry import side
+from headwater.kernels.fence.stretch import Sides
 from headwater.model import BEGINNING
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
 from tests.laws.oracles import fence
@@ -78,6 +80,41 @@ def test_the_side_of_a_line_is_exact(given: tuple[float, ...]):
     ax, ay, bx, by, x, y = map(Fraction, given)
     turn = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
     assert side(*given) == (turn > 0) - (turn < 0)
+
+
+@pytest.fixture
+def always_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few are known, and however many rows there are, a step takes those whom it needs."""
+    for name in ("FEW", "TAKES_ALL", "TAKES_SOME"):
+        monkeypatch.setattr(by_key, name, 0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "standing"])
+@bounded(60)
+@given(data=st.data())
+def test_a_step_that_takes_those_it_needs_tells_what_the_oracle_tells(
+    always_by_key, kind: str, data: st.DataObject
+):
+    world = data.draw(worlds(kind))
+    whole = run(world)
+    for asked in world.asked:
+        found = [without_names(row) for row in whole[0].get(asked.name, [])]
+        assert by_content(found) == by_content(world.oracle(asked))
+    same(run(world, steps_of(world), restoring=True), whole)
+    same(run(world, steps_of(world), zones=2), whole)
+
+
+@bounded(60)
+@given(world=worlds(), few=st.integers(0, 6), all_of=st.integers(0, 4), some_of=st.integers(0, 4))
+def test_when_a_step_takes_everybody_is_a_matter_of_speed(
+    world: FenceWorld, few: int, all_of: int, some_of: int
+):
+    """Law 7: forms of the state are turned into one another."""
+    whole = run(world)
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in (("FEW", few), ("TAKES_ALL", all_of), ("TAKES_SOME", some_of)):
+            patched.setattr(by_key, name, value)
+        same(run(world, steps_of(world), restoring=True), whole)
 
 
 # --- the laws -------------------------------------------------------------------------------------------------------------
@@ -178,6 +215,16 @@ def test_queries_come_and_go_unnoticed(world: FenceWorld):
 @given(world=worlds())
 def test_nobody_is_remembered_who_is_forgotten(world: FenceWorld):
     """Law 6: what is kept is one row for everybody heard of within FORGET."""
+    assert_nobody_is_left(world)
+
+
+@bounded(60)
+@given(world=worlds())
+def test_no_record_is_left_of_who_is_forgotten(always_by_key, world: FenceWorld):
+    assert_nobody_is_left(world)
+
+
+def assert_nobody_is_left(world: FenceWorld) -> None:
     plan = world.plan()
     program = Program(plan)
     groups = program.start().groups
@@ -185,7 +232,14 @@ def test_nobody_is_remembered_who_is_forgotten(world: FenceWorld):
         groups, _, _ = program.advance(groups, ordered)
     for name, state in groups.items():
         if name.startswith("fence:"):
-            assert all(len(part.objects.time) == len(part.fences.time) == 0 for part in state.asked)
+            assert all(known_of(part.moving) == 0 for part in state.asked)
+
+
+def known_of(moving: Sides | ByKey) -> int:
+    """How many are known, and how many boxes, by whatever they are looked for."""
+    if isinstance(moving, Sides):
+        return moving.known
+    return sum(len(side.store) + len(side.near.entries) for side in (moving.objects, moving.fences))
 
 
 def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import Column, ColumnType, Ids, Text, compacted
+from headwater.model.keyed import order_of_ids, search
 from headwater.model.records import Values
 
 
@@ -27,5 +28,6 @@ def column_of(values: Values) -> Column:
 
 
 def is_among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
-    """Which keys are among others. Two halves that belong to different keys are not looked for, as with whole hashes."""
-    return np.asarray(np.isin(ids[:, 0], others[:, 0]) & np.isin(ids[:, 1], others[:, 1]))
+    """Which keys are among others."""
+    found: NDArray[np.bool_] = search(others[order_of_ids(others)], ids) >= 0
+    return found

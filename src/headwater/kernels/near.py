@@ -1,42 +1,44 @@
-"""Whose region may a place lie in? Keys by the cells that boxes around their regions meet, so that few of many are looked at.
+"""Whose box may hold a place, or meet another box? Keys by where their boxes are, so that few of many are looked at.
 
-Rule 1  A box stands in one cell, that of its middle, on a level whose cells are wider than it. A box that holds a place has its middle at most
-        half a cell away: the place is looked up in at most four cells of every level that is in use.
-Rule 2  A cell is a record of a store: to move some keys is to write the cells that they leave and enter. What is found may be too much,
-        never too little.
+Rule 1  Coordinates are counted in units of some centimetres, from one end of the world to the other; whatever lies beyond is at its
+        end. A box stands on the level of its size, under the number of its middle on a curve that goes through a quarter of any square
+        before it comes to the next (Morton's): a square is a stretch of the curve.
+Rule 2  To find the boxes of a level that meet another, at most four squares hold all middles that they can have. So it costs a few
+        binary searches in every run of the store, for every level that is in use, and who is in those squares.
+Rule 3  Every box is an entry by itself: to move some keys is to write their entries, however many stand at one place. What is found may
+        be too much, never too little.
 
-Memory  16 bytes for every box, and 40 for every cell that one stands in. A cell that is left by all leaves nothing.
-Cost    What moves, who is found, and who shares a cell with them.
+Memory  48 bytes for every box. A key that is gone leaves nothing.
+Cost    What moves, who is found, and who is in a square with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from headwater.model import END, Ids, KeyedStore, Ragged, Records, empty_store, no_records
+from headwater.model import END, Ids, KeyedStore, Records, empty_store, no_records
+from headwater.model.keyed import first_places
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
-_LIST: Final = "near"
+METRE_UNIT: Final = 2.0**-4
+DEGREE_UNIT: Final = 2.0**-20
+"""Some six and eleven centimetres: the world is 33,000 km wide and 512 degrees."""
+
 _ID: Final = "id"
-_LOWEST, _HIGHEST = -60, 960
-_FARTHEST: Final = 2.0**62
-_SPARE: Final = 1.0 + 2.0**-10
-"""Cells are so much wider than boxes, and …"""
-_FINEST: Final = 2.0**-36
-"""… such a part of how far away they are, at least: so what is lost in rounding …"""
-_ROUNDING: Final = 2.0**-50
-"""… is small beside a cell. Middles of boxes that hold a place are in two cells along each axis, not in three."""
-_ODD: Final = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
-)
+_AXIS_BITS: Final = 29
+_FARTHEST: Final = (1 << _AXIS_BITS) - 1
+_LEVEL_SHIFT: Final = 2 * _AXIS_BITS
+_ODD: Final = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
+_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
 class Boxes(NamedTuple):
@@ -48,115 +50,87 @@ class Boxes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Who is in which cell, and how many entries there are on every level that is in use."""
+    """Whose boxes are where, in units of `unit`, and how many entries there are on every level that is in use."""
 
-    cells: KeyedStore
+    entries: KeyedStore
+    unit: float
     levels: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def common_size(self) -> float:
+        """The size that most boxes have, about."""
+        return self.unit * 2.0 ** max(self.levels, key=lambda level: level[1])[0] if self.levels else 0.0
 
     def around(self, x: Real, y: Real) -> Ids:
         """All whose boxes hold one of these places, and some others; a key may come several times."""
-        if not self.levels or not len(x):
+        return self.meeting(np.column_stack([x, y, x, y]))
+
+    def meeting(self, boxes: Real) -> Ids:
+        """All whose boxes meet one of these, and some others; a key may come several times."""
+        if not self.levels or not len(boxes):
             return no_records().ids
-        wanted = []
-        for level, _ in self.levels:
-            half = np.ldexp(0.5, level) / _SPARE
-            for east in _reaching(x, half):
-                wanted += [_cell_ids(np.full(len(x), level), east, north) for north in _reaching(y, half)]
-        records, _ = self.cells.find(np.concatenate(wanted))
-        return _ids_in(records)
+        levels = np.array([level for level, _ in self.levels], np.int64)
+        first, last, within = _squares(levels, _in_units(boxes, self.unit))
+
+        def choose(ids: Ids) -> Whole:
+            return _scan(ids, first_places(ids, first), last, within)
+
+        found: Any = self.entries.chosen(choose).table[_ID]
+        return found
 
     def moved(self, before: Boxes, after: Boxes) -> Near:
         """With some keys in other places."""
-        old, new = _entries(before), _entries(after)
-        old_names, new_names = _names(old.cell, old.key), _names(new.cell, new.key)
-        left = old.take(np.flatnonzero(~np.isin(old_names, new_names)))
-        entered = new.take(np.flatnonzero(~np.isin(new_names, old_names)))
-        if not len(left.level) and not len(entered.level):
+        old, new = _entries(before, self.unit), _entries(after, self.unit)
+        stays_of_old, stays_of_new = _in_both(old, new)
+        left, entered = old.take(np.flatnonzero(~stays_of_old)), new.take(np.flatnonzero(~stays_of_new))
+        if not len(left) and not len(entered):
             return self
-        return Near(_changed(self.cells, left, entered), _counted(self.levels, left.level, entered.level))
+        entries = self.entries.put(entered, left.ids)
+        return replace(self, entries=entries, levels=_counted(self.levels, left.ids, entered.ids))
 
 
-def nobody_near() -> Near:
+def nobody_near(*, geographic: bool) -> Near:
     """Nobody is anywhere."""
     none = no_records()
-    members = Ragged(np.zeros(1, np.int64), {_ID: none.ids})
-    return Near(empty_store(Records(none.ids, none.due, none.hold, {}, {_LIST: members})))
+    store = empty_store(Records(none.ids, none.due, none.hold, {_ID: none.ids}))
+    return Near(store, DEGREE_UNIT if geographic else METRE_UNIT)
 
 
-class _Entries(NamedTuple):
-    """Boxes of keys in cells."""
-
-    level: Whole
-    cell: Ids
-    key: Ids
-
-    def take(self, chosen: Whole) -> _Entries:
-        return _Entries(self.level[chosen], self.cell[chosen], self.key[chosen])
+def _in_units(boxes: Real, unit: float) -> Whole:
+    """int64[n, 4]: never falling in a coordinate, so boxes that meet still do."""
+    middle = (_FARTHEST + 1) // 2
+    return (np.clip(np.floor(boxes / unit), -middle, middle - 1) + middle).astype(np.int64)
 
 
-def _entries(of: Boxes) -> _Entries:
-    """The cells in which boxes stand, each once for a key."""
-    west, south, east, north = of.boxes.T
-    size = np.maximum(east - west, north - south) * _SPARE
-    size = np.maximum(size, np.abs(of.boxes).max(axis=1, initial=0.0) * _FINEST)
-    level = np.clip(np.frexp(size)[1], _LOWEST, _HIGHEST).astype(np.int64)
-    cell = _cell_ids(level, west + (east - west) / 2, south + (north - south) / 2)
-    _, first = np.unique(_names(cell, of.ids), return_index=True)
-    return _Entries(level, cell, of.ids).take(np.sort(first))
-
-
-def _reaching(along: Real, half: float) -> tuple[Real, Real]:
-    """The ends of where the middle of a box can be that holds a place."""
-    reach = half + np.abs(along) * _ROUNDING
-    return along - reach, along + reach
-
-
-def _cell_ids(level: Whole, x: Real, y: Real) -> Ids:
-    """uint64[n, 2]: the names of the cells in which places lie."""
-    size = np.ldexp(1.0, level)
-    salt = _mixed(level.astype(np.uint64) + _ODD[0])
-    across, along = (np.clip(np.floor(of / size), -_FARTHEST, _FARTHEST).astype(np.int64) for of in (x, y))
-    lanes = [_mixed(_mixed(of.view(np.uint64)) ^ salt) for of in (across, along)]
-    return np.column_stack(lanes)
-
-
-def _changed(cells: KeyedStore, left: _Entries, entered: _Entries) -> KeyedStore:
-    """The cells after some keys have left and others entered."""
-    touched = np.concatenate([left.cell, entered.cell])
-    known, _ = cells.find(touched)
-    members = known.lists[_LIST]
-    cell = np.concatenate([np.repeat(known.ids, np.diff(members.offsets), axis=0), entered.cell])
-    key = np.concatenate([_ids_in(known), entered.key])
-    stays = ~np.isin(_names(cell, key), _names(left.cell, left.key))
-    cell, key = cell[stays], key[stays]
-    _, first, number = np.unique(_names(cell), return_index=True, return_inverse=True)
-    order = np.argsort(number, kind="stable")
-    offsets = np.searchsorted(number[order], np.arange(len(first) + 1))
+def _entries(of: Boxes, unit: float) -> Records:
+    """An entry for each box of a key, no two alike."""
+    ids = np.column_stack(
+        [_numbers(_in_units(of.boxes, unit)), _mixed(of.ids[:, 0] ^ (of.ids[:, 1] * _ODD[0]))]
+    )
+    _, first = np.unique(_names(ids), return_index=True)
     ever = np.full(len(first), END)
-    records = Records(cell[first], ever, ever, {}, {_LIST: Ragged(offsets, {_ID: key[order]})})
-    return cells.put(records, known.ids[~np.isin(_names(known.ids), _names(records.ids))])
+    return Records(ids[first], ever, ever, {_ID: of.ids[first]})
 
 
-def _counted(levels: Sequence[tuple[int, int]], left: Whole, entered: Whole) -> tuple[tuple[int, int], ...]:
+def _in_both(old: Records, new: Records) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which entries of each are among the other's."""
+    names, others = _names(old.ids), _names(new.ids)
+    return np.isin(names, others), np.isin(others, names)
+
+
+def _counted(levels: Sequence[tuple[int, int]], left: Ids, entered: Ids) -> tuple[tuple[int, int], ...]:
     """How many entries there are on each level then."""
     counts = dict(levels)
     for sign, some in ((-1, left), (1, entered)):
-        for level, many in zip(*(of.tolist() for of in np.unique(some, return_counts=True)), strict=True):
+        used, times = np.unique(some[:, 0] >> np.uint64(_LEVEL_SHIFT), return_counts=True)
+        for level, many in zip(used.tolist(), times.tolist(), strict=True):
             counts[level] = counts.get(level, 0) + sign * many
     return tuple(sorted((level, many) for level, many in counts.items() if many))
 
 
-def _ids_in(records: Records) -> Ids:
-    found: Any = records.lists[_LIST].lines[_ID]
-    return found
-
-
-def _names(*parts: Ids) -> Bits:
+def _names(ids: Ids) -> Bits:
     """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
-    name = np.zeros(len(parts[0]), np.uint64)
-    for lane, odd in zip((lane for part in parts for lane in part.T), _ODD, strict=False):
-        name = _mixed(name ^ (lane * odd))
-    return name
+    return _mixed(_mixed(ids[:, 0] * _ODD[0]) ^ (ids[:, 1] * _ODD[1]))
 
 
 def _mixed(bits: Bits) -> Bits:
@@ -164,3 +138,116 @@ def _mixed(bits: Bits) -> Bits:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+# --- the curve --------------------------------------------------------------------------------------------------------
+#
+#  A box whose longer side is `size` units stands on the first level with 2^level > size. Its middle is rounded down to a step of
+#  2^(level - 2), so that who moves a little writes nothing. The box then reaches at most 2^(level - 1) below that number, and 2^(level - 1)
+#  and a step above it. One unit more to each side makes up for rounding, where boxes are worked out twice.
+
+
+@njit(**_LOOP)
+def _numbers(boxes: Whole) -> Bits:
+    """The level of each box and the number of its middle on the curve: what entries are sorted by."""
+    numbers = np.empty(len(boxes), np.uint64)
+    for box in range(len(boxes)):
+        west, south, east, north = boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
+        level = _digits(max(east - west, north - south))
+        coarse = max(level - 2, 0)
+        x, y = (
+            (west + ((east - west) >> 1)) >> coarse << coarse,
+            (south + ((north - south) >> 1)) >> coarse << coarse,
+        )
+        numbers[box] = np.uint64((level << _LEVEL_SHIFT) | _number(x, y))
+    return numbers
+
+
+@njit(**_LOOP)
+def _squares(levels: Whole, boxes: Whole) -> tuple[Bits, Bits, Whole]:
+    """Stretches of the curve, from a number to another, and the box that the middles in each have to be in: int64[n, 4]."""
+    room = 4 * len(levels) * len(boxes)
+    first, last, within = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty((room, 4), np.int64)
+    many = 0
+    for level in levels:
+        half = (1 << level) >> 1
+        above, below = half + (1 << max(level - 2, 0)), half + 1
+        for box in range(len(boxes)):
+            west, south = max(boxes[box, 0] - above, 0), max(boxes[box, 1] - above, 0)
+            east, north = min(boxes[box, 2] + below, _FARTHEST), min(boxes[box, 3] + below, _FARTHEST)
+            digits = _digits(max(east - west, north - south))
+            begun = many
+            for along in range(south >> digits, (north >> digits) + 1):
+                for across in range(west >> digits, (east >> digits) + 1):
+                    number = (level << _LEVEL_SHIFT) | _number(across << digits, along << digits)
+                    ends = number + (1 << (2 * digits)) - 1
+                    if many > begun and last[many - 1] + np.uint64(1) == np.uint64(number):
+                        last[many - 1] = ends
+                        continue
+                    first[many], last[many] = number, ends
+                    within[many, 0], within[many, 1], within[many, 2], within[many, 3] = (
+                        west,
+                        south,
+                        east,
+                        north,
+                    )
+                    many += 1
+    return first[:many], last[:many], within[:many]
+
+
+@njit(**_LOOP)
+def _scan(ids: Ids, places: Whole, last: Bits, within: Whole) -> Whole:
+    """The entries of a run that are in a stretch that begins at a place, and have their middle in its box; each once."""
+    found, many = np.empty(64, np.int64), 0
+    for n in range(len(places)):
+        place = places[n]
+        while place < len(ids) and ids[place, 0] <= last[n]:
+            number = np.int64(ids[place, 0])
+            if (
+                within[n, 0] <= _every_other(number) <= within[n, 2]
+                and within[n, 1] <= _every_other(number >> 1) <= within[n, 3]
+            ):
+                if many == len(found):
+                    different = np.unique(found)
+                    many = len(different)
+                    found = np.concatenate((different, np.empty(many + 64, np.int64)))
+                found[many] = place
+                many += 1
+            place += 1
+    return np.unique(found[:many])
+
+
+@njit(**_LOOP)
+def _digits(number: int) -> int:
+    """How many binary digits a number has."""
+    digits = 0
+    while number >> digits:
+        digits += 1
+    return digits
+
+
+@njit(**_LOOP)
+def _number(x: int, y: int) -> int:
+    """Of a place on the curve: the digits of x and y in turns."""
+    return _spread(x) | (_spread(y) << 1)
+
+
+@njit(**_LOOP)
+def _spread(bits: int) -> int:
+    """A zero after every digit."""
+    bits = (bits | (bits << 16)) & 0x0000FFFF0000FFFF
+    bits = (bits | (bits << 8)) & 0x00FF00FF00FF00FF
+    bits = (bits | (bits << 4)) & 0x0F0F0F0F0F0F0F0F
+    bits = (bits | (bits << 2)) & 0x3333333333333333
+    return (bits | (bits << 1)) & 0x5555555555555555
+
+
+@njit(**_LOOP)
+def _every_other(bits: int) -> int:
+    """The digits that `_spread` has spread; a level's are left out."""
+    bits &= 0x0155555555555555
+    bits = (bits | (bits >> 1)) & 0x3333333333333333
+    bits = (bits | (bits >> 2)) & 0x0F0F0F0F0F0F0F0F
+    bits = (bits | (bits >> 4)) & 0x00FF00FF00FF00FF
+    bits = (bits | (bits >> 8)) & 0x0000FFFF0000FFFF
+    return (bits | (bits >> 16)) & 0x00000000FFFFFFFF

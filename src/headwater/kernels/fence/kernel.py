@@ -10,7 +10,8 @@ Rule 4  Fences that stand still: see `standing`. Fences that move: see `moving`;
 Rule 5  With a share, a zone has all fences and those objects that live in it.
 Rule 6  An answer is told at its instant. `match_id` is made of the query's name, the instant, the change, the object and the fence.
 
-Memory  One row for every object, and for every fence that moves, heard of within FORGET; for objects the fences they are in.
+Memory  A record for every object, and for every fence that moves, heard of within FORGET: see `records` where fences stand, and `by_key`
+        where they move. A step reads and writes those that it needs.
 """
 
 from __future__ import annotations
@@ -18,44 +19,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from headwater.kernels.fence.answers import in_order, told_rows, wanted_changes
-from headwater.kernels.fence.geometry import Real, Shapes, Whole
+from headwater.kernels.fence.by_key import (
+    ByKey,
+    changed,
+    everybody,
+    levels_of,
+    loaded,
+    needed,
+    stores_of,
+    takes_all,
+    takes_some,
+    with_records,
+)
 from headwater.kernels.fence.grid import Grid, lay_out
-from headwater.kernels.fence.moving import (
-    Mask,
-    Versions,
-    find_stays,
-    in_pairs,
-    tell_crossed,
-    tell_outside,
-    tell_stays,
-    versions_of,
-)
-from headwater.kernels.fence.objects import NEVER, Known
+from headwater.kernels.fence.moving import Mask
+from headwater.kernels.fence.objects import NEVER, Known, no_shapes
 from headwater.kernels.fence.question import SOURCE, FenceQuery, Fences, Placed
-from headwater.kernels.fence.records import Names, Objects, changed, names_of, needed, no_objects
-from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
-from headwater.kernels.fence.standing import (
-    CROSS,
-    OUTSIDE,
-    Stays,
-    room_for,
-    walk,
+from headwater.kernels.fence.records import (
+    Names,
+    Objects,
+    changed_objects,
+    names_of,
+    needed_objects,
+    no_objects,
 )
+from headwater.kernels.fence.standing import Stays, first_room, walk
+from headwater.kernels.fence.stretch import Sides, aligned, move
 from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect
 from headwater.kernels.follow.regions import is_shape
 from headwater.kernels.follow.store import coordinates
 from headwater.model import (
     BEGINNING,
-    END,
     Answers,
-    Column,
-    ColumnType,
     Instant,
     KeyedStore,
     RowCondition,
@@ -63,24 +64,20 @@ from headwater.model import (
     Saved,
     Step,
     StreamSchema,
-    compacted,
     join_rows,
 )
 from headwater.model.identity import content_hash
-from headwater.model.rows import join_columns
 
 _NO_NAMES: Final[Names] = np.zeros(0, np.uint64)
-_NO_SHAPE: Final = Column(ColumnType.STRING, np.zeros(0, np.int32), None, np.array(["", ""], object)[:1])
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query's state: since when it sees rows. Where fences stand, a record for each object; where they move, objects and fences."""
+    """A query's state: since when it sees rows; a record for each object where fences stand, both sides where they move."""
 
     since: Instant
     records: KeyedStore
-    objects: Known
-    fences: Known
+    moving: Sides | ByKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +126,22 @@ class FenceKernel:
         )
 
     def save(self, state: FenceState) -> Saved:
-        """Objects near fences that stand in a store; objects and fences that move."""
-        both = list(zip(self.queries, state.asked, strict=True))
-        queries = [
-            {
+        """What is known by key in stores; where a step takes everybody, as values."""
+        queries, stores = [], {}
+        for query, part in zip(self.queries, state.asked, strict=True):
+            saved: dict[str, Any] = {
                 "name": query.name,
                 "fingerprint": query.fingerprint,
                 "since": part.since,
-                "objects": part.objects.save(),
-                "fences": part.fences.save(),
             }
-            for query, part in both
-        ]
-        stores = {query.name: part.records for query, part in both if query.fences is not None}
+            if query.fences is not None:
+                stores[query.name] = part.records
+            elif isinstance(part.moving, ByKey):
+                saved["levels"] = levels_of(part.moving)
+                stores |= stores_of(query, part.moving)
+            else:
+                saved["objects"], saved["fences"] = (side.save() for side in part.moving)
+            queries.append(saved)
         return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> FenceState:
@@ -152,14 +152,7 @@ class FenceKernel:
         asked = []
         for query in self.queries:
             part = known.get((query.name, query.fingerprint))
-            if part is None:
-                asked.append(_nothing(query, begins))
-                continue
-            objects, fences = Known.load(part["objects"]), Known.load(part["fences"])
-            records = no_objects(query.positions.key_type)
-            if query.name in saved.stores:
-                records = saved.stores[query.name].shaped_like(records.like)
-            asked.append(Asked(part["since"], records, objects, fences))
+            asked.append(_nothing(query, begins) if part is None else _loaded(query, part, saved))
         return FenceState(values["watermark"], tuple(asked))
 
     # --- a step of one query ------------------------------------------------------------------------------------------
@@ -179,13 +172,47 @@ class FenceKernel:
             return self._stand(number, query, query.fences, asked, positions, before, watermark)
         assert query.moving is not None
         fences = self._fences(query, query.moving, rows, asked.since, counts)
-        known = len(asked.objects.time) + len(asked.fences.time)
+        moving, told = self._move(number, query, asked.moving, positions, fences, before, watermark)
+        return replace(asked, moving=moving), told
+
+    def _move(
+        self,
+        number: int,
+        query: FenceQuery,
+        state: Sides | ByKey,
+        positions: Updates,
+        fences: Updates,
+        before: Instant,
+        watermark: Instant,
+    ) -> tuple[Sides | ByKey, Rows]:
+        """Fences that move."""
+        rows = len(positions.time) + len(fences.time)
+        if isinstance(state, ByKey) and not takes_all(len(state), rows):
+            few = needed(query, state, positions, fences, before, watermark)
+            some, told = self._stretches(number, query, few.known, positions, fences, before, watermark)
+            after = changed(query, state, few, some)
+            return everybody(query, after) if takes_all(len(after), 0) else after, told
+        known = everybody(query, state) if isinstance(state, ByKey) else state
+        known, told = self._stretches(number, query, known, positions, fences, before, watermark)
+        return with_records(query, known) if takes_some(known.known, rows) else known, told
+
+    def _stretches(
+        self,
+        number: int,
+        query: FenceQuery,
+        known: Sides,
+        positions: Updates,
+        fences: Updates,
+        before: Instant,
+        watermark: Instant,
+    ) -> tuple[Sides, Rows]:
+        """What is told of some who are known and of what comes, and who is known then."""
         blocks = []
-        for some, others, until in stretches(positions, fences, known, watermark):
-            asked, told = _move(query, self.wanted[number], asked, some, others, before, until)
+        for some, others, until in stretches(positions, fences, known.known, watermark):
+            known, told = move(query, self.wanted[number], known, some, others, before, until)
             before = until
             blocks.append(told)
-        return asked, blocks[0] if len(blocks) == 1 else join_rows(blocks)
+        return known, blocks[0] if len(blocks) == 1 else join_rows(blocks)
 
     def _stand(
         self,
@@ -199,7 +226,7 @@ class FenceKernel:
     ) -> tuple[Asked, Rows]:
         """Fences that stand still."""
         names = self.names[number]
-        (known, stays), known_before = needed(asked.records, updates.key, before, watermark, names)
+        (known, stays), known_before = needed_objects(asked.records, updates.key, before, watermark, names)
         keys, places = known.keys.having(updates.key)
         if keys is not known.keys:
             many = np.zeros(len(keys), np.int64)
@@ -226,7 +253,7 @@ class FenceKernel:
         if len(alive) < len(known.time):  # those who are forgotten are in no fence
             stays = Stays(stays.first[np.append(alive, len(known.time))], stays.fence)
             known = known.only(alive)
-        records = changed(asked.records, Objects(known, stays), known_before, names, query.forget_us)
+        records = changed_objects(asked.records, Objects(known, stays), known_before, names, query.forget_us)
         return replace(asked, records=records), answers
 
     def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
@@ -268,113 +295,8 @@ class FenceKernel:
         if share is not None and own.count:
             zone, zones = share
             here = content_hash([key])[0] % np.uint64(zones) == np.uint64(zone)
-        shape = own[placed.shape] if placed.shape is not None else _no_shapes(own.count)
+        shape = own[placed.shape] if placed.shape is not None else no_shapes(own.count)
         return Updates(key, time, x, y, shape), np.isfinite(x) & np.isfinite(y) & key.is_valid, here
-
-
-def first_room(many: int) -> int:
-    """How many changes or stays there is room for at first, if so many are likely; there is more when they are more."""
-    return max(16, many)
-
-
-# --- fences that move -----------------------------------------------------------------------------------------------------
-
-
-def _move(
-    query: FenceQuery,
-    wanted: Mask,
-    asked: Asked,
-    positions: Updates,
-    fences: Updates,
-    before: Instant,
-    until: Instant,
-) -> tuple[Asked, Rows]:
-    known, around = asked.objects, asked.fences
-    if query.same:  # one order of keys for both sides, in which they are compared
-        keys, places = known.keys.having(join_columns([positions.key, fences.key]))
-        known, around = known.having(keys, places), around.having(keys, places)
-    else:
-        known = known.having(*known.keys.having(positions.key))
-        around = around.having(*around.keys.having(fences.key))
-    moves, _ = positions.by_slot(known.keys)
-    drawn, drawn_order = fences.by_slot(around.keys)
-    objects = versions_of(known.time, moves.first, moves.time, query.forget_us, until)
-    versions = versions_of(around.time, drawn.first, drawn.time, query.forget_us, until)
-    x, y = _of_versions(objects, known.x, moves.x), _of_versions(objects, known.y, moves.y)
-    texts = _shapes_of_versions(versions, around.shape, fences.shape.take(drawn_order))
-    around_x, around_y = _of_versions(versions, around.x, drawn.x), _of_versions(versions, around.y, drawn.y)
-    shapes, which = _shapes(query, around_x, around_y, texts)
-    grid = _grid_of_versions(shapes, which)
-    room = first_room(2 * len(x))
-    found = find_stays(shapes, grid, which, objects, x, y, versions, query.same, query.roaming, room)
-    stays, room = in_pairs(found, objects, versions), first_room(len(found.one))
-    told, many = tell_stays(stays, objects, x, y, versions, wanted, before, room_for(room), 0)
-    if wanted[OUTSIDE]:
-        told, many = tell_outside(stays, objects, x, y, versions, query.roaming, told, many)
-    if wanted[CROSS]:
-        told, many = tell_crossed(
-            shapes, grid, which, objects, x, y, versions, query.same, query.roaming, told, many
-        )
-    answers = told_rows(query, told, many, known.keys, around.keys.column)
-    known = _latest(known, objects, x, y, _no_shapes(len(x)))
-    around = _latest(around, versions, around_x, around_y, texts)
-    return _without_forgotten(query, replace(asked, objects=known, fences=around)), answers
-
-
-def _of_versions(versions: Versions, known: Real, updates: Real) -> Real:
-    """What was known of those who were known, and what the updates say."""
-    if not len(updates):
-        return known[versions.slot]
-    return np.where(versions.is_new, updates[versions.update], known[versions.slot])
-
-
-def _shapes_of_versions(versions: Versions, known: Column, updates: Column) -> Column:
-    both = join_columns([known, updates])
-    return both.take(np.where(versions.is_new, len(known) + versions.update, versions.slot))
-
-
-def _shapes(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Shapes, Whole]:
-    """The shapes of versions, and which of them is that of each."""
-    if query.radius_m is not None:
-        return circles(x, y, query.radius_m, geographic=query.geographic), np.arange(len(x))
-    if query.box_m is not None:
-        return boxes_around(x, y, query.box_m, geographic=query.geographic), np.arange(len(x))
-    used = compacted(texts)
-    assert used.names is not None
-    drawn = of_texts(used.names.tolist() if len(x) else [], geographic=query.geographic)
-    return drawn, used.values.astype(np.int64)
-
-
-def _grid_of_versions(shapes: Shapes, which: Whole) -> Grid:
-    if len(which) == len(shapes.radius_m) and (which[1:] > which[:-1]).all():
-        return lay_out(shapes.boxes, shapes.owner)
-    return lay_out(shapes.boxes[which], np.arange(len(which)))  # shapes with texts have one box each
-
-
-def _latest(known: Known, versions: Versions, x: Real, y: Real, shape: Column) -> Known:
-    """What is known after a stretch; of those who are forgotten, nothing."""
-    time, at_x, at_y = known.time.copy(), known.x.copy(), known.y.copy()
-    slots = np.flatnonzero(versions.first[1:] > versions.first[:-1])
-    last = versions.first[1:][slots] - 1
-    time[slots], at_x[slots], at_y[slots] = versions.since[last], x[last], y[last]
-    time[slots[versions.until[last] < END]] = NEVER
-    texts = join_columns([known.shape, shape])
-    place = np.arange(len(known.time))
-    place[slots] = len(known.time) + last
-    return Known(known.keys, time, at_x, at_y, compacted(texts.take(place)))
-
-
-def _without_forgotten(query: FenceQuery, asked: Asked) -> Asked:
-    """Nobody of whom nothing is known."""
-    objects, fences = asked.objects, asked.fences
-    if query.same:
-        there = np.flatnonzero((objects.time != NEVER) | (fences.time != NEVER))
-        return replace(asked, objects=objects.only(there), fences=fences.only(there))
-    return replace(
-        asked,
-        objects=objects.only(np.flatnonzero(objects.time != NEVER)),
-        fences=fences.only(np.flatnonzero(fences.time != NEVER)),
-    )
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------------
@@ -383,14 +305,22 @@ def _without_forgotten(query: FenceQuery, asked: Asked) -> Asked:
 def _nothing(query: FenceQuery, since: Instant) -> Asked:
     fences = query.moving.key_type if query.moving else query.positions.key_type
     kind = query.positions.key_type
-    return Asked(since, no_objects(kind), Known.nobody(kind), Known.nobody(fences))
+    nobody = Known.nobody(kind)
+    return Asked(since, no_objects(kind), Sides(nobody, nobody if query.same else Known.nobody(fences)))
+
+
+def _loaded(query: FenceQuery, part: dict[str, Any], saved: Saved) -> Asked:
+    """What is known of a query."""
+    asked = _nothing(query, part["since"])
+    if query.fences is not None:
+        return replace(asked, records=saved.stores[query.name].shaped_like(asked.records.like))
+    if "levels" in part:
+        return replace(asked, moving=loaded(query, part["levels"], saved.stores))
+    sides = aligned(query, Known.load(part["objects"]), Known.load(part["fences"]))
+    return replace(asked, moving=sides)
 
 
 def _grid(fences: Fences | None) -> Grid:
     if fences is None:
         return lay_out(np.zeros((0, 4)), np.zeros(0, np.int64))
     return lay_out(fences.shapes.boxes, fences.shapes.owner)
-
-
-def _no_shapes(count: int) -> Column:
-    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, _NO_SHAPE.names)

@@ -99,12 +99,13 @@ class Known:
         code[places] = self.shape.values
         return Known(keys, time, x, y, Column(ColumnType.STRING, code, None, texts))
 
-    def only(self, slots: Whole) -> Known:
-        """Those in some slots, in order."""
+    def only(self, slots: Whole, keys: Keys | None = None) -> Known:
+        """Those in some slots, in order; `keys` are theirs, if they are at hand."""
         if len(slots) == len(self.time):
             return self
         shape = compacted(self.shape.take(slots))
-        return Known(self.keys.only(slots), self.time[slots], self.x[slots], self.y[slots], shape)
+        keys = self.keys.only(slots) if keys is None else keys
+        return Known(keys, self.time[slots], self.x[slots], self.y[slots], shape)
 
     def save(self) -> dict[str, Any]:
         """As a tree of rows."""
@@ -127,6 +128,11 @@ class Known:
         rows = tree_rows(tree)
         time, x, y = (rows[name].values.copy() for name in ("time", "x", "y"))
         return cls(Keys.of(rows["key"]), time, x, y, rows["shape"])
+
+
+def no_shapes(count: int) -> Column:
+    """The shapes of so many who have none."""
+    return Column(ColumnType.STRING, np.zeros(count, np.int32), None, _objects([""]))
 
 
 def _objects(texts: list[Any]) -> Any:

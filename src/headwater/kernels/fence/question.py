@@ -81,3 +81,8 @@ class FenceQuery:
     same: bool
     roaming: bool
     share: tuple[int, int] | None
+
+    @property
+    def has_shapes(self) -> bool:
+        """Whether fences that move are drawn, and not circles or boxes."""
+        return self.moving is not None and self.moving.shape is not None

@@ -10,12 +10,14 @@ Memory  A record for every object heard of within FORGET: 64 bytes and its key, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.fence.objects import Keys, Known
+from headwater.kernels.fence.geometry import Whole
+from headwater.kernels.fence.objects import Keys, Known, no_shapes
 from headwater.kernels.fence.question import Fences
 from headwater.kernels.fence.standing import Stays
 from headwater.kernels.keys import column_of, different, is_among
@@ -30,7 +32,6 @@ from headwater.model import (
     Records,
     empty_store,
     key_ids,
-    strings,
 )
 from headwater.model.identity import content_hash
 from headwater.model.records import Values
@@ -59,21 +60,17 @@ def names_of(fences: Fences) -> Names:
     return content_hash([fences.key])[0]
 
 
-def needed(
+def needed_objects(
     store: KeyedStore, came: Column, before: Instant, watermark: Instant, names: Names
 ) -> tuple[Objects, Ids]:
     """Those of whom something comes, or for whom time does; and who of them was known."""
     keys = different(came)
     records, _ = store.find(np.concatenate([key_ids([keys], len(keys)), store.due(before, watermark)]))
-    own = column_of(records.table["key"])
-    order = np.argsort(own.values, kind="stable")
-    records = records.take(order)
-    time, x, y = (_array(records.table[name]).copy() for name in ("time", "x", "y"))
-    known = Known(Keys.of(own.take(order)), time, x, y, strings([""] * len(order)))
-    return Objects(known, _numbered(records.lists[_STAYS], names)), records.ids
+    known, order = known_in(records)
+    return Objects(known, _numbered(records.lists[_STAYS].take(order), names)), records.ids
 
 
-def changed(
+def changed_objects(
     store: KeyedStore, objects: Objects, known_before: Ids, names: Names, forget_us: int
 ) -> KeyedStore:
     """With what is known of some objects now; those who were known before and are not among them are forgotten."""
@@ -81,15 +78,33 @@ def changed(
     return store.put(records, known_before[~is_among(known_before, records.ids)])
 
 
-def _records(objects: Objects, names: Names, forget_us: int) -> Records:
-    known, stays = objects
+def known_in(records: Records) -> tuple[Known, Whole]:
+    """What records say, in the order of keys; and which record is that of each slot."""
+    own = column_of(records.table["key"])
+    order = np.argsort(own.values, kind="stable")
+    time, x, y = (_array(records.table[name])[order] for name in ("time", "x", "y"))
+    shape = no_shapes(len(order))
+    if "shape" in records.table:
+        drawn = column_of(records.table["shape"]).take(order)
+        shape = Column(ColumnType.STRING, drawn.values, None, drawn.names)
+    return Known(Keys.of(own.take(order)), time, x, y, shape), order
+
+
+def records_of(known: Known, ids: Ids, forget_us: int) -> Records:
+    """The records of some, all of whom are known; `ids` are theirs."""
     return Records(
-        key_ids([known.keys.column], len(known.time)),
+        ids,
         np.minimum(known.time + (forget_us + 1), END),
         np.full(len(known.time), END),
         {"key": known.keys.column, "time": known.time, "x": known.x, "y": known.y},
-        {_STAYS: Ragged(stays.first, {_FENCE: names[stays.fence]})},
     )
+
+
+def _records(objects: Objects, names: Names, forget_us: int) -> Records:
+    known, stays = objects
+    lists = {_STAYS: Ragged(stays.first, {_FENCE: names[stays.fence]})}
+    ids = key_ids([known.keys.column], len(known.time))
+    return replace(records_of(known, ids, forget_us), lists=lists)
 
 
 def _numbered(stays: Ragged, names: Names) -> Stays:

@@ -70,6 +70,11 @@ def find_inside(shapes: Shapes, grid: Grid, x: float, y: float, found: Whole) ->
     return many
 
 
+def first_room(many: int) -> int:
+    """How many changes or stays there is room for at first, if so many are likely; there is more when they are more."""
+    return max(16, many)
+
+
 @njit(**LOOP)
 def room_for(many: int) -> Told:
     """Room for so many."""

@@ -1,18 +1,18 @@
 """Focal objects between two steps, where nothing stands behind FOLLOW: a record each, of which a step takes those that it needs.
 
 Rule 1  A step needs the objects that have a location update in it, those whose silence becomes longer than FORGET, and those in whose
-        region, or with EMIT INTERESTS also around whose latest place, something happens. Regions are found by their cells (see `near`).
+        region, or with EMIT INTERESTS also around whose latest place, something happens. Regions are found by where they are (see `near`).
 Rule 2  What was delivered to an object stands in its record, also when it is forgotten, for as long as it may come again.
 Rule 3  At the end of the input every life ends, so all are needed.
 
-Memory  A record for every object heard of within FORGET: 136 bytes and its key, of EMIT INTERESTS 32 more, of SHAPE the shape; its cells
-        (some 60 to 240 bytes); 32 bytes for every answer that may come again. Without FORGET an object is followed for ever.
+Memory  A record for every object heard of within FORGET: 136 bytes and its key, of EMIT INTERESTS 32 more, of SHAPE the shape; where it
+        looks (48 bytes a box); 32 bytes for every answer that may come again. Without FORGET an object is followed for ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -53,11 +53,11 @@ class ByKey:
     serial: int
 
     def loaded(
-        self, store: KeyedStore, cells: KeyedStore, levels: Sequence[Sequence[int]], serial: int
+        self, store: KeyedStore, entries: KeyedStore, levels: Sequence[Sequence[int]], serial: int
     ) -> ByKey:
         """The same query with what was saved of it."""
         counts = tuple((level, many) for level, many in levels)
-        near = Near(cells.shaped_like(self.near.cells.like), counts)
+        near = replace(self.near, entries=entries.shaped_like(self.near.entries.like), levels=counts)
         return ByKey(self.since, store.shaped_like(self.store.like), near, serial)
 
 
@@ -73,7 +73,7 @@ class Few(NamedTuple):
 def nobody(query: FollowQuery, since: Instant) -> ByKey:
     """Nobody is followed yet."""
     store = empty_store(_records(query, Alive.none(query.focals.key_type), Delivered.nothing(), _NONE, 0))
-    return ByKey(since, store, nobody_near(), 0)
+    return ByKey(since, store, nobody_near(geographic=query.geographic), 0)
 
 
 def needed(

@@ -156,7 +156,7 @@ class FollowKernel:
             }
             if isinstance(part, ByKey):
                 saved["levels"] = [list(level) for level in part.near.levels]
-                stores[query.name], stores[_near(query.name)] = part.store, part.near.cells
+                stores[query.name], stores[_near(query.name)] = part.store, part.near.entries
             else:
                 saved["alive"], saved["delivered"] = part.alive.save(), part.delivered.save()
                 saved["operators"] = query.operators.save(part.operators) if query.operators else None

@@ -10,8 +10,11 @@ from headwater.query.operators.fence.operator import FenceOperator
 from headwater.query.printer import show
 from headwater.query.words import duration_in_words, size_in_words
 
-OBJECT_BYTES: Final = 28
-"""What is kept of an object, or of a fence that moves, beside its key: when and where it was, and the number of its shape."""
+OBJECT_BYTES: Final = 64
+"""What is kept of an object near fences that stand, beside its key: a record of when and where it was."""
+
+MOVING_BYTES: Final = 104
+"""What is kept of an object or a fence where fences move, beside its key: the same, and by what it is found near a place."""
 
 STAY_BYTES: Final = 8
 """What is kept of an object's being in a fence."""
@@ -46,7 +49,7 @@ def _asks(asked: FenceOperator) -> list[Entry]:
 
 def _state(asked: FenceOperator) -> list[str]:
     forget = duration_in_words(asked.forget_us)
-    each = size_in_words(OBJECT_BYTES)
+    each = size_in_words(MOVING_BYTES if asked.moving else OBJECT_BYTES)
     objects = f"where each object was, of those heard of in the last {forget}: {each} and its key"
     if asked.moving:
         return [objects, f"the same of each fence: {each}, its key and its shape"]

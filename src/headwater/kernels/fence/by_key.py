@@ -1,0 +1,274 @@
+"""Objects and fences that move, between two steps: all of them at once where a step touches most, otherwise a record each.
+
+Rule 1  A pair changes only when one of its two has an update or is forgotten: those are *touched*. A step needs them, the fences around
+        their places, the objects in their fences, and with CROSS the fences on the way from one place to the next. It is as if there
+        were no others. Who is where is found by `near`.
+Rule 2  What is written is what is touched.
+Rule 3  Where both sides are one stream, a key that is touched on one side is needed on both: OUTSIDE of roaming objects is about both.
+Rule 4  A step with so many rows that they are a good part of all who are known takes and writes all, as columns: to look for each of them
+        would cost more. So do steps of a few who are known. To turn from one to the other costs what the steps before or that one cost.
+
+Memory  A record for every object and every fence heard of within FORGET: 72 bytes and its key, of SHAPE the shape, and 48 for each box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from headwater.kernels.fence.objects import NEVER, Known
+from headwater.kernels.fence.question import FenceQuery
+from headwater.kernels.fence.records import known_in, records_of
+from headwater.kernels.fence.stretch import Drawn, Sides, aligned, boxes_at, draw, with_updates
+from headwater.kernels.fence.updates import Updates
+from headwater.kernels.fence.words import Detect
+from headwater.kernels.keys import different, is_among
+from headwater.kernels.near import Boxes, Near, Real, nobody_near
+from headwater.model import (
+    ColumnType,
+    Ids,
+    Instant,
+    KeyedStore,
+    Records,
+    empty_store,
+    join_records,
+    key_ids,
+    no_records,
+)
+
+FEW: Final = 256
+"""So many are always taken together."""
+TAKES_ALL: Final = 2
+"""One row for so many who are known, or more: a step takes all of them."""
+TAKES_SOME: Final = 3
+"""One row for so many who are known, or less: the next step takes those that it needs."""
+_PIECES: Final = 16
+_TOO_FAR: Final = 2.0**28
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Objects or fences: a record each, and where they are."""
+
+    store: KeyedStore
+    near: Near
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey:
+    """Both sides of a query."""
+
+    objects: Side
+    fences: Side
+
+    def __len__(self) -> int:
+        return len(self.objects.store) + len(self.fences.store)
+
+
+class Few(NamedTuple):
+    """Those whom a step needs, and the keys of those who change on each side, known before or not."""
+
+    known: Sides
+    objects: Ids
+    fences: Ids
+
+
+def takes_all(known: int, rows: int) -> bool:
+    """Whether a step that has records takes all of them."""
+    return known <= FEW or rows * TAKES_ALL >= known
+
+
+def takes_some(known: int, rows: int) -> bool:
+    """Whether records are made for the next steps, after one that took all."""
+    return known > FEW and rows * TAKES_SOME < known
+
+
+def needed(
+    query: FenceQuery, state: ByKey, positions: Updates, fences: Updates, before: Instant, watermark: Instant
+) -> Few:
+    """Those whom a step needs."""
+    changing = [
+        np.concatenate([_ids_of(updates), side.store.due(before, watermark)])
+        for side, updates in ((state.objects, positions), (state.fences, fences))
+    ]
+    touched = [np.concatenate(changing)] * 2 if query.same else changing
+    one_side, other = (
+        side.store.find(ids)[0] for side, ids in zip((state.objects, state.fences), touched, strict=True)
+    )
+    known = with_updates(query, aligned(query, known_in(one_side)[0], known_in(other)[0]), positions, fences)
+    moves = draw(query, known.objects, positions, watermark)
+    around = draw(query, known.fences, fences, watermark)
+    wide, _ = boxes_at(query, around.x, around.y, around.shape)
+    one_side = _with(state.objects, one_side, state.objects.near.meeting(wide))
+    near = state.fences.near
+    met = [near.around(moves.x, moves.y)]
+    if Detect.CROSS in query.detect:
+        met.append(near.meeting(_boxes_on_the_way(query, moves, near.common_size)))
+    other = _with(state.fences, other, np.concatenate(met))
+    return Few(aligned(query, known_in(one_side)[0], known_in(other)[0]), *changing)
+
+
+def changed(query: FenceQuery, state: ByKey, few: Few, after: Sides) -> ByKey:
+    """The state with what is known now of those who change."""
+    ids: dict[int, Ids] = {}
+    for known in (*few.known, *after):  # keys that both sides share, or that stay as they are, are named once
+        if id(known.keys) not in ids:
+            ids[id(known.keys)] = key_ids([known.keys.column], len(known.keys))
+
+    def side_of(side: Side, before: Known, now: Known, changing: Ids, *, are_fences: bool) -> Side:
+        old = _chosen(before, ids[id(before.keys)], changing)
+        return _changed(query, side, old, _chosen(now, ids[id(now.keys)], changing), are_fences=are_fences)
+
+    return ByKey(
+        side_of(state.objects, few.known.objects, after.objects, few.objects, are_fences=False),
+        side_of(state.fences, few.known.fences, after.fences, few.fences, are_fences=True),
+    )
+
+
+def nobody(query: FenceQuery) -> ByKey:
+    """Nobody is known."""
+    kinds = query.positions.key_type, (query.moving or query.positions).key_type
+    return ByKey(
+        *(
+            _no_side(query, kind, with_shape=query.has_shapes and place == 1)
+            for place, kind in enumerate(kinds)
+        )
+    )
+
+
+def with_records(query: FenceQuery, known: Sides) -> ByKey:
+    """A record for each who is known."""
+    start = nobody(query)
+    ids = [key_ids([side.keys.column], len(side.keys)) for side in known]
+    return changed(query, start, Few(everybody(query, start), *ids), known)
+
+
+def everybody(query: FenceQuery, state: ByKey) -> Sides:
+    """All who are known."""
+    one_side, other = (known_in(side.store.everything())[0] for side in (state.objects, state.fences))
+    return aligned(query, one_side, other)
+
+
+# --- saving ---------------------------------------------------------------------------------------------------------------
+
+
+def stores_of(query: FenceQuery, state: ByKey) -> dict[str, KeyedStore]:
+    """The stores of a query, by name."""
+    sides = {"objects": state.objects, "fences": state.fences}
+    return {
+        f"{query.name}/{name}{suffix}": store
+        for name, side in sides.items()
+        for suffix, store in (("", side.store), ("/near", side.near.entries))
+    }
+
+
+def levels_of(state: ByKey) -> list[list[list[int]]]:
+    """What is saved beside the stores: how many boxes there are of each size."""
+    return [[list(level) for level in side.near.levels] for side in (state.objects, state.fences)]
+
+
+def loaded(
+    query: FenceQuery, levels: Sequence[Sequence[Sequence[int]]], stores: Mapping[str, KeyedStore]
+) -> ByKey:
+    """As saved."""
+    start, sides = nobody(query), []
+    for name, side, counts in zip(("objects", "fences"), (start.objects, start.fences), levels, strict=True):
+        store, entries = stores[f"{query.name}/{name}"], stores[f"{query.name}/{name}/near"]
+        near = replace(
+            side.near,
+            entries=entries.shaped_like(side.near.entries.like),
+            levels=tuple((level, many) for level, many in counts),
+        )
+        sides.append(Side(store.shaped_like(side.store.like), near))
+    return ByKey(*sides)
+
+
+# --- pieces ---------------------------------------------------------------------------------------------------------------
+
+
+def _ids_of(updates: Updates) -> Ids:
+    came = different(updates.key)
+    return key_ids([came], len(came))
+
+
+def _with(side: Side, records: Records, ids: Ids) -> Records:
+    """Records, and those of other keys."""
+    others = ids[~is_among(ids, records.ids)]
+    return join_records([records, side.store.find(others)[0]]) if len(others) else records
+
+
+def _boxes_on_the_way(query: FenceQuery, moves: Drawn, size: float) -> Real:
+    """Boxes float64[n, 4] that hold the lines between places of objects. Where a line is long beside the size of fences, it is cut."""
+    versions, x, y, _ = moves
+    to = np.flatnonzero(versions.is_new & ~versions.is_fresh)
+    lines = np.column_stack([x[to - 1], y[to - 1], x[to], y[to]])
+    if query.geographic:  # the shorter way around the Earth, as seen from either end
+        across = lines[:, 2] - lines[:, 0]
+        over = np.flatnonzero(np.abs(across) > 180.0)
+        around = np.where(across[over] < 0.0, 360.0, -360.0)
+        again = lines[over].copy()
+        again[:, 0] -= around
+        lines[over, 2] += around
+        lines = np.concatenate([lines, again])
+    along = lines[:, 2:] - lines[:, :2]
+    length = np.abs(along).max(axis=1, initial=0.0)
+    pieces = np.ones(len(lines), np.int64)
+    if size > 0.0:
+        can_be_cut = (
+            np.abs(lines).max(axis=1, initial=0.0) < _TOO_FAR
+        )  # there rounding is small beside a unit of `near`
+        pieces[can_be_cut] = np.clip(length[can_be_cut] / (2.0 * size), 1, _PIECES).astype(np.int64)
+    of = np.repeat(np.arange(len(lines)), pieces)
+    first = np.arange(len(of)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    start = lines[of, :2] + along[of] * (first / pieces[of])[:, None]
+    end = lines[of, :2] + along[of] * ((first + 1) / pieces[of])[:, None]
+    last = first + 1 == pieces[of]
+    end[last] = lines[of[last], 2:]
+    return np.concatenate([np.minimum(start, end), np.maximum(start, end)], axis=1)
+
+
+class _Named(NamedTuple):
+    """Some who are known, and their identities."""
+
+    known: Known
+    ids: Ids
+
+
+def _chosen(known: Known, ids: Ids, changing: Ids) -> _Named:
+    """Those with some of these keys of whom something is known."""
+    chosen = np.flatnonzero(is_among(ids, changing) & (known.time != NEVER))
+    return _Named(known.only(chosen), ids[chosen])
+
+
+def _changed(query: FenceQuery, side: Side, old: _Named, new: _Named, *, are_fences: bool) -> Side:
+    records = _records(query, new, with_shape=query.has_shapes and are_fences)
+    store = side.store.put(records, old.ids[~is_among(old.ids, new.ids)])
+    near = side.near.moved(
+        _boxes(query, old, are_fences=are_fences), _boxes(query, new, are_fences=are_fences)
+    )
+    return Side(store, near)
+
+
+def _records(query: FenceQuery, some: _Named, *, with_shape: bool) -> Records:
+    records = records_of(some.known, some.ids, query.forget_us)
+    if not with_shape:
+        return records
+    table: dict[str, Any] = {**records.table, "shape": some.known.shape}
+    return replace(records, table=table)
+
+
+def _boxes(query: FenceQuery, some: _Named, *, are_fences: bool) -> Boxes:
+    known, ids = some
+    if not are_fences:
+        return Boxes(ids, np.column_stack([known.x, known.y, known.x, known.y]))
+    boxes, owner = boxes_at(query, known.x, known.y, known.shape)
+    return Boxes(ids[owner], boxes)
+
+
+def _no_side(query: FenceQuery, kind: ColumnType, *, with_shape: bool) -> Side:
+    none = _Named(Known.nobody(kind), no_records().ids)
+    store = empty_store(_records(query, none, with_shape=with_shape))
+    return Side(store, nobody_near(geographic=query.geographic))

@@ -1,0 +1,174 @@
+"""What happens in a stretch of time where fences move: versions of those who are known and of what comes, their stays, and who is known then."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headwater.kernels.fence.answers import told_rows
+from headwater.kernels.fence.geometry import Real, Shapes, Whole
+from headwater.kernels.fence.grid import Grid, lay_out
+from headwater.kernels.fence.moving import (
+    Mask,
+    Versions,
+    find_stays,
+    in_pairs,
+    tell_crossed,
+    tell_outside,
+    tell_stays,
+    versions_of,
+)
+from headwater.kernels.fence.objects import NEVER, Known, no_shapes
+from headwater.kernels.fence.question import FenceQuery
+from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
+from headwater.kernels.fence.standing import CROSS, OUTSIDE, first_room, room_for
+from headwater.kernels.fence.updates import Updates
+from headwater.model import END, Column, Instant, Rows, compacted
+from headwater.model.rows import join_columns
+
+
+class Sides(NamedTuple):
+    """Objects and fences that are known; where they are one stream, by the same keys, of which some may be known on one side alone."""
+
+    objects: Known
+    fences: Known
+
+    @property
+    def known(self) -> int:
+        """How many are known, on both sides."""
+        return len(self.objects.time) + len(self.fences.time)
+
+
+class Drawn(NamedTuple):
+    """Versions of somebody and where each is; of fences also the texts of their shapes."""
+
+    versions: Versions
+    x: Real
+    y: Real
+    shape: Column
+
+
+def move(
+    query: FenceQuery,
+    wanted: Mask,
+    known: Sides,
+    positions: Updates,
+    fences: Updates,
+    before: Instant,
+    until: Instant,
+) -> tuple[Sides, Rows]:
+    """What is told of a stretch, and who is known after it."""
+    one_side, other = with_updates(query, known, positions, fences)
+    objects, x, y, no_texts = draw(query, one_side, positions, until)
+    versions, around_x, around_y, texts = draw(query, other, fences, until)
+    shapes, which = shapes_at(query, around_x, around_y, texts)
+    grid = _grid_of_versions(shapes, which)
+    room = first_room(2 * len(x))
+    found = find_stays(shapes, grid, which, objects, x, y, versions, query.same, query.roaming, room)
+    stays, room = in_pairs(found, objects, versions), first_room(len(found.one))
+    told, many = tell_stays(stays, objects, x, y, versions, wanted, before, room_for(room), 0)
+    if wanted[OUTSIDE]:
+        told, many = tell_outside(stays, objects, x, y, versions, query.roaming, told, many)
+    if wanted[CROSS]:
+        told, many = tell_crossed(
+            shapes, grid, which, objects, x, y, versions, query.same, query.roaming, told, many
+        )
+    answers = told_rows(query, told, many, one_side.keys, other.keys.column)
+    latest = Sides(
+        _latest(query, one_side, Drawn(objects, x, y, no_texts)),
+        _latest(query, other, Drawn(versions, around_x, around_y, texts)),
+    )
+    return _without_forgotten(query, latest), answers
+
+
+def with_updates(query: FenceQuery, known: Sides, positions: Updates, fences: Updates) -> Sides:
+    """With those of whom something comes."""
+    objects, around = known
+    if query.same:  # one order of keys for both sides, in which they are compared
+        keys, places = objects.keys.having(join_columns([positions.key, fences.key]))
+        return Sides(objects.having(keys, places), around.having(keys, places))
+    return Sides(
+        objects.having(*objects.keys.having(positions.key)), around.having(*around.keys.having(fences.key))
+    )
+
+
+def aligned(query: FenceQuery, objects: Known, fences: Known) -> Sides:
+    """Two sides that were put together apart from one another."""
+    if not query.same:
+        return Sides(objects, fences)
+    keys, places = objects.keys.having(fences.keys.column)
+    return Sides(objects.having(keys, places), fences.having(keys, keys.find(fences.keys.column)))
+
+
+def draw(query: FenceQuery, known: Known, updates: Updates, until: Instant) -> Drawn:
+    """The versions of everybody on one side."""
+    moves, order = updates.by_slot(known.keys)
+    versions = versions_of(known.time, moves.first, moves.time, query.forget_us, until)
+    x, y = _of_versions(versions, known.x, moves.x), _of_versions(versions, known.y, moves.y)
+    if not query.has_shapes:
+        return Drawn(versions, x, y, no_shapes(len(x)))
+    both = join_columns([known.shape, updates.shape.take(order)])
+    place = np.where(versions.is_new, len(known.shape) + versions.update, versions.slot)
+    return Drawn(versions, x, y, both.take(place))
+
+
+def shapes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Shapes, Whole]:
+    """The shapes of fences, and which of them is that of each."""
+    if query.radius_m is not None:
+        return circles(x, y, query.radius_m, geographic=query.geographic), np.arange(len(x))
+    if query.box_m is not None:
+        return boxes_around(x, y, query.box_m, geographic=query.geographic), np.arange(len(x))
+    used = compacted(texts)
+    assert used.names is not None
+    drawn = of_texts(used.names.tolist() if len(x) else [], geographic=query.geographic)
+    return drawn, used.values.astype(np.int64)
+
+
+def boxes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Real, Whole]:
+    """Boxes around fences, and whose each is."""
+    shapes, which = shapes_at(query, x, y, texts)
+    if query.radius_m is not None or query.box_m is not None:
+        return shapes.boxes, shapes.owner
+    return shapes.boxes[which], np.arange(len(which))  # shapes with texts have one box each
+
+
+def _of_versions(versions: Versions, known: Real, updates: Real) -> Real:
+    """What was known of those who were known, and what the updates say."""
+    if not len(updates):
+        return known[versions.slot]
+    return np.where(versions.is_new, updates[versions.update], known[versions.slot])
+
+
+def _grid_of_versions(shapes: Shapes, which: Whole) -> Grid:
+    if len(which) == len(shapes.radius_m) and (which[1:] > which[:-1]).all():
+        return lay_out(shapes.boxes, shapes.owner)
+    return lay_out(shapes.boxes[which], np.arange(len(which)))  # shapes with texts have one box each
+
+
+def _latest(query: FenceQuery, known: Known, drawn: Drawn) -> Known:
+    """What is known after a stretch; of those who are forgotten, nothing."""
+    versions, x, y, shape = drawn
+    time, at_x, at_y = known.time.copy(), known.x.copy(), known.y.copy()
+    slots = np.flatnonzero(versions.first[1:] > versions.first[:-1])
+    last = versions.first[1:][slots] - 1
+    time[slots], at_x[slots], at_y[slots] = versions.since[last], x[last], y[last]
+    time[slots[versions.until[last] < END]] = NEVER
+    if not query.has_shapes:
+        return Known(known.keys, time, at_x, at_y, no_shapes(len(time)))
+    texts = join_columns([known.shape, shape])
+    place = np.arange(len(known.time))
+    place[slots] = len(known.time) + last
+    return Known(known.keys, time, at_x, at_y, compacted(texts.take(place)))
+
+
+def _without_forgotten(query: FenceQuery, known: Sides) -> Sides:
+    """Nobody of whom nothing is known."""
+    objects, fences = known
+    if query.same:
+        there = np.flatnonzero((objects.time != NEVER) | (fences.time != NEVER))
+        keys = objects.keys.only(there)
+        return Sides(objects.only(there, keys), fences.only(there, keys))
+    return Sides(
+        objects.only(np.flatnonzero(objects.time != NEVER)), fences.only(np.flatnonzero(fences.time != NEVER))
+    )
