@@ -47,7 +47,7 @@ def test_a_copy_goes_on_elsewhere_and_says_what_it_holds(headwater: Commands, tm
     assert "batches     finished up to number 0" in said
     assert re.search(rf"^s +{re.escape(str(tmp_path / 'in'))} +2026-01-15T00:00:19Z$", said, re.MULTILINE)
     assert re.search(r"^q +pattern +s$", said, re.MULTILINE)
-    assert re.search(r"^pattern:s +\S+ KB +\d+$", said, re.MULTILINE)
+    assert re.search(r"^pattern:s +\S+ KB +\d+ +q$", said, re.MULTILINE)
 
     second_rows(tmp_path / "in")
     assert follow(headwater, TEXT, state="backup/one") == 0
@@ -89,14 +89,14 @@ def test_a_restart_says_which_queries_went_on_and_what_was_dropped(
     first_rows(tmp_path / "in")
     assert follow(headwater, TEXT) == 0
     assert headwater.err[0].startswith("read")
+    (remembered,) = (line for line in headwater.err if line.startswith("state     q: "))
+    size, *_ = remembered.removeprefix("state     q: ").split(", ")
     assert follow(headwater, TEXT + MORE) == 0
     assert headwater.err[0] == "restart   went on: q; new: high"
     assert headwater.err[1].startswith("read")
     assert follow(headwater, OTHER) == 0
-    assert headwater.err[:2] == [
-        "restart   replaced, and begin anew: q; gone: high",
-        "dropped   the state of q",
-    ]
+    assert headwater.err[0] == "restart   replaced, and begin anew: q; gone: high"
+    assert headwater.err[1].startswith(f"dropped   the state of q ({size}")
     assert follow(headwater, OTHER) == 0
     assert headwater.err[0].startswith("read")
 

@@ -19,13 +19,16 @@ from headwater.hosts.spark.inspection import inspect_files, last_batch, measure_
 from headwater.hosts.spark.notes import DAMAGED, FORMAT, Notes, read_notes
 from headwater.hosts.spark.relocation import settle
 from headwater.model import BEGINNING, HostError, format_instant
-from headwater.query.words import size_in_words
+from headwater.query.words import listed, size_in_words
 
 if TYPE_CHECKING:
     from headwater.hosts.spark.stored_state import StoredZone
 
 MOST_NAMED = 20
 """Damaged files that are named one by one; the others are counted."""
+
+MOST_SHARING = 5
+"""Queries that share state which are named one by one; the others are counted."""
 
 _EXAMPLES = """\
 examples:
@@ -91,7 +94,7 @@ def _info(arguments: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield from _table(("query", "operator", "reads"), _queries(notes))
     yield ""
-    yield from _table(("state of", "size", "blobs"), _groups(zones))
+    yield from _table(("state of", "size", "blobs", "queries"), _groups(zones, notes))
 
 
 def _zones(arguments: argparse.Namespace) -> list[StoredZone]:
@@ -133,8 +136,11 @@ def _queries(notes: Notes) -> Iterator[tuple[str, ...]]:
         yield name, query.kind, query.reads
 
 
-def _groups(zones: Sequence[StoredZone]) -> Iterator[tuple[str, ...]]:
-    """The bytes of rows that wait, and of each group of queries, largest first."""
+def _groups(zones: Sequence[StoredZone], notes: Notes) -> Iterator[tuple[str, ...]]:
+    """The bytes of rows that wait, and of each group of queries with those that share them, largest first."""
+    queries: dict[str, list[str]] = {}
+    for name, query in notes.queries.items():
+        queries.setdefault(f"{query.kind}:{query.reads}", []).append(name)
     sizes: Counter[str] = Counter()
     blobs: Counter[str] = Counter()
     for zone in zones:
@@ -147,7 +153,9 @@ def _groups(zones: Sequence[StoredZone]) -> Iterator[tuple[str, ...]]:
         sizes["heads: clocks, and what is small"] += zone.sizes.get("head", 0)
         blobs["heads: clocks, and what is small"] += 1
     for name, size in sizes.most_common():
-        yield name, size_in_words(size), str(blobs[name])
+        sharing = queries.get(name, [])
+        shared = "shared by " * (len(sharing) > 1)
+        yield name, size_in_words(size), str(blobs[name]), shared + listed(sharing, MOST_SHARING)
 
 
 def _total(zones: Sequence[StoredZone]) -> int:

@@ -38,6 +38,7 @@ from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_o
 from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
+from headwater.hosts.spark.state_notes import StateNotes
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
 from headwater.query.plan import Plan, compile_text, refuse_unbounded
@@ -66,6 +67,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
         _tell_changes(arguments, checkpoint)
         writers = _writers(arguments, plan, checkpoint)
         _write_bad_points(arguments, asked, checkpoint.run_id)
+        remembered = StateNotes(folder)
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
             def each(zones: Sequence[ZoneTold], batch: int) -> None:
@@ -73,11 +75,15 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
                 for write in writers:
                     write(told, zones, batch)
                 summary.take(told)
+                remembered.take(told.state)
                 progress.update()
                 if arguments.metrics:
                     write_metrics(Path(arguments.metrics), summary, batch)
 
-            _run(arguments, plan, inputs, each, checkpoint)
+            try:
+                _run(arguments, plan, inputs, each, checkpoint)
+            finally:
+                remembered.write()
     if not arguments.quiet:
         print("\n".join(summary.lines()), file=sys.stderr)
     return DONE

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from headwater.hosts.spark.changes import Changes
+from headwater.hosts.spark.changes import Changes, DroppedState
+from headwater.query.words import counted, size_in_words
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""
@@ -22,11 +23,21 @@ def changes_in_words(changes: Changes) -> Iterator[str]:
         (changes.gone, "gone"),
     )
     yield "restart   " + "; ".join(f"{what}: {_listed(names)}" for names, what in parts if names)
-    dropped = [f"of {_listed(changes.dropped)}"] if changes.dropped else []
+    sized = {name for state in changes.dropped_state for name in state.queries}
+    unsized = [name for name in changes.dropped if name not in sized]
+    parts_dropped = [*map(_in_words, changes.dropped_state), *([_listed(unsized)] if unsized else [])]
+    dropped = [f"of {'; of '.join(parts_dropped)}"] if parts_dropped else []
     if changes.dropped_streams:
         dropped.append(f"of rows that waited in {_listed(changes.dropped_streams)}")
     if dropped:
         yield f"dropped   the state {', and '.join(dropped)}"
+
+
+def _in_words(dropped: DroppedState) -> str:
+    """Whose state is dropped and how much it was; what queries share is one size."""
+    keys = f", {counted(dropped.size.keys, 'key')}" if dropped.size.keys else ""
+    others = f", with that of {_listed(dropped.others)}" if dropped.others else ""
+    return f"{_listed(dropped.queries)} ({size_in_words(dropped.size.size)}{keys}{others})"
 
 
 def _listed(names: Sequence[str]) -> str:

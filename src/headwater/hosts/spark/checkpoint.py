@@ -4,6 +4,7 @@
 DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start (see `notes`)
 DIR/headwater/lock       held while a run uses the folder
 DIR/headwater/files/     which files came in which order (see `file_log`)
+DIR/headwater/state.notes   how much state there was, as last noted (see `state_notes`)
 DIR/spark/               Spark's own checkpoint
 ```
 """
@@ -24,6 +25,7 @@ from headwater.hosts.spark.changes import Changes, changes_between
 from headwater.hosts.spark.inspection import refuse_damaged
 from headwater.hosts.spark.notes import Notes, QueryNote, read_notes, write_notes
 from headwater.hosts.spark.relocation import settle
+from headwater.hosts.spark.state_notes import read_state_notes
 from headwater.model import HostError, StreamSchema
 from headwater.query.plan import Plan
 
@@ -112,7 +114,7 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
     except HostError:
         lock.close()
         raise
-    return Checkpoint(folder, notes, lock, changes_between(earlier, notes))
+    return Checkpoint(folder, notes, lock, changes_between(earlier, notes, read_state_notes(folder)))
 
 
 def lock_folder(folder: Path) -> TextIOWrapper:

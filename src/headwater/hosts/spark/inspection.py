@@ -18,6 +18,8 @@ from headwater.hosts.spark.checksums import is_checksum_file, is_intact
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.inputs import NOTES, absent_inputs
 from headwater.hosts.spark.notes import read_notes, unusable
+from headwater.hosts.spark.state_notes import NOTES as STATE_NOTES
+from headwater.hosts.spark.state_notes import are_intact
 from headwater.model import HostError
 
 _LOGS: Final = ("offsets", "commits")
@@ -149,7 +151,7 @@ def _is_intact(folder: Path, path: Path) -> bool | None:
             return read_notes(folder) is not None
         except HostError:
             return False
-    return None
+    return are_intact(path) if path.name == STATE_NOTES else None
 
 
 def _missing(folder: Path) -> Iterator[tuple[str, str]]:
