@@ -33,7 +33,7 @@ def planned(operator: MatchRecognize) -> tuple[str, PatternOperator]:
         plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))
     except QueriesRefused:
         reject()
-    asked = plan.queries[0].recognition
+    asked = plan.queries[0].operator
     assert asked is not None
     return plan.text, asked
 

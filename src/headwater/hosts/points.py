@@ -17,13 +17,13 @@ from headwater.hosts.files.fences import FencesReader
 from headwater.hosts.files.points import PointsReader
 from headwater.hosts.memory import available_bytes
 from headwater.kernels.nearest.audit import audited
-from headwater.kernels.nearest.words import Algorithm, Metric
+from headwater.kernels.nearest.question import Points
+from headwater.kernels.nearest.words import Metric
 from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
 from headwater.query.operators.nearest.operator import NearestOperator
-from headwater.query.operators.nearest.plan import choose_algorithm, expected_bytes, make_query, share
+from headwater.query.operators.nearest.plan import expected_bytes, make_query, share
 from headwater.query.plan import Plan
 from headwater.query.planned import QueryPlan
-from headwater.query.walk import columns_of
 from headwater.query.words import counted, size_in_words
 
 MEMORY_SHARE: Final = 0.5
@@ -60,44 +60,37 @@ def asked_points(plan: Plan) -> tuple[PointsSchema, ...]:
 
 def asked_fences(plan: Plan) -> tuple[FencesSchema, ...]:
     """The declared sets of fences that some query asks about."""
-    return tuple(schema for schema in plan.fences if _asking_fences(plan, schema))
+    return tuple(schema for schema in plan.fences if _asking(plan, schema))
 
 
 def asked_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, ...]:
     """The columns of a set that some query looks at, as declared; not that of polygons."""
-    if isinstance(schema, FencesSchema):
-        conditions = [query.fencing.where for query in _asking_fences(plan, schema) if query.fencing]
-        named = {column.name for where in conditions if where for column in columns_of(where)}
-        return tuple(name for name, _ in schema.columns if name == schema.key or name in named)
-    asked = {name for near in _asking(plan, schema).values() for name in near.attributes}
-    return tuple(name for name in schema.types if name == schema.key or name in asked)
+    asked = {name for query in _asking(plan, schema) for name in query.operator.columns_of_set(schema)}
+    return tuple(name for name, _ in schema.columns if name == schema.key or name in asked)
 
 
 def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) -> int | None:
     """How many points of a set there is room for, if there were no others; None: nobody knows."""
     there = available_bytes() if memory is None else memory
-    each = sum(expected_bytes(near, 1) for near in _asking(plan, schema).values())
+    each = sum(expected_bytes(near, 1) for near in _nearest(plan, schema).values())
     return None if there is None else int(there * MEMORY_SHARE) // each
 
 
 def probable_queries(plan: Plan) -> list[QueryPlan]:
     """The queries that may lose answers."""
-    return [
-        query
-        for query in plan.queries
-        if query.neighbourhood and choose_algorithm(query.neighbourhood) is Algorithm.PA
-    ]
+    return [query for query in plan.queries if query.operator.may_lose]
 
 
 def audited_points(query: QueryPlan) -> int:
     """For how many of its points the loss of a query is measured."""
-    assert query.neighbourhood is not None and query.points is not None, "the points have not been given"
+    assert isinstance(query.operator, NearestOperator)
+    assert isinstance(query.given, Points), "the points have not been given"
     found = 0
     for part in range(query.parts):
-        if not len(here := share(query.points, query.parts, part)):
+        if not len(here := share(query.given, query.parts, part)):
             continue
         asked = make_query(
-            query.neighbourhood,
+            query.operator,
             here,
             name=query.name,
             fingerprint=query.fingerprint,
@@ -119,7 +112,7 @@ def _read(
     rows: dict[str, Rows] = {}
     bad = [Rows.empty(BAD_TYPES)]
     for schema in asked_points(plan):
-        asking = _asking(plan, schema)
+        asking = _nearest(plan, schema)
 
         def fits(count: int, asking: Mapping[str, NearestOperator] = asking, before: int = taken) -> None:
             needed = before + sum(expected_bytes(near, count) for near in asking.values())
@@ -136,16 +129,16 @@ def _read(
         bad.append(piece.bad)
         taken += sum(expected_bytes(near, piece.rows.count) for near in asking.values())
     for fences in asked_fences(plan):
-        on_globe = any(_is_geographic(plan, query) for query in _asking_fences(plan, fences))
+        on_globe = any(_is_geographic(plan, query) for query in _asking(plan, fences))
         piece = read(FencesReader(fences, asked_columns(plan, fences), geographic=on_globe))
         rows[fences.name] = piece.rows
         bad.append(piece.bad)
     return GivenPoints(rows, join_rows(bad), frozenset(fences.name for fences in plan.fences))
 
 
-def _asking_fences(plan: Plan, schema: FencesSchema) -> list[QueryPlan]:
-    """The queries that ask about a set of fences."""
-    return [query for query in plan.queries if query.fencing and query.fencing.fences == schema.name]
+def _asking(plan: Plan, schema: PointsSchema | FencesSchema) -> list[QueryPlan]:
+    """The queries that ask about a set."""
+    return [query for query in plan.queries if query.operator.given_set == schema.name]
 
 
 def _is_geographic(plan: Plan, query: QueryPlan) -> bool:
@@ -153,12 +146,12 @@ def _is_geographic(plan: Plan, query: QueryPlan) -> bool:
     return place is not None and place.geographic
 
 
-def _asking(plan: Plan, schema: PointsSchema) -> dict[str, NearestOperator]:
-    """The queries that ask about a set."""
+def _nearest(plan: Plan, schema: PointsSchema) -> dict[str, NearestOperator]:
+    """The operators that ask about a set of points, by the names of their queries."""
     return {
-        query.name: query.neighbourhood
-        for query in plan.queries
-        if query.neighbourhood and query.neighbourhood.points == schema.name
+        query.name: query.operator
+        for query in _asking(plan, schema)
+        if isinstance(query.operator, NearestOperator)
     }
 
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from headwater.model import FencesSchema, PointsSchema, StreamSchema
 from headwater.query.answer_columns import Columns, SelectList
 from headwater.query.operators import AnyOperator
-from headwater.query.operators.views import OperatorViews
 from headwater.query.tree import CreateFences, CreatePoints, CreateQuery, CreateStream, Expression
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedQuery(OperatorViews):
+class CheckedQuery:
     """A query that can be answered.
 
     `answers` are the columns its kernel gives after the reserved ones, `selected` the SELECT list over them: name,

@@ -51,6 +51,7 @@ from headwater.query.checks.follow import events_schema
 from headwater.query.expressions import condition
 from headwater.query.merges import Merge
 from headwater.query.needs import needs_behind, parts_of, weak_in
+from headwater.query.operators import FollowOperator
 from headwater.query.shapes import Projection, column_of
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def make_follow_query(
     operators: Behind | None,
 ) -> FollowQuery:
     """What the kernel of FOLLOW is asked."""
-    asked = query.following
-    assert asked is not None
+    asked = query.operator
+    assert isinstance(asked, FollowOperator)
     assert focals.key is not None and focals.place is not None
     needs = list(operators.needs.values()) if operators else []
     if not query.hidden or not needs:
@@ -124,13 +125,7 @@ def make_follow_query(
 
 def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
     """Whether queries behind a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
-    return all(
-        query.kind in ("select", "pattern")
-        and query.prediction is None
-        and not (query.recognition and query.recognition.limit)
-        and ", " not in query.reads
-        for query in queries
-    )
+    return all(query.operator.can_stay_apart and ", " not in query.reads for query in queries)
 
 
 class _Cohort(NamedTuple):

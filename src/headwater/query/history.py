@@ -15,6 +15,7 @@ from headwater.query.build_pieces import Duration, duration
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.streams import duration_us
+from headwater.query.operators import FollowOperator
 from headwater.query.reach import history_us, windows_behind
 from headwater.query.tree import Follow
 from headwater.query.words import history_in_words, without_a_hair
@@ -38,10 +39,10 @@ def most_history_us(given: Duration | None) -> int:
 def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) -> None:
     """No FOLLOW needs events for longer than `most_us`."""
     for name, query in catalogue.queries.items():
-        if query.following is None:
+        if not isinstance(query.operator, FollowOperator):
             continue
         windows_us = windows_behind(catalogue, name)
-        needed_us = without_a_hair(history_us(query.following, windows_us))
+        needed_us = without_a_hair(history_us(query.operator, windows_us))
         if needed_us > most_us:
             _refuse(query, needed_us, windows_us, most_us, complaints)
 
@@ -49,8 +50,8 @@ def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) ->
 def _refuse(
     query: CheckedQuery, needed_us: int, windows_us: int, most_us: int, complaints: Complaints
 ) -> None:
-    asked, operator = query.following, query.tree.select.operator
-    assert asked is not None and isinstance(operator, Follow)
+    asked, operator = query.operator, query.tree.select.operator
+    assert isinstance(asked, FollowOperator) and isinstance(operator, Follow)
     over = asked.last_us + windows_us <= asked.over_us
     word = "QUALITY" if over else "LAST"
     parts = f"LAST is {history_in_words(asked.last_us)}, the windows behind it {history_in_words(windows_us)}"

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,16 @@ from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.select import SelectKernel
 from headwater.model import RowCondition, Rows
 from headwater.query.expressions import condition
+from headwater.query.operators import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
 from headwater.query.shapes import Projection
 from headwater.query.tree import Name
 from headwater.query.walk import columns_of
@@ -133,12 +143,17 @@ def _is_strong(query: QueryPlan) -> bool:
 
     What is told once, when it is first true, is not: READINGS, and ENTERS of more than one; nor is what is chosen by chance (PROBABLE).
     """
-    if query.kind not in (*ONE_BY_ONE, "correlate", "nearest", "fence"):
-        return False
-    if query.correlation and query.correlation.emit is Emit.READINGS:
-        return False
-    near = query.neighbourhood
-    return not (near and (near.sigma is not None or (near.emission is Emission.ENTERS and near.k > 1)))
+    match query.operator:
+        case SelectOperator() | PatternOperator() | FenceOperator():
+            return True
+        case CorrelateOperator() as correlate:
+            return correlate.emit is not Emit.READINGS
+        case NearestOperator() as nearest:
+            return nearest.sigma is None and not (nearest.emission is Emission.ENTERS and nearest.k > 1)
+        case SuppressOperator() | PredictOperator() | FollowOperator():
+            return False
+        case unknown:
+            assert_never(unknown)
 
 
 def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:

@@ -51,10 +51,9 @@ from headwater.query.history import MOST_HISTORY_US
 from headwater.query.kept import kept_columns
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.needs import inside_groups
-from headwater.query.operators import NearestOperator
+from headwater.query.operators import FollowOperator, PatternOperator
 from headwater.query.operators.contract import Demand, KernelPlace
-from headwater.query.operators.fence.plan import fences_of
-from headwater.query.operators.nearest.plan import given_point, parts_for, points_of
+from headwater.query.operators.nearest.plan import parts_for
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.reach import window_us, windows_behind
@@ -101,13 +100,13 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
         QueryError(
             "unbounded-pattern",
             f"nothing bounds what '{query.name}' must keep while rows come without end",
-            span=query.recognition.pattern.span,
+            span=query.operator.pattern.span,
             advice=[
                 "say how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
             ],
         )
         for query in plan.queries
-        if query.recognition and unbounded(query.recognition)
+        if isinstance(query.operator, PatternOperator) and unbounded(query.operator)
     ]
     if errors:
         raise QueriesRefused(errors, plan.text, file)
@@ -188,7 +187,9 @@ class Plan:
         """Which rows of a declared stream are bad to its queries, beside those with values that cannot be read."""
         return self._once(
             ("bad", stream),
-            lambda: bad_updates(query.where for query in self._readers(stream) if query.prediction),
+            lambda: bad_updates(
+                query.where for query in self._readers(stream) if query.operator.reads_updates
+            ),
         )
 
     def zone_of(self, query: str) -> int:
@@ -230,7 +231,7 @@ class Plan:
             self,
             queries=tuple(
                 replace(query, left_off=query.left_off.union(savings))
-                if query.following and (queries is None or query.name in queries)
+                if isinstance(query.operator, FollowOperator) and (queries is None or query.name in queries)
                 else query
                 for query in self.queries
             ),
@@ -244,29 +245,28 @@ class Plan:
         `parts` says for some queries over how many zones their points were spread before; `audit` is the share of points
         for which the loss of PROBABLE is measured.
         """
-        schemas = {schema.name: schema for schema in self.points}
-        found = {
-            query.name: points_of(near, schemas[near.points], given[near.points])
-            for query in self.queries
-            if (near := query.neighbourhood) and near.points
-        }
-        spread_over = {name: parts_for(len(points), self.zones) for name, points in found.items()}
-        spread_over.update({name: n for name, n in (parts or {}).items() if n in (1, self.zones)})
-        sets = {schema.name: schema for schema in self.fences}
-        fences = {
-            query.name: fences_of(
-                asked, sets[asked.fences], given[asked.fences], geographic=self._is_geographic(query)
+        sets: dict[str, PointsSchema | FencesSchema] = {}
+        sets.update({points.name: points for points in self.points})
+        sets.update({fences.name: fences for fences in self.fences})
+        opened = {
+            query.name: query.operator.open_set(
+                sets[name], given[name], geographic=self._is_geographic(query)
             )
             for query in self.queries
-            if (asked := query.fencing) and not asked.moving
+            if (name := query.operator.given_set)
         }
+        spread_over = {
+            name: parts_for(len(opened[name]), self.zones)
+            for name in {query.scatter for query in self.queries}
+            if name
+        }
+        spread_over.update({name: n for name, n in (parts or {}).items() if n in (1, self.zones)})
         queries = tuple(
             replace(
                 query,
-                points=found.get(query.name, query.points),
-                fences=fences.get(query.name, query.fences),
+                given=opened.get(query.name, query.given),
                 parts=spread_over[query.scatter] if query.scatter else 1,
-                audit=audit if query.neighbourhood else 0.0,
+                audit=audit if query.operator.may_lose else 0.0,
             )
             for query in self.queries
         )
@@ -344,7 +344,7 @@ class Plan:
         if kind == "follow":
             alike: dict[tuple[str, tuple[str, ...]], list[QueryPlan]] = {}
             for query in members:
-                if asked := query.following:
+                if isinstance(asked := query.operator, FollowOperator):
                     alike.setdefault((asked.focals, asked.events), []).append(query)
             for (focals, events), queries in alike.items():
                 yield self._follow_group(queries, focals, events, zone)
@@ -357,7 +357,7 @@ class Plan:
         lookers = [
             (query, [self.stream(name) for name in asked.events])
             for query in here
-            if (asked := query.following) and source in asked.events
+            if isinstance(asked := query.operator, FollowOperator) and source in asked.events
         ]
         return make_store(self.stream(source), lookers, zone, self.zones)
 
@@ -421,8 +421,8 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
             shared=name in sharing,
             hidden=query.tree.hidden,
             behind=query.behind,
-            before_us=windows_behind(catalogue, name) if query.following else 0,
-            window_us=window_us(query, catalogue) if query.behind and not query.following else 0,
+            before_us=windows_behind(catalogue, name) if query.behind == name else 0,
+            window_us=window_us(query, catalogue) if query.behind not in (None, name) else 0,
         )
         for name, query in catalogue.queries.items()
     )
@@ -472,7 +472,7 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
         shape,
         query.where,
         query.schema,
-        points=given_point(operator) if isinstance(operator, NearestOperator) else None,
+        given=operator.written_set,
     )
 
 

@@ -9,24 +9,22 @@ from headwater.kernels.follow.words import Saving
 from headwater.kernels.nearest.question import Points
 from headwater.model import StreamSchema
 from headwater.query.operators import AnyOperator
-from headwater.query.operators.views import OperatorViews
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPlan(OperatorViews):
+class QueryPlan:
     """One query, ready to run.
 
     `fingerprint` changes with the meaning of the query and of all it reads. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
-    `points` of a NEAREST are None as long as they have not been given. `scatter` names the NEAREST in whose points' zones the
+    `given` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
     `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
     for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
-    itself, `left_off` which savings a FOLLOW does not make. `fences` of a FENCE whose fences stand
-    still are None as long as they have not been given.
+    itself, `left_off` which savings a FOLLOW does not make.
     """
 
     name: str
@@ -38,7 +36,7 @@ class QueryPlan(OperatorViews):
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
-    points: Points | None = None
+    given: Points | Fences | None = None
     scatter: str | None = None
     parts: int = 1
     audit: float = 0.0
@@ -48,7 +46,6 @@ class QueryPlan(OperatorViews):
     before_us: int = 0
     window_us: int = 0
     left_off: frozenset[Saving] = frozenset()
-    fences: Fences | None = None
 
     @property
     def kind(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headwater.model import HIGHEST, SECOND
+from headwater.query.operators import FollowOperator
 from headwater.query.operators.follow.words import event_bytes
 from headwater.query.plan import Plan
 from headwater.query.reach import history_us
@@ -26,7 +27,8 @@ def stores_of(plan: Plan) -> list[Stored]:
     """The stores of a plan that keep events for longer than a step."""
     found: dict[str, Stored] = {}
     for query in plan.queries:
-        if (asked := query.following) is None:
+        asked = query.operator
+        if not isinstance(asked, FollowOperator):
             continue
         looks_back_us = history_us(asked, query.before_us)
         for source in asked.events:

@@ -288,7 +288,7 @@ def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
     objects, points = make_objects(uniform(), 600, seed=3), make_points(uniform(), 5, seed=3)
     asked = Asked(3, Algorithm.RAPF, window_objects=2_000)
     plan = compile_text(asked.text()).with_points({"points": point_rows(points)})
-    (near,) = [query.neighbourhood for query in plan.queries]
+    (near,) = [query.operator for query in plan.queries]
     query = asked.query(points)
     assert (near.k, near.attributes, near.window_us) == (query.k, query.attributes, query.window_us)
     assert near.exact and near.algorithm is query.algorithm

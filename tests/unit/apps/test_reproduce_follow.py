@@ -88,12 +88,12 @@ def rows_of(measured: list[Measured], point: int) -> dict[str, Measured]:
 
 def test_the_three_applications_are_one_text() -> None:
     plan = compile_text(all_questions(20, 500, 5))
-    assert [query.name for query in plan.queries if query.following] == [
+    assert [query.name for query in plan.queries if query.kind == "follow"] == [
         "accidents_near",
         "friends_near",
         "speeds_near",
     ]
-    assert {query.name: query.before_us // SECOND for query in plan.queries if query.following} == {
+    assert {query.name: query.before_us // SECOND for query in plan.queries if query.kind == "follow"} == {
         "accidents_near": 22,
         "friends_near": 0,
         "speeds_near": 25,

@@ -47,7 +47,7 @@ def others(count: int) -> pa.Table:
 
 
 def bytes_of(plan: Plan, name: str, count: int) -> int:
-    near = plan.query(name).neighbourhood
+    near = plan.query(name).operator
     assert near is not None
     return expected_bytes(near, count)
 

@@ -200,7 +200,7 @@ class TestClauses:
             "temperature BETWEEN -5 AND 0, humidity >= 80, wind < 2, battery > 3, note = 'it''s wet', open = TRUE,"
             " sent <= TIMESTAMP '1970-01-01 00:00:01', lat = 2 * 3, lon <= 1 KM WITHIN 30 SECONDS"
         )
-        correlation = checked(correlate(inside)).queries["q"].correlation
+        correlation = checked(correlate(inside)).queries["q"].operator
         assert correlation is not None
         infinite = float("inf")
         assert correlation.clauses == (
@@ -216,14 +216,14 @@ class TestClauses:
         )
 
     def test_large_whole_numbers_stay_exact(self) -> None:
-        correlation = checked(correlate(f"battery >= {2**53 + 1} WITHIN 1 SECONDS")).queries["q"].correlation
+        correlation = checked(correlate(f"battery >= {2**53 + 1} WITHIN 1 SECONDS")).queries["q"].operator
         assert correlation is not None
         assert correlation.clauses[0].interval == Interval(2**53 + 1)
         assert isinstance(correlation.clauses[0].interval.low, int)
 
     def test_n_of_is_written_out(self) -> None:
         inside = "2 OF temperature <= 0 AS cold, 1 OF wind <= 2, 's7'.humidity >= 80 AS wet WITHIN 30 SECONDS"
-        correlation = checked(correlate(inside)).queries["q"].correlation
+        correlation = checked(correlate(inside)).queries["q"].operator
         assert correlation is not None
         assert [(c.name, c.attribute, c.sensor, c.group) for c in correlation.clauses] == [
             ("cold_1", "temperature", None, 0),
@@ -233,11 +233,9 @@ class TestClauses:
         ]
 
     def test_defaults_are_filled_in(self) -> None:
-        latest = checked(correlate("wind <= 2 WITHIN 1.5 MINUTES, 0.5 KM")).queries["q"].correlation
-        every = checked(correlate("wind <= 2 WITHIN 1 SECONDS EMIT ALL")).queries["q"].correlation
-        few = (
-            checked(correlate("wind <= 2 WITHIN 1 SECONDS EMIT ALL LIMIT 7 PER ROW")).queries["q"].correlation
-        )
+        latest = checked(correlate("wind <= 2 WITHIN 1.5 MINUTES, 0.5 KM")).queries["q"].operator
+        every = checked(correlate("wind <= 2 WITHIN 1 SECONDS EMIT ALL")).queries["q"].operator
+        few = checked(correlate("wind <= 2 WITHIN 1 SECONDS EMIT ALL LIMIT 7 PER ROW")).queries["q"].operator
         assert latest and every and few
         assert (latest.emit, latest.limit, latest.within_us, latest.within_m) == (
             Emit.LATEST,
@@ -348,7 +346,7 @@ class TestWindowsAndBounds:
         correlation = (
             checked(correlate("a <= 2 WITHIN 1 SECONDS SENSORS (3, 1, 3)", "plane", PLANE))
             .queries["q"]
-            .correlation
+            .operator
         )
         assert correlation is not None
         assert correlation.sensors == (3, 1)
@@ -373,7 +371,7 @@ class TestRegions:
         correlation = (
             checked(correlate(f"{clause} WITHIN 1 SECONDS INSIDE {area}", source, streams))
             .queries["q"]
-            .correlation
+            .operator
         )
         assert correlation is not None
         return correlation.region

@@ -32,8 +32,8 @@ def query(inside: str, columns: str = "*", source: str = "panels") -> CheckedQue
 
 
 def neighbourhood(inside: str, source: str = "panels", columns: str = "*") -> NearestOperator:
-    found = query(inside, columns, source).neighbourhood
-    assert found is not None
+    found = query(inside, columns, source).operator
+    assert isinstance(found, NearestOperator)
     return found
 
 
@@ -243,8 +243,8 @@ class TestAnswerColumns:
             "1 TO (1) BY (solar) OVER 1 DAY",
             "station || 'x' AS s, distance, x + volts AS n, station, event_time AS e",
         )
-        assert found.neighbourhood is not None
-        assert found.neighbourhood.columns_carried == (
+        assert isinstance(found.operator, NearestOperator)
+        assert found.operator.columns_carried == (
             ("solar", "solar"),
             ("station", "station"),
             ("x", "x"),
@@ -260,13 +260,13 @@ class TestAnswerColumns:
     def test_its_own_columns_come_before_those_of_the_stream(self) -> None:
         found = query("1 TO (1) BY (change AS c) OVER 1 DAY", "change, distance, rank", "odd")
         assert [kind for _, _, kind in found.selected] == [S, D, D]
-        assert found.neighbourhood is not None
-        assert found.neighbourhood.columns_carried == (("c", "change"), ("rank", "rank"))
+        assert isinstance(found.operator, NearestOperator)
+        assert found.operator.columns_carried == (("c", "change"), ("rank", "rank"))
 
     def test_a_column_that_is_not_answered_belongs_to_the_stream(self) -> None:
         found = query("1 TO HIGHEST change AS c OVER 1 DAY", "distance, point", "odd")
-        assert found.neighbourhood is not None
-        assert found.neighbourhood.columns_carried == (
+        assert isinstance(found.operator, NearestOperator)
+        assert found.operator.columns_carried == (
             ("c", "change"),
             ("distance", "distance"),
             ("point", "point"),

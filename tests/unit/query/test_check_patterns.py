@@ -26,8 +26,8 @@ def query(inside: str, columns: str = "*") -> CheckedQuery:
 
 
 def recognition(inside: str) -> PatternOperator:
-    found = query(inside).recognition
-    assert found is not None
+    found = query(inside).operator
+    assert isinstance(found, PatternOperator)
     return found
 
 
@@ -104,7 +104,7 @@ class TestAnswers:
         assert tuple((name, kind) for name, _, kind in found.selected) == columns
         assert found.schema.columns == (("event_time", T), *columns)
         assert found.schema.key == "station"
-        assert found.correlation is None
+        assert found.operator.kind == "pattern"
 
     def test_all_rows_have_the_columns_of_the_stream(self) -> None:
         found = query("MEASURES CLASSIFIER() AS c ALL ROWS PER MATCH PATTERN (A+)")

@@ -151,7 +151,7 @@ class TestQueries:
 
     def test_bytes_of_a_row_are_the_widths_of_what_an_answer_can_need(self) -> None:
         plan = compile_text(TEXT)
-        (frost,) = (query.correlation for query in plan.queries if query.name == "frost")
+        (frost,) = (query.operator for query in plan.queries if query.name == "frost")
         assert frost is not None
         # station 4 (a code), at 8, lon and lat 16, three attributes 24
         assert bytes_per_row(plan.stream("weather"), [frost]) == 52

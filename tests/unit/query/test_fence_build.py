@@ -38,7 +38,7 @@ def test_fence_is_the_tree_of_its_text():
     )
     text = "CREATE QUERY q AS SELECT * FROM cars WHERE x > 0 FENCE (zones WHERE speed <= 30 DETECT ENTER, CROSS FORGET 10 MINUTES);"
     assert read(text) == built
-    assert compile_script(Script((CARS, ZONES, built))).query("q").fencing is not None
+    assert compile_script(Script((CARS, ZONES, built))).query("q").kind == "fence"
 
 
 def test_moving_fences():

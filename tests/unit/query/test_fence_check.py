@@ -14,8 +14,8 @@ CREATE FENCES zones (name BIGINT KEY, kind STRING);
 
 
 def fencing(text: str) -> FenceOperator:
-    found = check(f"{STREAMS}CREATE QUERY q AS SELECT * FROM cars {text};").queries["q"].fencing
-    assert found is not None
+    found = check(f"{STREAMS}CREATE QUERY q AS SELECT * FROM cars {text};").queries["q"].operator
+    assert isinstance(found, FenceOperator)
     return found
 
 

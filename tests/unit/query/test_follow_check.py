@@ -11,6 +11,7 @@ from headwater.query.build_follow import follow
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.follow import events_schema
+from headwater.query.operators import NearestOperator
 from headwater.query.operators.follow.operator import FollowOperator
 from headwater.query.reach import heartbeat_us, windows_behind
 from headwater.query.tree import Binary, Literal, Name
@@ -39,8 +40,8 @@ def queries(text: str) -> dict[str, CheckedQuery]:
 
 
 def followed(inside: str) -> FollowOperator:
-    found = queries(f"* FROM cars FOLLOW ({inside})")["q"].following
-    assert found is not None
+    found = queries(f"* FROM cars FOLLOW ({inside})")["q"].operator
+    assert isinstance(found, FollowOperator)
     return found
 
 
@@ -135,7 +136,7 @@ class TestColumns:
         assert selected(found) == (*STAMPS, *union)
         assert found.schema.columns == (("event_time", T), *union)
         assert (found.schema.key, found.schema.place) == ("id", PlaceColumns("x", "y"))
-        assert found.following is not None and found.following.events == ("cars", "bikes")
+        assert isinstance(found.operator, FollowOperator) and found.operator.events == ("cars", "bikes")
         assert found.further_reads == ("bikes", "phones")
 
     def test_a_key_is_one_that_all_sources_have(self) -> None:
@@ -165,8 +166,8 @@ class TestColumns:
         found = queries(
             "focal, at, speed FROM cars FOLLOW (phones RADIUS 5) NEAREST (3 TO HIGHEST speed OVER 1 HOUR)"
         )["q"]
-        assert found.neighbourhood is not None
-        assert found.neighbourhood.columns_carried == (("speed", "speed"), ("at", "at"))
+        assert isinstance(found.operator, NearestOperator)
+        assert found.operator.columns_carried == (("speed", "speed"), ("at", "at"))
         assert found.answers[-4:] == (("at", T), *STAMPS)
 
     def test_interests_have_columns_of_their_own(self) -> None:
@@ -195,8 +196,8 @@ class TestBehind:
         found = queries(f"* FROM cars {LINES} FOLLOW (phones RADIUS 5) PREDICT (x < 5)")
         behind = {name: query.behind for name, query in found.items()}
         assert behind == {"q/SUPPRESS": None, "q/2 FOLLOW": "q/2 FOLLOW", "q": "q/2 FOLLOW"}
-        assert found["q/2 FOLLOW"].following is not None
-        assert found["q/2 FOLLOW"].following.events == ("q/SUPPRESS",)
+        follow = found["q/2 FOLLOW"].operator
+        assert isinstance(follow, FollowOperator) and follow.events == ("q/SUPPRESS",)
 
     def test_a_where_before_several_sources_is_that_of_follow(self) -> None:
         found = queries(

@@ -155,7 +155,7 @@ class TestConditions:
 
     def test_meters_in_a_plane(self) -> None:
         text = f"* FROM cars {CAR_LINES} PREDICT (PAIRS a, b WHERE DISTANCE(a, b) <= 1 KM AND a.x < 5 METERS WITHIN 1 SECOND)"
-        found = queries(text)["q"].prediction
+        found = queries(text)["q"].operator
         assert found is not None
         assert found.conditions == (Distance(0, 1, False, 1000.0), Value(0, 0, LT, 5.0))
 
@@ -244,7 +244,7 @@ class TestAnswers:
         inside = "PAIRS a, b WHERE ABS(a.t - b.t) < 1 WITHIN 1 SECOND"
         found = queries(f"a_key, LENGTH(polygon) AS n FROM rooms PREDICT ({inside})")["q"]
         assert found.answers[-1] == ("polygon", S)
-        assert found.prediction is not None and found.prediction.polygon
+        assert found.operator is not None and found.operator.polygon
         assert not predicted(inside).polygon
 
     def test_what_its_kernel_is_asked(self) -> None:
@@ -335,8 +335,8 @@ class TestChains:
             predict("p", "cars", "x < 5", suppress=suppressing("x", tolerance=1, heartbeat="1 MINUTE")),
         )
         found = check(built).queries
-        assert found["q"].prediction == found["p"].prediction
-        assert found["updates"].suppression == found["p/SUPPRESS"].suppression
+        assert found["q"].operator == found["p"].operator
+        assert found["updates"].operator == found["p/SUPPRESS"].operator
 
 
 @pytest.mark.parametrize(
@@ -351,5 +351,5 @@ class TestChains:
 )
 def test_columns_are_worked_out_only_for_those_who_read_them(items: str, reads: set[str]) -> None:
     catalogue = check(f"{STREAMS}CREATE QUERY q AS SELECT {items} FROM cars {CAR_LINES} PREDICT (x < 5);")
-    asked = catalogue.queries["q"].prediction
+    asked = catalogue.queries["q"].operator
     assert asked is not None and asked.reads == reads

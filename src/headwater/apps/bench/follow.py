@@ -204,7 +204,7 @@ def _streamed_again(wanted: Wanted, report: Report, say: Say) -> None:
         saving, without = _run(plan, events), _run(plan, events, *Saving)
         report.check(saving.answers > 0, f"(b) {words}: there are no answers at all")
         report.check(saving.digest == without.digest, f"(b) {words}: leaving out events changes answers")
-        query = next(query.name for query in plan.queries if query.following)
+        query = next(query.name for query in plan.queries if query.kind == "follow")
         past, all_past = (ran.counts[f"events_historical:{query}"] for ran in (saving, without))
         if most is not None:
             report.judge(

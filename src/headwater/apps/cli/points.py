@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headwater.apps.cli.usage import UsageError
 from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
+from headwater.query.operators import NearestOperator
 from headwater.query.plan import Plan
 
 
@@ -49,6 +50,7 @@ def ask_points(
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
     audits = {}
     for query in probable_queries(plan) if audit else ():
-        assert query.neighbourhood and query.neighbourhood.sigma is not None and query.points is not None
-        audits[query.name] = Audited(query.neighbourhood.sigma, audited_points(query), len(query.points))
+        assert isinstance(query.operator, NearestOperator)
+        assert query.operator.sigma is not None and query.given is not None
+        audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.given))
     return Asked(plan, streams, given, audits)

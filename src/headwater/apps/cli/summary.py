@@ -18,6 +18,7 @@ from headwater.hosts.points import GivenPoints
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
+from headwater.query.operators import PredictOperator
 from headwater.query.plan import Plan
 from headwater.query.stores import Stored, stored_in_words
 from headwater.query.words import counted, size_in_words
@@ -304,8 +305,11 @@ def _events(many: int) -> str:
 
 def buffers_of(plan: Plan) -> dict[str, int]:
     """How many updates each PREDICT with a BUFFER may keep."""
-    asked = ((query.name, query.prediction) for query in plan.queries)
-    return {name: prediction.buffer for name, prediction in asked if prediction and prediction.buffer}
+    return {
+        query.name: query.operator.buffer
+        for query in plan.queries
+        if isinstance(query.operator, PredictOperator) and query.operator.buffer
+    }
 
 
 def _by_name(rows: Rows, column: str) -> dict[str, int]:

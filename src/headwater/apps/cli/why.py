@@ -27,6 +27,7 @@ from headwater.model import (
 )
 
 if TYPE_CHECKING:
+    from headwater.query.operators import PatternOperator
     from headwater.query.patterns.why import Why
     from headwater.query.plan import Plan
     from headwater.query.planned import QueryPlan
@@ -79,13 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
     plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is kept here
-    query = _chosen(plan, arguments.query)
-    assert query.recognition is not None
-    wanted = _wanted(query, arguments.key, arguments.partition or ())
+    query, asked = _chosen(plan, arguments.query)
+    wanted = _wanted(query.name, asked, arguments.key, arguments.partition or ())
     plan = _needed(plan, query)
     rows = _rows(plan, query, read_inputs(arguments.input, plan))
     source = plan.stream(query.reads)
-    why = Why(query.name, query.recognition, written_patterns(text)[query.name], source, rows)
+    why = Why(query.name, asked, written_patterns(text)[query.name], source, rows)
     print("\n".join(_report(why, wanted, at)))
     return 0
 
@@ -111,10 +111,11 @@ def _instant(text: str | None) -> Instant | None:
         raise UsageError("usage", message) from fault
 
 
-def _chosen(plan: Plan, name: str | None) -> QueryPlan:
+def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
     from headwater.query.checks.complaints import suggest
+    from headwater.query.operators import PatternOperator
 
-    patterns = [query.name for query in plan.queries if query.recognition]
+    patterns = [query.name for query in plan.queries if isinstance(query.operator, PatternOperator)]
     if name is None and len(patterns) == 1:
         name = patterns[0]
     if name is None:
@@ -125,29 +126,29 @@ def _chosen(plan: Plan, name: str | None) -> QueryPlan:
         raise UsageError(
             "unknown-query", f"there is no query named '{name}'", advice=suggest(name, patterns, "patterns")
         )
-    if found.recognition is None:
+    asked = found.operator
+    if not isinstance(asked, PatternOperator):
         raise UsageError(
             "usage",
             f"'{name}' has no MATCH_RECOGNIZE: there are no partial matches to look at",
             advice=suggest(name, patterns, "patterns"),
         )
-    if found.recognition.mode is not None:
+    if asked.mode is not None:
         raise UsageError(
             "usage",
             f"'{name}' is a pattern of a sensor node (MODE): why follows row patterns and event patterns",
             advice=["take MODE out of a copy of the query to see where its conditions fail"],
         )
-    return found
+    return found, asked
 
 
-def _wanted(query: QueryPlan, key: str | None, given: Sequence[str]) -> dict[str, str]:
+def _wanted(name: str, asked: PatternOperator, key: str | None, given: Sequence[str]) -> dict[str, str]:
     """The values asked for by column."""
     from headwater.query.checks.complaints import suggest
 
-    assert query.recognition is not None
-    columns = query.recognition.partition
+    columns = asked.partition
     if (key is not None or given) and not columns:
-        raise UsageError("usage", f"'{query.name}' has no PARTITION BY: leave --key and --partition out")
+        raise UsageError("usage", f"'{name}' has no PARTITION BY: leave --key and --partition out")
     if key is not None:
         return {columns[0]: key}
     wanted = {}
@@ -158,7 +159,7 @@ def _wanted(query: QueryPlan, key: str | None, given: Sequence[str]) -> dict[str
         if column not in columns:
             raise UsageError(
                 "usage",
-                f"--partition: '{query.name}' is not partitioned by '{column}'",
+                f"--partition: '{name}' is not partitioned by '{column}'",
                 advice=suggest(column, columns, "columns"),
             )
         wanted[column] = value

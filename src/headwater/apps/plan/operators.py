@@ -22,7 +22,7 @@ from headwater.model.operators import UNGROUPED
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.complaints import Complaints
-from headwater.query.operators.correlate.operator import CorrelateOperator
+from headwater.query.operators import CorrelateOperator, SelectOperator
 from headwater.query.parse import parse
 
 
@@ -58,11 +58,15 @@ def read_operators(text: str, file: str = "query") -> Asked:
     queries = list(catalogue.queries.values())
     stream = catalogue.streams[queries[0].reads].schema
     operators = {
-        query.name: operator_of(query.name, query.correlation, stream)
+        query.name: operator_of(query.name, query.operator, stream)
         for query in queries
-        if query.correlation is not None
+        if isinstance(query.operator, CorrelateOperator)
     }
-    other = tuple(q.name for q in queries if q.correlation and q.correlation.emit is not Emit.READINGS)
+    other = tuple(
+        q.name
+        for q in queries
+        if isinstance(q.operator, CorrelateOperator) and q.operator.emit is not Emit.READINGS
+    )
     return Asked(stream, operators, other)
 
 
@@ -105,12 +109,11 @@ def _filter(clause: Clause, correlation: CorrelateOperator, group: int) -> Filte
 
 def _refuse_uncarried(query: CheckedQuery, catalogue: Catalogue, complaints: Complaints) -> None:
     select = query.tree.select
-    if query.correlation is None:
-        operator = "MATCH_RECOGNIZE" if query.recognition else "NEAREST" if query.neighbourhood else None
+    if not isinstance(query.operator, CorrelateOperator):
         what = (
-            f"{operator} looks at rows one after the other"
-            if operator
-            else "a plain SELECT joins no readings"
+            "a plain SELECT joins no readings"
+            if isinstance(query.operator, SelectOperator)
+            else f"{query.operator.keyword} looks at rows one after the other"
         )
         complaints.refuse(
             "not-for-a-network",
@@ -145,7 +148,7 @@ def _refuse_uncarried(query: CheckedQuery, catalogue: Catalogue, complaints: Com
 
 
 def _refuse_texts(query: CheckedQuery, complaints: Complaints) -> None:
-    for clause in query.correlation.clauses if query.correlation else ():
+    for clause in query.operator.clauses if isinstance(query.operator, CorrelateOperator) else ():
         if clause.interval is None:
             complaints.refuse(
                 "not-for-a-network",

@@ -14,7 +14,7 @@ from headwater.kernels.suppress.report import Samples, samples_of
 from headwater.model import DataError, LimitReached, Rows, join_rows
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
-from headwater.query.operators.suppress.operator import SuppressOperator
+from headwater.query.operators import SuppressOperator
 from headwater.query.plan import Plan, make_plan
 from headwater.query.tree import Item, Name, Script, Select, Statement
 
@@ -53,9 +53,9 @@ def questions(catalogue: Catalogue) -> list[Question]:
     schemas = {name: stream.schema for name, stream in catalogue.streams.items()}
     schemas.update({name: query.schema for name, query in catalogue.queries.items()})
     return [
-        Question(query, query.suppression, schemas[query.reads].key)
+        Question(query, query.operator, schemas[query.reads].key)
         for query in catalogue.queries.values()
-        if query.suppression is not None
+        if isinstance(query.operator, SuppressOperator)
     ]
 
 

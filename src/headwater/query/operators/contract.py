@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from headwater.kernels.correlate.subscription import Clause
-from headwater.model import FencesSchema, Kernel, PointsSchema, Region, StreamSchema
+from headwater.model import FencesSchema, Kernel, PointsSchema, Region, Rows, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.answer_columns import Columns, SelectList
 from headwater.query.tree import Expression, Item
 
 if TYPE_CHECKING:
+    from headwater.kernels.fence.question import Fences
+    from headwater.kernels.nearest.question import Points
     from headwater.query.checks.complaints import Complaints
     from headwater.query.merges import Merge
     from headwater.query.plan import Plan
@@ -117,6 +119,9 @@ class Operator:
     kind: ClassVar[str]
     """Which kernel answers it. Groups of queries are named by it, and state is saved under that name: it never changes."""
 
+    keyword: ClassVar[str]
+    """The word of the language by which people know it."""
+
     # --- what it reads ------------------------------------------------------------------------------------------------
 
     @property
@@ -133,9 +138,25 @@ class Operator:
         """What of the declaration of its set changes what it means."""
         raise AssertionError(f"{self.kind} is given no set")
 
+    @property
+    def written_set(self) -> Points | Fences | None:
+        """What it would be given, where that stands in the text."""
+        return None
+
+    def open_set(
+        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
+    ) -> Points | Fences:
+        """Its set as the kernel sees it, from rows that have been checked."""
+        raise AssertionError(f"{self.kind} is given no set")
+
     def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
         """The columns of its set that it looks at beside the key."""
         raise AssertionError(f"{self.kind} is given no set")
+
+    @property
+    def reads_updates(self) -> bool:
+        """Whether rows are lines that hold for a while: some are bad that would be good rows to others."""
+        return False
 
     def useful_rows(self, where: Expression | None) -> Expression | None:
         """A condition that holds for every row it can use, of whatever it reads, with such a WHERE before it; None: for any row."""
@@ -153,6 +174,11 @@ class Operator:
         """The columns of its answers: those of the rows that it reads, where it says nothing else."""
         starred = tuple((name, kind) for name, kind in source.columns if name != "event_time")
         return AnswerColumns(source.columns, starred)  # a time named event_time is there already
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether answers may be lost by chance, which can be measured."""
+        return False
 
     @property
     def columns_depend_on(self) -> object | None:
@@ -233,6 +259,11 @@ class Operator:
         return ()
 
     # --- what runs ----------------------------------------------------------------------------------------------------
+
+    @property
+    def can_stay_apart(self) -> bool:
+        """Whether its kernel can answer for many interests of a FOLLOW at once, with the rows of each apart."""
+        return False
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

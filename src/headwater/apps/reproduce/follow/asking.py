@@ -61,4 +61,4 @@ def by_query(rows: Rows) -> Iterator[tuple[str, Rows]]:
 def _read(plan: Plan) -> set[str]:
     """The streams that some query reads, or follows."""
     read = {stream for query in plan.queries for stream in plan.root_streams(query.reads)}
-    return read | {query.following.focals for query in plan.queries if query.following}
+    return read | {beside for query in plan.queries if (beside := query.operator.reads_beside)}

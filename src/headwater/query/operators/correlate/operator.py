@@ -40,6 +40,7 @@ class CorrelateOperator(Operator):
     """A CORRELATE operator with every choice made; `sensors` are the only keys whose readings count, when given."""
 
     kind: ClassVar[str] = "correlate"
+    keyword: ClassVar[str] = "CORRELATE"
 
     clauses: tuple[Clause, ...]
     within_us: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headwater.kernels.fence.words import Detect
-from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, StreamSchema
+from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -21,6 +21,8 @@ from headwater.query.tree import Expression
 from headwater.query.walk import columns_of
 
 if TYPE_CHECKING:
+    from headwater.kernels.fence.question import Fences
+    from headwater.kernels.nearest.question import Points
     from headwater.query.planned import QueryPlan
 
 
@@ -34,6 +36,7 @@ class FenceOperator(Operator):
     """
 
     kind: ClassVar[str] = "fence"
+    keyword: ClassVar[str] = "FENCE"
 
     fences: str
     moving: bool
@@ -92,6 +95,14 @@ class FenceOperator(Operator):
         return " ".join(
             f"{name} {kind.value}" for name, kind in given.columns if name in asked or name == given.key
         )
+
+    def open_set(
+        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
+    ) -> Points | Fences:
+        """The fences for which its condition holds."""
+        from headwater.query.operators.fence.plan import fences_of
+
+        return fences_of(self, schema, rows, geographic=geographic)
 
     def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
         """Those of its condition."""

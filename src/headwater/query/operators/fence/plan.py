@@ -9,7 +9,7 @@ import numpy as np
 from headwater.kernels.fence import FenceKernel
 from headwater.kernels.fence.question import FenceQuery, Fences, Placed, Taking
 from headwater.kernels.fence.shapes import of_rings
-from headwater.model import GEOMETRY, FencesSchema, Rows, StreamSchema, order_of
+from headwater.model import GEOMETRY, FencesSchema, PointsSchema, Rows, StreamSchema, order_of
 from headwater.query.expressions import condition
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.fence.operator import FenceOperator
@@ -35,7 +35,9 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> FenceKernel
     return FenceKernel(place.source, asked, conditions.listed)
 
 
-def fences_of(asked: FenceOperator, schema: FencesSchema, rows: Rows, *, geographic: bool) -> Fences:
+def fences_of(
+    asked: FenceOperator, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
+) -> Fences:
     """The fences of a set for which the condition holds, in the order of their names."""
     if asked.where is not None and rows.count:
         rows = rows.take(np.flatnonzero(condition(asked.where)(rows)))
@@ -53,7 +55,7 @@ def make_fence_query(
     fence_where: int | None,
 ) -> FenceQuery:
     """What the kernel of FENCE is asked."""
-    assert asked.moving or query.fences is not None, "the fences have not been given"
+    assert asked.moving or isinstance(query.given, Fences), "the fences have not been given"
     source = place.source.name if place.merge is None else place.merge.members[0].name
     positions = place.schemas[source]
     assert positions.place is not None
@@ -62,7 +64,7 @@ def make_fence_query(
         fingerprint=query.fingerprint,
         shape=query.shape,
         positions=_placed(place, positions, where),
-        fences=None if asked.moving else query.fences,
+        fences=query.given if isinstance(query.given, Fences) else None,
         moving=_placed(place, place.schemas[asked.fences], fence_where, asked.shape)
         if asked.moving
         else None,

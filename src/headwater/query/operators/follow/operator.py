@@ -27,6 +27,7 @@ class FollowOperator(Operator):
     """
 
     kind: ClassVar[str] = "follow"
+    keyword: ClassVar[str] = "FOLLOW"
 
     focals: str
     where: Expression | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
-from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, StreamSchema
+from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.answer_columns import RESERVED, Columns, SelectList
 from headwater.query.operators.contract import (
     AnswerColumns,
@@ -22,6 +22,8 @@ from headwater.query.operators.contract import (
 from headwater.query.tree import Expression
 
 if TYPE_CHECKING:
+    from headwater.kernels.fence.question import Fences
+    from headwater.kernels.nearest.question import Points
     from headwater.query.planned import QueryPlan
 
 
@@ -49,6 +51,7 @@ class NearestOperator(Operator):
     """
 
     kind: ClassVar[str] = "nearest"
+    keyword: ClassVar[str] = "NEAREST"
 
     k: int
     metric: Metric
@@ -125,6 +128,28 @@ class NearestOperator(Operator):
     def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
         """The type of their names, which answers carry; what else is declared about them changes no answer of the others."""
         return given.types[given.key].value
+
+    @property
+    def written_set(self) -> Points | Fences | None:
+        """The one point of the text."""
+        from headwater.query.operators.nearest.plan import given_point
+
+        return given_point(self)
+
+    def open_set(
+        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
+    ) -> Points | Fences:
+        """The points."""
+        from headwater.query.operators.nearest.plan import points_of
+
+        return points_of(self, schema, rows)
+
+    @property
+    def may_lose(self) -> bool:
+        """With PROBABLE, or where the algorithm is chosen that loses."""
+        from headwater.query.operators.nearest.plan import choose_algorithm
+
+        return choose_algorithm(self) is Algorithm.PA
 
     def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
         """The attributes."""

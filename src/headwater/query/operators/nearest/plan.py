@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headwater.kernels.nearest.limits import r_star, skyband_size
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm
-from headwater.model import Column, ColumnType, PointsSchema, Rows
+from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows
 from headwater.model.identity import content_hash
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.nearest.operator import NearestOperator
@@ -52,10 +52,10 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKern
     for query in queries:
         operator = query.operator
         assert isinstance(operator, NearestOperator)
-        assert query.points is not None, "the points have not been given"
+        assert isinstance(query.given, Points), "the points have not been given"
         one = make_query(
             operator,
-            share(query.points, query.parts, place.zone),
+            share(query.given, query.parts, place.zone),
             name=query.name,
             fingerprint=query.fingerprint,
             shape=query.shape,
@@ -104,7 +104,7 @@ def given_point(asked: NearestOperator) -> Points | None:
     return Points(np.array([asked.point or (0.0,)], np.float64))
 
 
-def points_of(asked: NearestOperator, schema: PointsSchema, rows: Rows) -> Points:
+def points_of(asked: NearestOperator, schema: PointsSchema | FencesSchema, rows: Rows) -> Points:
     """The points of a table that has been checked."""
     return Points(
         np.column_stack([rows[name].values.astype(np.float64) for name in asked.attributes]), rows[schema.key]

@@ -104,8 +104,8 @@ def zones_of_points_in_words(query: QueryPlan, zones: int, here: int) -> str:
     if query.parts > 1:
         return f"all {zones} (from 0): each point lives {spread}"
     few = f"{here} of {zones} (from 0), by its name"
-    if query.points is not None:
-        return f"{few}: {counted(len(query.points), 'point')}, to which every object comes"
+    if query.given is not None:
+        return f"{few}: {counted(len(query.given), 'point')}, to which every object comes"
     return f"{few}, with up to {POINTS_A_ZONE:,} points; of more, each lives {spread}"
 
 

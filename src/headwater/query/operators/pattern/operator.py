@@ -52,6 +52,7 @@ class PatternOperator(Operator):
     """
 
     kind: ClassVar[str] = "pattern"
+    keyword: ClassVar[str] = "MATCH_RECOGNIZE"
 
     pattern: Pattern
     variables: tuple[str, ...]
@@ -125,6 +126,11 @@ class PatternOperator(Operator):
         from headwater.query.operators.pattern.words import shared_words
 
         return shared_words(queries)
+
+    @property
+    def can_stay_apart(self) -> bool:
+        """It can, unless LIMIT counts partial matches of all."""
+        return self.limit is None
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

@@ -52,6 +52,7 @@ class PredictOperator(Operator):
     """
 
     kind: ClassVar[str] = "predict"
+    keyword: ClassVar[str] = "PREDICT"
 
     aliases: tuple[str, ...]
     sources: tuple[int | None, ...]
@@ -77,6 +78,11 @@ class PredictOperator(Operator):
     def dimensions_of(self, alias: int) -> tuple[str, ...]:
         """The dimensions of an alias's source."""
         return self.dimensions[self.sources[alias] or 0]
+
+    @property
+    def reads_updates(self) -> bool:
+        """It does."""
+        return True
 
     def demands(
         self, source: StreamSchema, sources: Sequence[str], where: Expression | None

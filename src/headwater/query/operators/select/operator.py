@@ -18,11 +18,17 @@ class SelectOperator(Operator):
     """A query without an operator."""
 
     kind: ClassVar[str] = "select"
+    keyword: ClassVar[str] = "SELECT"
 
     def words(self, explained: Explained) -> Words:
         """Each row, and nothing is remembered."""
         where = explained.query.where is not None
         return Words([("answers", "each row for which WHERE holds" if where else "each row")], "none")
+
+    @property
+    def can_stay_apart(self) -> bool:
+        """It can."""
+        return True
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

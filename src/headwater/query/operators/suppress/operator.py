@@ -36,6 +36,7 @@ class SuppressOperator(Operator):
     """
 
     kind: ClassVar[str] = "suppress"
+    keyword: ClassVar[str] = "SUPPRESS"
 
     dimensions: tuple[str, ...]
     tolerance: float
