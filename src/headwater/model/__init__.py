@@ -31,7 +31,7 @@ from headwater.model.errors import (
     QueryError,
     Span,
 )
-from headwater.model.identity import content_ids, text_hash
+from headwater.model.identity import content_ids, text_hash, text_hashes
 from headwater.model.keyed import KeyedStore, Run, empty_store, keyed_store_from, run_from
 from headwater.model.log import Chunk, Log, log_from
 from headwater.model.network import Link, Network
@@ -80,5 +80,5 @@ __all__ = [
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "Region",
     "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
-    "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_of", "tree_rows",
+    "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_hashes", "text_of", "tree_rows",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ one step and the count is the same however the rows were split.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -22,6 +21,9 @@ Lanes = NDArray[np.uint64]  # uint64[2, n]
 
 _SEEDS = np.array([[0x9E3779B97F4A7C15], [0xC2B2AE3D27D4EB4F]], np.uint64)
 _NULL = np.uint64(0x5BF03635DCB7A9D1)
+_MOST_KNOWN = 65_536
+_known: dict[str, int] = {}
+"""Hashes of texts that came before; when they are more than _MOST_KNOWN, it begins anew."""
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
@@ -52,19 +54,27 @@ def content_hash(parts: Sequence[Column]) -> Lanes:
 
 def text_hash(text: str) -> int:
     """64 bits of a string, the same in every process."""
-    return _text_hash(text)
+    return int(text_hashes([text])[0])
 
 
-@lru_cache(maxsize=65_536)
-def _text_hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+def text_hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """uint64[n]: the same of many."""
+    global _known
+    known = _known
+    if len(known) > _MOST_KNOWN:
+        known = _known = {}
+    fresh = [text for text in texts if text not in known]
+    if fresh:
+        digests = b"".join([blake2b(text.encode(), digest_size=8).digest() for text in fresh])
+        known.update(zip(fresh, np.frombuffer(digests, "<u8").tolist(), strict=True))
+    return np.fromiter(map(known.__getitem__, texts), np.uint64, len(texts))
 
 
 def _bits(column: Column) -> Lanes:
     values: Any = column.values
     if column.type is ColumnType.STRING:
         assert column.names is not None
-        hashes = np.array([_text_hash(name) for name in column.names.tolist()], np.uint64)
+        hashes = text_hashes(column.names.tolist())
         bits = hashes[values] if len(hashes) else np.zeros(len(values), np.uint64)
     elif column.type is ColumnType.DOUBLE:
         bits = (values + 0.0).view(np.uint64)  # + 0.0: minus zero is zero

@@ -211,3 +211,23 @@ def test_keys_of_no_column_are_one_key():
     assert key_ids([], 3).tolist() == [[0, 0]] * 3
     assert len(empty_store(LIKE).find(key_ids([], 0))[0]) == 0
     assert empty_store(LIKE).due(BEGINNING, END).tolist() == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 63, 1000, 20_000])
+@pytest.mark.parametrize("spread", ["hashes", "small", "large", "alike", "ends"])
+def test_a_key_is_found_wherever_it_stands_and_others_are_not(count: int, spread: str):
+    random = np.random.default_rng(count)
+    most = np.iinfo(np.uint64).max
+    first = {
+        "hashes": random.integers(0, most, 2 * count, np.uint64, endpoint=True),
+        "small": np.arange(2 * count, dtype=np.uint64),
+        "large": most - np.arange(2 * count, dtype=np.uint64),
+        "alike": np.full(2 * count, 1 << 63, np.uint64),
+        "ends": np.where(np.arange(2 * count) % 2 == 0, 0, most).astype(np.uint64),
+    }[spread]
+    keys = np.column_stack([first, random.permutation(2 * count).astype(np.uint64)])
+    ids, others = keys[:count], keys[count:]
+    ids = ids[np.lexsort((ids[:, 1], ids[:, 0]))]
+    shuffled = random.permutation(count)
+    assert keyed_module.search(ids, ids[shuffled]).tolist() == shuffled.tolist()
+    assert (keyed_module.search(ids, others) == -1).all()

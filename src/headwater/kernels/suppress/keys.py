@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.model import Column, ColumnType, compacted, key_ids, text_hash
+from headwater.model import Column, ColumnType, compacted, key_ids, text_hashes
 
 Whole = NDArray[np.int64]
 Ids = NDArray[np.uint64]
@@ -58,5 +58,4 @@ def _different(column: Column) -> tuple[Column, Whole]:
 
 def _hashed(column: Column) -> Column:
     """The hash of every text, which is what `match_id` is made of too."""
-    hashes = np.fromiter(map(text_hash, column.tolist()), np.uint64, len(column))
-    return Column(ColumnType.BIGINT, hashes.view(np.int64))
+    return Column(ColumnType.BIGINT, text_hashes(column.tolist()).view(np.int64))
