@@ -94,7 +94,7 @@ def needed(
         np.concatenate([_ids_of(updates), side.store.due(before, watermark)])
         for side, updates in ((state.objects, positions), (state.fences, fences))
     ]
-    touched = [np.concatenate(changing)] * 2 if query.same else changing
+    touched = [_each_once(*changing)] * 2 if query.same else changing
     one_side, other = (
         side.store.find(ids)[0] for side, ids in zip((state.objects, state.fences), touched, strict=True)
     )
@@ -192,6 +192,10 @@ def loaded(
 def _ids_of(updates: Updates) -> Ids:
     came = different(updates.key)
     return key_ids([came], len(came))
+
+
+def _each_once(ids: Ids, others: Ids) -> Ids:
+    return np.concatenate([ids, others[~is_among(others, ids)]])
 
 
 def _with(side: Side, records: Records, ids: Ids) -> Records:
