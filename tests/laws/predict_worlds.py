@@ -145,10 +145,12 @@ class PredictWorld:
 
     def kept(self, state: Any) -> int:
         """Lines of all sources, and answers of all queries."""
-        lines = sum(int(source.lines.stored.sum()) for source in state.whole.sources)
-        pending = sum(asked.pending.count for asked in state.whole.asked)
-        by_key = sum(int(some.offsets[-1]) for some in state.by_key.store.everything().lists.values())
-        return lines + pending + by_key
+        opened = [part for part in (state.whole, state.by_place.everything) if part is not None]
+        lines = sum(int(source.lines.stored.sum()) for part in opened for source in part.sources)
+        pending = sum(asked.pending.count for part in opened for asked in part.asked)
+        stores = (state.by_key.store, state.by_place.store)
+        records = sum(int(some.offsets[-1]) for of in stores for some in of.everything().lists.values())
+        return lines + pending + records
 
     def bound(self, watermark: Instant) -> int:
         """Lines that ended less than w ago, once a query (though queries may share them), and answers that are not over."""

@@ -364,7 +364,7 @@ def test_queries_of_the_same_updates_share_their_lines():
         SCHEMA, [PAIRS, replace(PAIRS, name="r"), replace(PAIRS, name="s", within_us=SECOND)]
     )
     state, told, _ = steps(kernel, (rows(*MEETING), END))
-    assert len(state.whole.sources) == 2
+    assert len(state.by_place.everything.sources) == 2
     assert sorted(row["query"] for row in told) == ["q", "r", "s"]
 
 

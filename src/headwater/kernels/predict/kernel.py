@@ -1,8 +1,9 @@
 """When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
 
-Rule 1  A condition on single values looks at each key by itself: such queries are in `by_key`, and a step costs what its rows and keys do.
-        Pairs look at all lines that may meet, and a buffer at all lines that are stored: see `whole`.
-Memory  See `by_key` and `whole`.
+Rule 1  A condition on single values looks at each key by itself: such queries are in `by_key`. Pairs with a bound on how far apart they may be look at
+        lines that are near: see `by_place`. In both a step costs what its rows and their keys, and whoever is near, do.
+Rule 2  Pairs without such a bound look at all lines, and a buffer at all that are stored: a step costs what these are. See `whole`.
+Memory  See `by_key`, `by_place` and `whole`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Final
 import numpy as np
 
 from headwater.kernels.predict.by_key import ByKeyState, PredictByKey
+from headwater.kernels.predict.by_place import ByPlaceState, PredictByPlace
+from headwater.kernels.predict.neighbours import has_neighbours
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.whole import WholePredict, WholeState, codes_in_use
@@ -30,13 +33,16 @@ from headwater.model import (
 )
 
 _KEYS: Final = "keys"
+_PAIRS: Final = "pairs"
+_CELLS: Final = "cells"
 
 
 @dataclass(frozen=True, slots=True)
 class PredictState:
-    """The queries that look at each key by itself, and the others."""
+    """The queries that look at each key by itself, those that look at keys that are near, and the others."""
 
     by_key: ByKeyState
+    by_place: ByPlaceState
     whole: WholeState
 
 
@@ -53,47 +59,71 @@ class PredictKernel:
     ) -> None:
         self.queries = tuple(queries)
         alone = [query for query in queries if len(query.aliases) == 1 and query.buffer is None]
-        others = [query for query in queries if query not in alone]
+        near = [query for query in queries if has_neighbours(query)]
+        others = [query for query in queries if query not in alone and query not in near]
         self.by_key = PredictByKey(schema, alone, conditions)
+        self.by_place = PredictByPlace(schema, near, conditions, index=index)
         self.whole = WholePredict(schema, others, conditions, index=index)
 
     def start(self, since: Instant) -> PredictState:
         """Nothing seen; rows before `since` are not for these queries."""
-        return PredictState(self.by_key.start(since), self.whole.start(since))
+        return PredictState(self.by_key.start(since), self.by_place.start(since), self.whole.start(since))
 
     def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
         """Take updates, let time pass, tell."""
         counts: Counter[str] = Counter()
         shapes: dict[int, list[list[Rows]]] = {}
-        by_key, whole = replace(state.by_key, watermark=watermark), replace(state.whole, watermark=watermark)
+        by_key = replace(state.by_key, watermark=watermark)
+        by_place = replace(state.by_place, watermark=watermark)
+        whole = replace(state.whole, watermark=watermark)
         if self.by_key.queries:
-            by_key, shapes = self.by_key.step(state.by_key, rows, watermark, counts)
+            by_key, more = self.by_key.step(state.by_key, rows, watermark, counts)
+            _add(shapes, more)
+        if self.by_place.queries:
+            by_place, more = self.by_place.step(state.by_place, rows, watermark, counts)
+            _add(shapes, more)
         if self.whole.queries:
             whole, more = self.whole.step(state.whole, rows, watermark, counts)
             whole = self.whole.without_gaps(whole)
-            for shape, told in more.items():
-                shapes.setdefault(shape, []).extend(told)
+            _add(shapes, more)
         answers = tuple(
             Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
         )
         counted = {name: many for name, many in counts.items() if many}
-        return Step(PredictState(by_key, whole), answers, watermark, counted)
+        return Step(PredictState(by_key, by_place, whole), answers, watermark, counted)
 
     def save(self, state: PredictState) -> Saved:
         """Records in a store; of the others keys that have a line, lines and pending answers."""
         codes = codes_in_use(state.whole)
         sensors = state.whole.sensors.only(codes).save()
         whole = {"sensors": sensors, **self.whole.values(state.whole, codes)}
-        values = {"by_key": self.by_key.save(state.by_key), "whole": whole}
-        return Saved(values, stores={_KEYS: state.by_key.store} if self.by_key.queries else {})
+        values = {
+            "by_key": self.by_key.save(state.by_key),
+            "by_place": self.by_place.save(state.by_place),
+            "whole": whole,
+        }
+        stores = {}
+        if self.by_key.queries:
+            stores[_KEYS] = state.by_key.store
+        if self.by_place.queries:
+            stores |= {_PAIRS: state.by_place.store, _CELLS: state.by_place.near.cells}
+        return Saved(values, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> PredictState:
         """What is known of the queries that are still the same; others begin at `since`."""
-        whole, by_key = saved.values["whole"], saved.values["by_key"]
+        by_key, by_place, whole = (saved.values[name] for name in ("by_key", "by_place", "whole"))
+        pairs, cells = saved.stores.get(_PAIRS), saved.stores.get(_CELLS)
         return PredictState(
             self.by_key.load(by_key, saved.stores.get(_KEYS), since),
+            self.by_place.load(by_place, pairs, cells, since),
             self.whole.state(whole, Sensors.load(whole["sensors"]), since),
         )
+
+
+def _add(shapes: dict[int, list[list[Rows]]], more: dict[int, list[list[Rows]]]) -> None:
+    """Put what other queries tell beside what some tell."""
+    for shape, told in more.items():
+        shapes.setdefault(shape, []).extend(told)
 
 
 def _by_time(told: Sequence[list[Rows]]) -> list[Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
@@ -37,6 +38,25 @@ class Distance:
     right: int
     strict: bool
     bound: float
+
+
+Condition = Value | Difference | Distance
+
+
+def bounds_all_joins(conditions: Sequence[Condition]) -> bool:
+    """Whether every two aliases that are compared have a bound on how far apart they may be: then only lines that are near matter."""
+    bounded, joins = set(), set()
+    for condition in conditions:
+        if isinstance(condition, Value):
+            continue
+        pair = frozenset((condition.left, condition.right))
+        joins.add(pair)
+        if isinstance(condition, Distance) or condition.comparator in (
+            Comparator.LESS_EQUAL,
+            Comparator.LESS,
+        ):
+            bounded.add(pair)
+    return bounded == joins
 
 
 @dataclass(frozen=True, slots=True)

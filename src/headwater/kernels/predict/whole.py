@@ -20,8 +20,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.geometry.shapes import Whole
+from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.lines.events import Keys, Updates
+from headwater.kernels.predict.lines.slots import NEVER
 from headwater.kernels.predict.lines.store import LineState, LineStore
 from headwater.kernels.predict.passing import PassingStanding
 from headwater.kernels.predict.plan import follows_from_lives, sources_of
@@ -134,7 +135,7 @@ class WholePredict:
         holds: dict[int, NDArray[np.bool_]] = {}
         sources, events, refused, given_up = [], [], [], []
         for source in state.sources:
-            updates, lacking = self._updates(source, rows, codes, has_key, holds)
+            updates, lacking = self._updates(source.spring, source.since, rows, codes, has_key, holds)
             store = self._stores[source.spring]
             lines, happened = store.step(source.lines, updates, watermark, keys)
             sources.append(replace(source, lines=lines))
@@ -219,6 +220,13 @@ class WholePredict:
         codes = codes_in_use(state)
         return self.state(self.values(state, codes), state.sensors.only(codes), BEGINNING)
 
+    def lines_of(self, spring: Spring, since: Instant, rows: Rows) -> Lines:
+        """The lines that the updates among rows become, with the lives that are promised."""
+        keys = self.keys_of(rows)
+        updates, _ = self._updates(spring, since, rows, np.arange(rows.count), keys.valid, {})
+        end = np.minimum(updates.t0, NEVER - updates.heartbeat_us) + updates.heartbeat_us
+        return Lines(updates.t0, updates.t0, end, updates.values, updates.slopes, updates.tolerance)
+
     # --- updates ------------------------------------------------------------------------------------------------------
 
     @property
@@ -243,16 +251,17 @@ class WholePredict:
 
     def _updates(
         self,
-        source: Source,
+        spring: Spring,
+        since: Instant,
         rows: Rows,
         codes: Whole,
         has_key: NDArray[np.bool_] | None,
         holds: dict[int, NDArray[np.bool_]],
     ) -> tuple[Updates, int]:
         """The rows that are updates of a source, and how many of its rows are none."""
-        spring, alias = source.spring, source.spring.alias
+        alias = spring.alias
         time = rows[self.schema.time].values
-        chosen = time >= source.since
+        chosen = time >= since
         if spring.where is not None and rows.count:
             if spring.where not in holds:
                 holds[spring.where] = self.conditions[spring.where](rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater.kernels.predict.question import Difference, Distance, Value
+from headwater.kernels.predict.question import Difference, Distance, Value, bounds_all_joins
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.predict.operator import PredictOperator
@@ -72,7 +72,19 @@ def _state(asked: PredictOperator) -> list[str]:
         lines = f"at most {counted(asked.buffer, 'update')} a stream, {line} each"
     else:
         lines = f"the updates whose life is not over, or ended at most {duration_in_words(asked.within_us)} ago: {line} each"
-    return [lines, f"answers that are not yet decided: {size_in_words(ANSWER_BYTES)} each"]
+    answers = f"answers that are not yet decided: {size_in_words(ANSWER_BYTES)} each"
+    return [lines, answers, f"a step reads and writes {_read_by_a_step(asked)}"]
+
+
+def _read_by_a_step(asked: Prediction) -> str:
+    """What the work of a step follows."""
+    if asked.buffer is not None:
+        return "all that is stored: what is given up depends on all of it"
+    if len(asked.aliases) == 1:
+        return "the keys with updates, and those whose time has come"
+    if bounds_all_joins(asked.conditions):
+        return "the keys with updates, those whose time has come, and reads those whose lines may come near"
+    return "everything: no condition says how far apart two of them may be at most (<=, < or DISTANCE)"
 
 
 def _condition(asked: PredictOperator, condition: Value | Difference | Distance) -> str:
