@@ -76,7 +76,7 @@ def _state(asked: PredictOperator) -> list[str]:
     return [lines, answers, f"a step reads and writes {_read_by_a_step(asked)}"]
 
 
-def _read_by_a_step(asked: Prediction) -> str:
+def _read_by_a_step(asked: PredictOperator) -> str:
     """What the work of a step follows."""
     if asked.buffer is not None:
         return "all that is stored: what is given up depends on all of it"
