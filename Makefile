@@ -66,7 +66,7 @@ sim: $(STAMPS)/dev
 soak: $(STAMPS)/dev
 	$(call say,soak with seed $(SEED))
 	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) HEADWATER_SOAK_PATTERNS=$(or $(PATTERNS),10000) \
-		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) HEADWATER_SOAK_PAIRS=$(or $(PAIRS),20) \
+		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) HEADWATER_SOAK_PAIRS=$(or $(PAIRS),20) HEADWATER_SOAK_GROWTHS=$(or $(GROWTHS),20) \
 		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --durations=0 -m soak $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)

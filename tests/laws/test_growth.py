@@ -1,10 +1,13 @@
 """Arrays that a step fills grow when they are full: no answer is lost by that, and none comes twice.
 
 How much room there is from the start is a constant of each kernel. Here it is next to nothing, so that worlds of a few rows cross every
-growth, some of them at every answer. They must then answer as the oracle does, whatever the steps are.
+growth, some of them at every answer. They must then answer as the oracle does, whatever the steps are. `make soak` draws
+HEADWATER_SOAK_GROWTHS times as many worlds.
 """
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -34,12 +37,15 @@ from tests.laws.test_fence import without_names
 from tests.laws.test_pattern_laws import worlds as pattern_worlds
 from tests.laws.zone_runs import run_plan, steps_of
 
+TIMES = int(os.environ.get("HEADWATER_SOAK_GROWTHS", 1))
+pytestmark = pytest.mark.soak
+
 LAWS = (any_split_gives_the_same_answers, restoring_changes_nothing, inputs_are_not_modified)
 
 
 def bounded(examples: int) -> settings:
     return settings(
-        max_examples=examples,
+        max_examples=examples * TIMES,
         deadline=None,
         derandomize=True,
         database=None,
@@ -62,7 +68,7 @@ def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("telling", ["validated", "every", "tentative", "ahead"])
-@bounded(40)
+@bounded(15)
 @given(data=st.data())
 def test_predict_with_little_room_tells_what_the_oracle_tells(
     little_room_for_predictions, telling: str, data: st.DataObject
@@ -75,7 +81,7 @@ def test_predict_with_little_room_tells_what_the_oracle_tells(
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@bounded(40)
+@bounded(15)
 @given(world=predict_worlds())
 def test_predict_with_little_room_keeps_the_law(little_room_for_predictions, law, world: PredictWorld):
     law(world)
@@ -93,7 +99,7 @@ def little_room_for_events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
-@bounded(60)
+@bounded(20)
 @given(world=correlate_worlds.worlds())
 def test_correlate_with_little_room_keeps_the_law(
     little_room_for_events, law, world: correlate_worlds.CorrelateWorld
@@ -111,7 +117,7 @@ def little_room_for_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
-@bounded(60)
+@bounded(20)
 @given(world=nearest_worlds.worlds())
 def test_nearest_with_little_room_keeps_the_law(
     little_room_for_neighbours, law, world: nearest_worlds.NearestWorld
@@ -139,7 +145,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
 @pytest.mark.parametrize("family", FAMILIES)
-@bounded(20)
+@bounded(12)
 @given(data=st.data())
 def test_patterns_with_little_room_keep_the_law(
     little_room_for_matches, family: str, law, data: st.DataObject
@@ -157,7 +163,7 @@ def little_room_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", fence_worlds.KINDS)
-@bounded(30)
+@bounded(15)
 @given(data=st.data())
 def test_fence_with_little_room_tells_what_the_oracle_tells(
     little_room_for_changes, kind: str, data: st.DataObject
@@ -170,7 +176,7 @@ def test_fence_with_little_room_tells_what_the_oracle_tells(
             assert sorted(map(repr, found)) == sorted(map(repr, world.oracle(asked)))
 
 
-@bounded(25)
+@bounded(10)
 @given(world=follow_worlds.worlds())
 def test_follow_with_little_room_for_events_answers_as_ever(world: follow_worlds.FollowWorld):
     whole = run_plan(world, world.plan())
