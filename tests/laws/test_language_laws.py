@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from headwater.model import Column, QueryError, Rows
 from headwater.query.checks.complaints import Complaints
 from headwater.query.expressions import ExprType, condition, evaluate, type_of
+from headwater.query.operators.pattern.terms import Place, Where, lower
 from headwater.query.parse import parse, parse_expression, parse_pattern
-from headwater.query.patterns.terms import Place, Where, lower
 from headwater.query.printer import show
 from headwater.query.tree import CreateQuery, Expression, Name, Script, Select
 from headwater.query.walk import parts_of, with_parts

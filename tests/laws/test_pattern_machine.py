@@ -18,9 +18,9 @@ from headwater.kernels.pattern.question import PatternQuery, Program
 from headwater.kernels.pattern.shape import One
 from headwater.model import Column, ColumnType, Rows, StreamSchema
 from headwater.query.expressions import ExprType, condition, type_of
+from headwater.query.operators.pattern.programs import Compiler, untranslatable
+from headwater.query.operators.pattern.terms import AggregateTerm, Lowered, RowTerm, Term
 from headwater.query.parse import parse_expression
-from headwater.query.patterns.programs import Compiler, untranslatable
-from headwater.query.patterns.terms import AggregateTerm, Lowered, RowTerm, Term
 from headwater.query.printer import show
 from headwater.query.tree import Binary, Call, Expression, Literal, Name
 from headwater.query.walk import every_part, parts_of, with_parts

@@ -12,10 +12,10 @@ from headwater.kernels.pattern.trace import End, Recording
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
+from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.lowering import make_query
-from headwater.query.patterns.why import Why
-from headwater.query.patterns.words import written_patterns
+from headwater.query.operators.pattern.why import Why
+from headwater.query.operators.pattern.words import written_patterns
 from headwater.query.plan import compile_script
 from headwater.query.tree import CreateQuery, MatchRecognize, Select
 from headwater.query.tree.patterns import Skip

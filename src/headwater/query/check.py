@@ -20,7 +20,7 @@ from headwater.query.checks.answers import (
     columns_read,
     used_of,
 )
-from headwater.query.checks.behind import (
+from headwater.query.checks.behind_follow import (
     Read,
     check_bounded,
     check_sources_behind,
@@ -31,25 +31,24 @@ from headwater.query.checks.behind import (
 from headwater.query.checks.chain_length import check_chain_length
 from headwater.query.checks.chains import check_chain
 from headwater.query.checks.complaints import Complaints, EnoughErrors
-from headwater.query.checks.correlations import check_correlation
-from headwater.query.checks.fence import Fenced, check_fencing, is_roaming
-from headwater.query.checks.follow import (
+from headwater.query.checks.points_and_fences import check_fences, check_points
+from headwater.query.checks.selects import check_select_list, check_where
+from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
+from headwater.query.checks.streams import check_stream
+from headwater.query.history_limit import MOST_HISTORY_US, check_history
+from headwater.query.operators import AnyOperator, FenceOperator, FollowOperator, SelectOperator
+from headwater.query.operators.contract import Beside
+from headwater.query.operators.correlate.check import check_correlation
+from headwater.query.operators.fence.check import Fenced, check_fencing, is_roaming
+from headwater.query.operators.follow.check import (
     Events,
     check_following,
     events_schema,
 )
-from headwater.query.checks.nearest import check_neighbourhood
-from headwater.query.checks.patterns import check_recognition
-from headwater.query.checks.predict import check_prediction
-from headwater.query.checks.selects import check_select_list, check_where
-from headwater.query.checks.sets import check_fences, check_points
-from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
-from headwater.query.checks.streams import check_stream
-from headwater.query.checks.suppress import check_suppression
-from headwater.query.expand import expand
-from headwater.query.history import MOST_HISTORY_US, check_history
-from headwater.query.operators import AnyOperator, FenceOperator, FollowOperator, SelectOperator
-from headwater.query.operators.contract import Beside
+from headwater.query.operators.nearest.check import check_neighbourhood
+from headwater.query.operators.pattern.check import check_recognition
+from headwater.query.operators.predict.check import check_prediction
+from headwater.query.operators.suppress.check import check_suppression
 from headwater.query.parse import parse
 from headwater.query.syntax.tokens import MOST_ERRORS
 from headwater.query.tree import (
@@ -68,6 +67,7 @@ from headwater.query.tree import (
     Suppress,
 )
 from headwater.query.tree.nearest import EachTarget
+from headwater.query.written_out_chains import expand
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, get_args
 
 from headwater.model import FencesSchema, PointsSchema, StreamSchema
+from headwater.query.event_stores import stores_in_words
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
 from headwater.query.groups import follow_name
 from headwater.query.key_memory import key_memory
-from headwater.query.operators import FollowOperator, PatternOperator
+from headwater.query.operators import AnyOperator, FollowOperator, PatternOperator
 from headwater.query.operators.contract import Entry, Explained
 from headwater.query.operators.fence.words import fences_in_words
 from headwater.query.operators.nearest.words import points_in_words
-from headwater.query.patterns.drawing import as_dot, draw
-from headwater.query.patterns.words import written_patterns
+from headwater.query.operators.pattern.drawing import as_dot, draw
+from headwater.query.operators.pattern.words import written_patterns
 from headwater.query.plan import Plan, compile_text
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
-from headwater.query.stores import stores_in_words
 from headwater.query.tree import Expression
-from headwater.query.useful import NOTHING
+from headwater.query.useful_rows import NOTHING
 from headwater.query.words import counted, duration_in_words, listed, region_in_words
 
 MOST_TOLD: Final = 5
@@ -240,8 +240,9 @@ def _shared(plan: Plan) -> str:
     by_kind: dict[str, list[QueryPlan]] = {}
     for query in plan.queries:
         by_kind.setdefault(query.kind, []).append(query)
-    for kind in sorted(by_kind):
-        entries += by_kind[kind][0].operator.shared_words(by_kind[kind])
+    for operator in get_args(AnyOperator):
+        if alike := by_kind.get(operator.kind):
+            entries += operator.shared_words(alike)
     entries.append(
         ("shapes", f"{len(plan.projections):,}: queries with the same columns are written out together")
     )

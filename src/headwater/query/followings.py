@@ -47,12 +47,12 @@ from headwater.model import (
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.log import log_from
 from headwater.query.chaining import as_stream, hand_on, read_together
-from headwater.query.checks.follow import events_schema
 from headwater.query.expressions import condition
 from headwater.query.merges import Merge
 from headwater.query.needs import needs_behind, parts_of, weak_in
 from headwater.query.operators import FollowOperator
-from headwater.query.shapes import Projection, column_of
+from headwater.query.operators.follow.check import events_schema
+from headwater.query.projections import Projection, column_of
 
 if TYPE_CHECKING:
     from headwater.query.groups import Group

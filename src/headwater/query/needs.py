@@ -37,7 +37,7 @@ from headwater.query.operators import (
     SelectOperator,
     SuppressOperator,
 )
-from headwater.query.shapes import Projection
+from headwater.query.projections import Projection
 from headwater.query.tree import Name
 from headwater.query.walk import columns_of
 

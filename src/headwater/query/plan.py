@@ -35,7 +35,6 @@ from headwater.model import (
 from headwater.query.bad_rows import BadRows, bad_updates
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
-from headwater.query.checks.patterns import unbounded
 from headwater.query.fingerprints import fingerprints
 from headwater.query.followings import Behind, can_stay_apart
 from headwater.query.groups import (
@@ -47,19 +46,20 @@ from headwater.query.groups import (
     make_store,
     store_of,
 )
-from headwater.query.history import MOST_HISTORY_US
-from headwater.query.kept import kept_columns
+from headwater.query.history_limit import MOST_HISTORY_US
+from headwater.query.lookback import window_us, windows_behind
 from headwater.query.merges import Merge, merge, merged_name
+from headwater.query.needed_columns import kept_columns
 from headwater.query.needs import inside_groups
 from headwater.query.operators import FollowOperator, PatternOperator
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.nearest.plan import parts_for
+from headwater.query.operators.pattern.check import unbounded
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
-from headwater.query.reach import window_us, windows_behind
-from headwater.query.shapes import Projection, project, shapes
+from headwater.query.projections import Projection, project, shapes
 from headwater.query.tree import Expression, Script
-from headwater.query.useful import useful_rows
+from headwater.query.useful_rows import useful_rows
 from headwater.query.zones import scattered, shared, spread, zone_keys, zone_of
 
 __all__ = [

@@ -13,10 +13,10 @@ from typing import Final
 
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
-from headwater.query.fence_text import fence_text
-from headwater.query.follow_text import follow_text
+from headwater.query.operators.fence.text import fence_text
+from headwater.query.operators.follow.text import follow_text
+from headwater.query.operators.predict.text import predict_text, suppress_text
 from headwater.query.parse import is_plain_name
-from headwater.query.predict_text import predict_text, suppress_text
 from headwater.query.tree import (
     Between,
     Binary,

@@ -21,11 +21,11 @@ from headwater.query.build import (
     sensors,
     stream,
 )
-from headwater.query.build_fence import fence
-from headwater.query.build_follow import follow
-from headwater.query.build_nearest import highest, nearest
-from headwater.query.build_patterns import match
-from headwater.query.build_predict import predict, suppress
+from headwater.query.operators.fence.build import fence
+from headwater.query.operators.follow.build import follow
+from headwater.query.operators.nearest.build import highest, nearest
+from headwater.query.operators.pattern.build import match
+from headwater.query.operators.predict.build import predict, suppress
 from headwater.query.parse import parse
 from headwater.query.printer import show
 

@@ -8,7 +8,7 @@ import pytest
 import headwater as hw
 from headwater.kernels.nearest.words import Emission
 from headwater.model import ColumnType, QueriesRefused
-from headwater.query.build_nearest import each_of, highest, lowest, nearest, points
+from headwater.query.operators.nearest.build import each_of, highest, lowest, nearest, points
 from headwater.query.parse import parse
 from headwater.query.printer import show
 

@@ -7,11 +7,11 @@ import pytest
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import ColumnType, PlaceColumns, PointsSchema, QueriesRefused, QueryError
 from headwater.query.build import script, stream
-from headwater.query.build_nearest import each_of, highest, nearest, points
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.fingerprints import fingerprints
 from headwater.query.limits import LONGEST_US
+from headwater.query.operators.nearest.build import each_of, highest, nearest, points
 from headwater.query.operators.nearest.operator import NearestOperator
 
 STREAMS = (

@@ -8,9 +8,9 @@ from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, QueriesRefused, QueryError
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
-from headwater.query.checks.patterns import unbounded
 from headwater.query.expressions import ExprType
 from headwater.query.limits import LONGEST_US
+from headwater.query.operators.pattern.check import unbounded
 from headwater.query.operators.pattern.operator import PatternOperator
 
 WEATHER = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, line BIGINT, temperature DOUBLE, open BOOLEAN);\n"

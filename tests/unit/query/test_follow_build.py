@@ -7,7 +7,7 @@ import pytest
 
 import headwater as hw
 from headwater.model import QueriesRefused
-from headwater.query.build_follow import follow
+from headwater.query.operators.follow.build import follow
 from headwater.query.parse import parse
 from headwater.query.printer import show
 from headwater.query.tree import Quantity, Unit

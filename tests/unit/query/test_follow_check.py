@@ -7,13 +7,13 @@ import pytest
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
 from headwater.query.build import correlate, script, select, stream
-from headwater.query.build_follow import follow
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
-from headwater.query.checks.follow import events_schema
+from headwater.query.lookback import heartbeat_us, windows_behind
 from headwater.query.operators import NearestOperator
+from headwater.query.operators.follow.build import follow
+from headwater.query.operators.follow.check import events_schema
 from headwater.query.operators.follow.operator import FollowOperator
-from headwater.query.reach import heartbeat_us, windows_behind
 from headwater.query.tree import Binary, Literal, Name
 
 STREAMS = (

@@ -7,7 +7,7 @@ import pytest
 import headwater as hw
 from headwater.model import QueriesRefused
 from headwater.query.build import script
-from headwater.query.given import script_of
+from headwater.query.python_input import script_of
 
 CARS = hw.stream("cars", {"id": "STRING", "at": "TIMESTAMP", "x": "DOUBLE"}, time="at", key="id")
 FAST = hw.select("fast", "cars", where="x > 3")

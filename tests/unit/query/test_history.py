@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from headwater.model import SECOND, QueriesRefused
-from headwater.query.history import MOST_HISTORY_US, most_history_us
+from headwater.query.history_limit import MOST_HISTORY_US, most_history_us
 from headwater.query.plan import compile_text
 
 TEXT = """

@@ -5,8 +5,7 @@ import pytest
 from headwater.model import ColumnType
 from headwater.query.checks.complaints import Complaints
 from headwater.query.expressions import ExprType
-from headwater.query.parse import parse_expression
-from headwater.query.patterns.terms import (
+from headwater.query.operators.pattern.terms import (
     MOST_OFFSET,
     AggregateTerm,
     ClassifierTerm,
@@ -17,6 +16,7 @@ from headwater.query.patterns.terms import (
     Where,
     lower,
 )
+from headwater.query.parse import parse_expression
 from headwater.query.printer import show
 
 COLUMNS = {

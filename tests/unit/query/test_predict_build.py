@@ -8,7 +8,7 @@ import pytest
 import headwater as hw
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import QueriesRefused
-from headwater.query.build_predict import predict, suppress, suppressing
+from headwater.query.operators.predict.build import predict, suppress, suppressing
 from headwater.query.parse import parse
 from headwater.query.printer import show
 from headwater.query.tree import Quantity, Unit

@@ -9,11 +9,11 @@ from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError, StreamSchema
 from headwater.query.build import script, stream
-from headwater.query.build_predict import predict, suppress, suppressing
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
-from headwater.query.checks.predict import pieces_of
 from headwater.query.operators.contract import Demand
+from headwater.query.operators.predict.build import predict, suppress, suppressing
+from headwater.query.operators.predict.check import pieces_of
 from headwater.query.operators.predict.operator import PredictOperator
 from headwater.query.operators.predict.plan import alias_columns, make_predict_query
 from headwater.query.operators.suppress.operator import SuppressOperator

@@ -21,7 +21,7 @@ from headwater.model import (
 from headwater.query.expressions import condition
 from headwater.query.plan import Plan, compile_text
 from headwater.query.printer import show
-from headwater.query.useful import join_intervals
+from headwater.query.useful_rows import join_intervals
 from tests.unit.query.plans import PLANE, WEATHER, correlate, some_queries
 
 

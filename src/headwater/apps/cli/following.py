@@ -41,8 +41,8 @@ from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.state_notes import StateNotes
 from headwater.hosts.spark.told import ZoneTold, table_of
 from headwater.model import Rows
+from headwater.query.event_stores import stores_of
 from headwater.query.plan import Plan, compile_text, refuse_unbounded
-from headwater.query.stores import stores_of
 
 POLL_SECONDS = 0.5
 

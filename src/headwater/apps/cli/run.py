@@ -247,7 +247,7 @@ def _run_to_the_end(
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary, buffers_of
-    from headwater.query.stores import stores_of
+    from headwater.query.event_stores import stores_of
 
     plan = asked.plan
     files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)

@@ -28,7 +28,7 @@ from headwater.model import (
 
 if TYPE_CHECKING:
     from headwater.query.operators import PatternOperator
-    from headwater.query.patterns.why import Why
+    from headwater.query.operators.pattern.why import Why
     from headwater.query.plan import Plan
     from headwater.query.planned import QueryPlan
 
@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Say why a pattern did not match."""
     from headwater.apps.cli.run import read_inputs
-    from headwater.query.patterns.why import Why
-    from headwater.query.patterns.words import written_patterns
+    from headwater.query.operators.pattern.why import Why
+    from headwater.query.operators.pattern.words import written_patterns
     from headwater.query.plan import compile_text
 
     at = _instant(arguments.at)

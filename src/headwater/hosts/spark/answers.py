@@ -31,9 +31,9 @@ from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
 from headwater.query.build_pieces import Duration
-from headwater.query.given import Queries, script_of
-from headwater.query.history import MOST_HISTORY_US, most_history_us
+from headwater.query.history_limit import MOST_HISTORY_US, most_history_us
 from headwater.query.plan import Plan, compile_script, compile_text, refuse_unbounded
+from headwater.query.python_input import Queries, script_of
 from headwater.query.zones import default_zones
 
 _SPARK_TYPES: dict[ColumnType, T.DataType] = {

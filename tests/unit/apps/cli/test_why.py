@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main
-from headwater.query.patterns import why as wording
+from headwater.query.operators.pattern import why as wording
 
 STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, t DOUBLE, h DOUBLE, n BIGINT);\n"
 FIRE = """PARTITION BY station PATTERN (A B+ C) WITHIN 6 SECONDS

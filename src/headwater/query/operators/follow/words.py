@@ -7,11 +7,11 @@ from typing import Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
+from headwater.query.lookback import history_us
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.follow.operator import FollowOperator
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
-from headwater.query.reach import history_us
 from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
 
 INDEX_BYTES: Final = 6

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Terms know expressions, and expressions know the bounds of the language.
-    from headwater.query.patterns.terms import Lowered
+    from headwater.query.operators.pattern.terms import Lowered
 
 MOST_ELEMENTS: Final = 1000
 """Elements of a pattern, quantifiers written out."""
@@ -77,7 +77,7 @@ class PatternOperator(Operator):
 
     def useful_rows(self, where: Expression | None) -> Expression | None:
         """Rows that it does not pass over unseen."""
-        from headwater.query.patterns.passing import wanted_rows
+        from headwater.query.operators.pattern.ignorable_rows import wanted_rows
 
         return wanted_rows(self, where)
 
@@ -85,7 +85,7 @@ class PatternOperator(Operator):
         self, source: StreamSchema, sources: Sequence[str], where: Expression | None
     ) -> Iterator[Demand]:
         """Those columns that make a difference to a match, of rows that it does not pass over unseen."""
-        from headwater.query.patterns.lowering import needed_columns
+        from headwater.query.operators.pattern.lowering import needed_columns
 
         yield Demand(self.useful_rows(where), frozenset(needed_columns(self, source)))
 

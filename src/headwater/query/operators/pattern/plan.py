@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from headwater.kernels.pattern import PatternKernel
 from headwater.query.operators.contract import KernelPlace
+from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.lowering import make_query
 from headwater.query.planned import QueryPlan
 from headwater.query.row_conditions import RowConditions
 

@@ -1,28 +1,64 @@
-"""MATCH_RECOGNIZE in words, for people who read plans."""
+"""A MATCH_RECOGNIZE in words, for people who read plans: what is matched, where it is decided, what bounds it, what is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from headwater.kernels.pattern.lanes import EMPTY_RECORD_BYTES
+from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
+from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
+from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.model import StreamSchema
 from headwater.query.operators.contract import Entry, Explained, Words
+from headwater.query.operators.pattern.check import unbounded
+from headwater.query.operators.pattern.check_shape import has_no_end
+from headwater.query.operators.pattern.drawing import as_text, draw
+from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.drawing import as_text, draw
-from headwater.query.patterns.words import (
-    all_conditions,
-    answers_in_words,
-    bounds_in_words,
-    condition_key,
-    conditions_in_words,
-    decisions_in_words,
-    family_in_words,
-    state_in_words,
-    times_in_words,
-    written_patterns,
-    zones_in_words,
-)
+from headwater.query.operators.pattern.programs import looks_at_one_row
+from headwater.query.operators.pattern.terms import Lowered
+from headwater.query.parse import parse
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
-from headwater.query.tree import MatchRecognize
+from headwater.query.tree import CreateQuery, MatchRecognize
+from headwater.query.tree.patterns import Choice, Edge, Empty, Loop, Never, Pattern, Variable
+from headwater.query.walk import every_pattern, patterns_in
+from headwater.query.words import aligned, counted, duration_in_words, size_in_words
+
+EVERY_ROW: Final = "every row"
+IN_COLUMNS: Final = "in columns, once for all queries that ask the same"
+IN_SCAN: Final = "in the scan, row by row, because other rows of the match are looked at"
+
+_ANSWERS: Final = {
+    RowsPerMatch.ONE: "one row for each match",
+    RowsPerMatch.ALL_SHOW_EMPTY: "every row of each match; an empty match is the row where it is",
+    RowsPerMatch.ALL_OMIT_EMPTY: "every row of each match, nothing of empty ones",
+    RowsPerMatch.ALL_WITH_UNMATCHED: "every row of each match, and the rows that belong to none",
+}
+_SKIPS: Final = {
+    SkipTo.PAST_LAST_ROW: "behind its last row",
+    SkipTo.NEXT_ROW: "at the row behind its first",
+    SkipTo.FIRST: "at its first row of",
+    SkipTo.LAST: "at its last row of",
+}
+_DROPS: Final = {
+    SkipTo.PAST_LAST_ROW: "up to its last row",
+    SkipTo.NEXT_ROW: "up to its first row",
+    SkipTo.FIRST: "before its first row of",
+    SkipTo.LAST: "before its last row of",
+}
+_MODES: Final = {
+    Mode.UNRESTRICTED: "every combination of one row for each element, in order",
+    Mode.FIRST: "one sequence at a time, of the earliest row for each element",
+    Mode.RECENT: "one sequence at a time, of the latest row for each element",
+}
+
+
+_WHOLE: Final = "by its name: without PARTITION BY all rows that it can use meet in this one zone"
+_GATHERED: Final = (
+    "by its name: other operators read its answers, so all its partitions meet in this one zone"
+)
 
 
 def words(asked: PatternOperator, explained: Explained) -> Words:
@@ -70,5 +106,185 @@ def _asks(asked: PatternOperator, written: MatchRecognize) -> list[Entry]:
     return [*entries, ("bounded by", bounds_in_words(asked)), ("answers", [answers_in_words(asked)])]
 
 
-_WHOLE = "by its name: without PARTITION BY all rows that it can use meet in this one zone"
-_GATHERED = "by its name: other operators read its answers, so all its partitions meet in this one zone"
+def written_patterns(text: str) -> dict[str, MatchRecognize]:
+    """The MATCH_RECOGNIZE of every query of a text that has one, as written."""
+    queries = (statement for statement in parse(text)[0].statements if isinstance(statement, CreateQuery))
+    return {
+        query.name: query.select.operator
+        for query in queries
+        if isinstance(query.select.operator, MatchRecognize)
+    }
+
+
+def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
+    """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
+    defined = {definition.name: show(definition.condition) for definition in written.define}
+    return (*(defined[name] for name, _ in asked.define), *_untils(written))
+
+
+def all_conditions(asked: PatternOperator) -> tuple[Lowered, ...]:
+    """The same, taken apart."""
+    return (*(lowered for _, lowered in asked.define), *asked.untils)
+
+
+def condition_key(lowered: Lowered) -> str:
+    """Equal for conditions that are worked out once: those of one key in columns."""
+    return repr((lowered.expression, lowered.terms))
+
+
+def conditions_in_words(asked: PatternOperator, written: MatchRecognize) -> list[str]:
+    """Each variable with its condition, and those of UNTIL."""
+    texts = dict(zip((name for name, _ in asked.define), condition_texts(asked, written), strict=False))
+    told = [(name, texts.get(name, EVERY_ROW)) for name in asked.variables]
+    return aligned([*told, *(("UNTIL", until) for until in _untils(written))])
+
+
+def decisions_in_words(asked: PatternOperator) -> list[str]:
+    """Where conditions are decided."""
+    names = [*(name for name, _ in asked.define), *("UNTIL" for _ in asked.untils)]
+    found: dict[str, list[str]] = {}
+    for name, condition in zip(names, all_conditions(asked), strict=True):
+        found.setdefault(IN_COLUMNS if looks_at_one_row(condition) else IN_SCAN, []).append(name)
+    return [f"{', '.join(dict.fromkeys(names))} {where}" for where, names in found.items()]
+
+
+def family_in_words(asked: PatternOperator) -> list[str]:
+    """Which matches there are, and where the search goes on after one."""
+    if asked.mode is not None:
+        told = f"MODE {asked.mode.value}: {_MODES[asked.mode]}, as a sensor node does it"
+        chosen = f", one of those that a row completes is chosen (seed {asked.seed})"
+        return [told + chosen * (asked.seed is not None)]
+    if asked.every:
+        return ["MATCH EVERY: every way to bind rows to the elements", *_drops(asked)]
+    return [
+        "at each row where one can begin at most one, the preferred",
+        f"after one the search goes on {_SKIPS[asked.skip]}{_skipped_to(asked)}",
+    ]
+
+
+def answers_in_words(asked: PatternOperator) -> str:
+    """What is told of a match."""
+    timeouts = "; partial matches that ran out of time as well, marked by timed_out" * asked.timeouts
+    return _ANSWERS[asked.rows] + timeouts
+
+
+def times_in_words(asked: PatternOperator) -> str | None:
+    """How long a match may take; None: as long as it likes."""
+    parts = []
+    if asked.within_us is not None:
+        parts.append(f"from the first row to the last at most {duration_in_words(asked.within_us)}")
+    if asked.between_us is not None:
+        parts.append(f"from each row to the next at most {duration_in_words(asked.between_us)}")
+    return ", ".join(parts) or None
+
+
+def bounds_in_words(asked: PatternOperator) -> list[str]:
+    """What keeps the state from growing."""
+    if asked.mode is not None:
+        return [f"HOLD: {counted(asked.hold, 'event')} a partition; what has no room is given up and counted"]
+    if unbounded(asked):
+        return ["nothing bounds it: only bounded input, see unbounded-pattern"]
+    told = []
+    if asked.within_us is not None:
+        told.append(
+            f"WITHIN: nothing is open for longer than {duration_in_words(asked.within_us)} behind its first row"
+        )
+    if asked.between_us is not None:
+        told.append(
+            f"WITHIN … BETWEEN ROWS: nothing waits for longer than {duration_in_words(asked.between_us)}"
+        )
+    if asked.limit is not None and asked.every:
+        told.append(
+            f"LIMIT: of each partition {asked.limit:,} at a time; above that the oldest are given up and counted"
+        )
+    elif asked.limit is not None:
+        told.append(f"LIMIT: an attempt over more than {counted(asked.limit, 'row')} is given up and counted")
+    if asked.forget_us is not None:
+        told.append(
+            f"FORGET: a partition ends when it is silent for longer than {duration_in_words(asked.forget_us)}"
+        )
+    if not has_no_end(asked.pattern):
+        told.append(f"its length: a match has at most {counted(_longest(asked.pattern), 'row')}")
+    return told
+
+
+def state_in_words(asked: PatternOperator, source: StreamSchema, columns: Iterable[str]) -> list[str]:
+    """What is remembered, and how much that is."""
+    if asked.mode is not None:
+        return [
+            f"a window of {counted(asked.hold, 'event')} for each partition",
+            *_kept_for_ever(asked, source),
+        ]
+    query = make_query("", "", 0, None, asked, source)
+    memory = query.recall.memory
+    row = sum(source.types[name].dtype.itemsize for name in columns)
+    thread = 8 * (MEMORY + len(memory.whole) + len(memory.double))
+    kept = "the rows from the beginning of the oldest open attempt on"
+    if asked.within_us is not None:
+        kept = f"at most the rows of the last {duration_in_words(asked.within_us)}"
+    elif not has_no_end(asked.pattern):
+        kept = f"at most {counted(_longest(asked.pattern), 'row')}"
+    before, behind = -query.shifts[0], query.shifts[1]
+    told = [f"of each partition {kept}: {size_in_words(row)} a row, once for all queries that cut it alike"]
+    if before:
+        told.append(f"and {counted(before, 'row')} before them, for PREV")
+    if behind:
+        told.append(f"a row is decided when the next {counted(behind, 'row')} are there, for NEXT")
+    told.append(
+        f"{size_in_words(thread)} for each partial match, {size_in_words(8 * NODE_COLUMNS)} for each row it binds"
+    )
+    return [*told, *_kept_for_ever(asked, source)]
+
+
+def _kept_for_ever(asked: PatternOperator, source: StreamSchema) -> list[str]:
+    """What stays of a partition in which nothing is open."""
+    query = make_query("", "", 0, None, asked, source)
+    reasons = {
+        "PREV": query.shifts[0] < 0,
+        "MATCH_NUMBER": query.is_numbered,
+        "^": any(isinstance(part, Edge) and not part.end for part in every_pattern(asked.pattern)),
+        "CHOOSE ONE": asked.seed is not None,
+    }
+    said = [word for word, is_there in reasons.items() if is_there]
+    if not said:
+        return ["nothing of a partition in which nothing is open"]
+    until = (
+        "" if asked.forget_us is None else f", until it is silent for {duration_in_words(asked.forget_us)}"
+    )
+    size = EMPTY_RECORD_BYTES + MATCH_NUMBER_BYTES * query.is_numbered
+    return [f"of every partition {size_in_words(size)} and its key for {', '.join(said)}{until}"]
+
+
+def zones_in_words(zones: int, partition: tuple[str, ...]) -> str:
+    """For a query that is spread."""
+    return f"all {zones} (from 0), by {', '.join(partition)}: each partition lives whole in one of them"
+
+
+def _untils(written: MatchRecognize) -> list[str]:
+    loops = (part for part in every_pattern(written.pattern) if isinstance(part, Loop))
+    return [show(loop.until) for loop in loops if loop.until is not None]
+
+
+def _skipped_to(asked: PatternOperator) -> str:
+    return f" {' or '.join(asked.skip_to)}" if asked.skip in (SkipTo.FIRST, SkipTo.LAST) else ""
+
+
+def _drops(asked: PatternOperator) -> list[str]:
+    if asked.skip is SkipTo.NOWHERE:
+        return ["a match ends no other attempt"]
+    return [f"a match ends the other attempts that began {_DROPS[asked.skip]}{_skipped_to(asked)}"]
+
+
+def _longest(pattern: Pattern) -> int:
+    """How many rows a match can have, for patterns that have an end."""
+    match pattern:
+        case Variable():
+            return 1
+        case Never() | Edge() | Empty():
+            return 0
+        case Choice():
+            return max(map(_longest, pattern.choices))
+        case Loop():
+            return (pattern.most or 0) * _longest(pattern.pattern)
+        case _:
+            return sum(map(_longest, patterns_in(pattern)))

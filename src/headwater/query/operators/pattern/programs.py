@@ -21,7 +21,7 @@ from headwater.model import ColumnType
 from headwater.query.expressions import ExprType, evaluate, type_of
 from headwater.query.expressions.functions import FUNCTIONS
 from headwater.query.expressions.kinds import COMPARISONS, binary_type, common_type, literal_type
-from headwater.query.patterns.terms import AggregateTerm, Lowered, MatchNumberTerm, RowTerm, Term
+from headwater.query.operators.pattern.terms import AggregateTerm, Lowered, MatchNumberTerm, RowTerm, Term
 from headwater.query.tree import (
     Between,
     Binary,

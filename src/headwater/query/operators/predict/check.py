@@ -10,9 +10,9 @@ from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import Span, StreamSchema
 from headwater.query.answer_columns import RESERVED
 from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.predict_conditions import Condition, Lowering
 from headwater.query.checks.streams import duration_us
 from headwater.query.limits import MOST_DIMENSIONS
+from headwater.query.operators.predict.check_conditions import Condition, Lowering
 from headwater.query.operators.predict.operator import MOST_ALIASES, MOST_PIECES, MOST_STORED, PredictOperator
 from headwater.query.tree import Predict, Quantity
 

@@ -14,6 +14,7 @@ from headwater.model import Span
 from headwater.query.answer_columns import STAMPS, Columns
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.checks.complaints import Complaints
+from headwater.query.lookback import heartbeat_us
 from headwater.query.operators import (
     AnyOperator,
     FollowOperator,
@@ -21,7 +22,6 @@ from headwater.query.operators import (
     PatternOperator,
     PredictOperator,
 )
-from headwater.query.reach import heartbeat_us
 from headwater.query.tree import (
     CreateQuery,
     Expression,

@@ -16,10 +16,10 @@ from headwater.kernels.predict.words import Comparator
 from headwater.model import StreamSchema
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.expressions import constant, type_of
-from headwater.query.checks.predict_subjects import Of, Subject, Subjects, is_constant, said_as
-from headwater.query.checks.suppress import PLAIN_NUMBER, why_no_meters
+from headwater.query.checks.places import PLAIN_NUMBER, why_no_meters
 from headwater.query.checks.updates import check_updates, dimensions_in
 from headwater.query.expressions import ExprType
+from headwater.query.operators.predict.check_subjects import Of, Subject, Subjects, is_constant, said_as
 from headwater.query.tree import Between, Binary, Expression, Name, Predict, Quantity, Unary
 from headwater.query.walk import every_part
 

@@ -16,8 +16,8 @@ from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
 from headwater.model import StreamSchema
 from headwater.query.expressions import ExprType, condition, evaluate
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.programs import Compiler, looks_at_one_row, value_of
-from headwater.query.patterns.terms import (
+from headwater.query.operators.pattern.programs import Compiler, looks_at_one_row, value_of
+from headwater.query.operators.pattern.terms import (
     AggregateTerm,
     ClassifierTerm,
     Lowered,

@@ -10,8 +10,10 @@ from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema, format_duration
 from headwater.query.answer_columns import RESERVED
 from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.pattern_modes import check_mode
-from headwater.query.checks.pattern_shapes import (
+from headwater.query.checks.streams import duration_us, forget_us
+from headwater.query.expressions import ExprType
+from headwater.query.operators.pattern.check_modes import check_mode
+from headwater.query.operators.pattern.check_shape import (
     beginnings,
     bound_variables,
     check_shape,
@@ -19,11 +21,9 @@ from headwater.query.checks.pattern_shapes import (
     has_no_end,
     variables_of,
 )
-from headwater.query.checks.streams import duration_us, forget_us
-from headwater.query.expressions import ExprType
 from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOperator
-from headwater.query.patterns.programs import looks_at_one_row, untranslatable
-from headwater.query.patterns.terms import Lowered, Place, Where, lower
+from headwater.query.operators.pattern.programs import looks_at_one_row, untranslatable
+from headwater.query.operators.pattern.terms import Lowered, Place, Where, lower
 from headwater.query.tree import Call, Expression, MatchRecognize, Quantity
 from headwater.query.tree.patterns import Column, Exclusion, Loop, Variable
 from headwater.query.walk import every_pattern

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from headwater.kernels.fence.words import UNLESS_SAID, Detect
 from headwater.model import FencesSchema, Span, StreamSchema
-from headwater.query.checks.around import check_shape, radius_and_box
 from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.follow import NO_PLACE, kind_of_place
+from headwater.query.checks.places import NO_PLACE, kind_of_place
+from headwater.query.checks.region_options import check_shape, radius_and_box
 from headwater.query.checks.selects import check_where
 from headwater.query.checks.streams import forget_us
 from headwater.query.limits import FORGET_US

@@ -12,7 +12,7 @@ from headwater.query.build_pieces import Duration, refused
 from headwater.query.catalogue import Catalogue
 from headwater.query.check import check as check_script
 from headwater.query.explain import explain as explain_plan
-from headwater.query.history import most_history_us
+from headwater.query.history_limit import most_history_us
 from headwater.query.plan import Plan, compile_script
 from headwater.query.printer import show
 from headwater.query.tree import Script, Statement

@@ -17,8 +17,8 @@ from headwater.model import Column, ColumnType, Rows, StreamSchema
 from headwater.query.checks.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.programs import is_under_test, value_of
-from headwater.query.patterns.terms import (
+from headwater.query.operators.pattern.programs import is_under_test, value_of
+from headwater.query.operators.pattern.terms import (
     AGGREGATES,
     LOGICAL,
     PHYSICAL,

@@ -8,6 +8,7 @@ from typing import Final
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span, StreamSchema
 from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checks.places import PLAIN_NUMBER, why_no_meters
 from headwater.query.checks.streams import duration_us, forget_us, length_m
 from headwater.query.limits import MOST_DIMENSIONS
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
@@ -174,19 +175,3 @@ class _Checker:
 
     def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
         self.complaints.refuse(code, message, span, *advice)
-
-
-PLAIN_NUMBER: Final = "write a plain number, in the unit of the columns"
-
-
-def why_no_meters(schema: StreamSchema, dimensions: list[str]) -> str | None:
-    """Why a bound on these columns cannot be in metres; None: it can, they are the PLACE of a plane."""
-    place = schema.place
-    if place is None:
-        return f"'{schema.name}' has no PLACE"
-    others = [name for name in dimensions if name not in (place.x, place.y)]
-    if others:
-        return f"'{others[0]}' is no column of the PLACE"
-    if place.geographic:
-        return f"the PLACE of '{schema.name}' is in degrees"
-    return None

@@ -28,9 +28,9 @@ from headwater.kernels.pattern.trace import (
 )
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
 from headwater.query.expressions import ExprType
+from headwater.query.operators.pattern.condition_values import Seeing, as_node
+from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.patterns.lowering import make_query
-from headwater.query.patterns.seeing import Seeing, as_node
 from headwater.query.printer import show
 from headwater.query.tree import MatchRecognize
 from headwater.query.tree.patterns import Skip

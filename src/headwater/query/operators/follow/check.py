@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, Span, StreamSchema
 from headwater.query.answer_columns import STAMPS
-from headwater.query.checks.around import check_shape, radius_and_box
 from headwater.query.checks.complaints import Complaints
+from headwater.query.checks.places import NO_PLACE, kind_of_place
+from headwater.query.checks.region_options import check_shape, radius_and_box
 from headwater.query.checks.selects import check_where
 from headwater.query.checks.streams import duration_us, length_m
 from headwater.query.limits import FORGET_US
@@ -20,12 +21,6 @@ from headwater.query.tree import Follow, Quantity
 
 SOURCE: Final = "source"
 """The column that says of which source an event is, where there are several."""
-
-NO_PLACE: Final = (
-    "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream",
-    "a query has the place of what it reads if it selects both columns under their names",
-)
-"""What to do about a missing place."""
 
 
 class Events(NamedTuple):
@@ -300,11 +295,6 @@ class _Checker:
 
     def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
         self.complaints.refuse(code, message, span, *advice)
-
-
-def kind_of_place(schema: StreamSchema) -> str:
-    """In words."""
-    return "in degrees" if schema.place and schema.place.geographic else "in a plane"
 
 
 def _key_type(schema: StreamSchema) -> ColumnType | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Region, Span, StreamSchema
 from headwater.query.answer_columns import RESERVED, Columns
-from headwater.query.checks.clauses import attribute_of, check_clauses
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.regions import check_region
 from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.operators.correlate.check_clauses import attribute_of, check_clauses
 from headwater.query.operators.correlate.operator import (
     LIMIT_PER_ROW,
     MOST_READINGS,
