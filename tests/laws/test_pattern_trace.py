@@ -15,7 +15,7 @@ from headwater.query.build import script, stream
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.why import Why
-from headwater.query.operators.pattern.words import written_patterns
+from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.plan import compile_script
 from headwater.query.tree import CreateQuery, MatchRecognize, Select
 from headwater.query.tree.patterns import Skip

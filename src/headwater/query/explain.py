@@ -22,7 +22,7 @@ from headwater.query.operators.contract import Entry, Explained
 from headwater.query.operators.fence.words import fences_in_words
 from headwater.query.operators.nearest.words import points_in_words
 from headwater.query.operators.pattern.drawing import as_dot, draw
-from headwater.query.operators.pattern.words import written_patterns
+from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.plan import Plan, compile_text
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show

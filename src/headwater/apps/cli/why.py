@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Say why a pattern did not match."""
     from headwater.apps.cli.run import read_inputs
     from headwater.query.operators.pattern.why import Why
-    from headwater.query.operators.pattern.words import written_patterns
+    from headwater.query.operators.pattern.written import written_patterns
     from headwater.query.plan import compile_text
 
     at = _instant(arguments.at)

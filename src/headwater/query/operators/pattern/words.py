@@ -18,15 +18,19 @@ from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row
 from headwater.query.operators.pattern.terms import Lowered
-from headwater.query.parse import parse
+from headwater.query.operators.pattern.written import (
+    EVERY_ROW,
+    condition_texts,
+    until_texts,
+    written_patterns,
+)
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, MatchRecognize
+from headwater.query.tree import MatchRecognize
 from headwater.query.tree.patterns import Choice, Edge, Empty, Loop, Never, Pattern, Variable
 from headwater.query.walk import every_pattern, patterns_in
 from headwater.query.words import aligned, counted, duration_in_words, size_in_words
 
-EVERY_ROW: Final = "every row"
 IN_COLUMNS: Final = "in columns, once for all queries that ask the same"
 IN_SCAN: Final = "in the scan, row by row, because other rows of the match are looked at"
 
@@ -106,22 +110,6 @@ def _asks(asked: PatternOperator, written: MatchRecognize) -> list[Entry]:
     return [*entries, ("bounded by", bounds_in_words(asked)), ("answers", [answers_in_words(asked)])]
 
 
-def written_patterns(text: str) -> dict[str, MatchRecognize]:
-    """The MATCH_RECOGNIZE of every query of a text that has one, as written."""
-    queries = (statement for statement in parse(text)[0].statements if isinstance(statement, CreateQuery))
-    return {
-        query.name: query.select.operator
-        for query in queries
-        if isinstance(query.select.operator, MatchRecognize)
-    }
-
-
-def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
-    """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
-    defined = {definition.name: show(definition.condition) for definition in written.define}
-    return (*(defined[name] for name, _ in asked.define), *_untils(written))
-
-
 def all_conditions(asked: PatternOperator) -> tuple[Lowered, ...]:
     """The same, taken apart."""
     return (*(lowered for _, lowered in asked.define), *asked.untils)
@@ -136,7 +124,7 @@ def conditions_in_words(asked: PatternOperator, written: MatchRecognize) -> list
     """Each variable with its condition, and those of UNTIL."""
     texts = dict(zip((name for name, _ in asked.define), condition_texts(asked, written), strict=False))
     told = [(name, texts.get(name, EVERY_ROW)) for name in asked.variables]
-    return aligned([*told, *(("UNTIL", until) for until in _untils(written))])
+    return aligned([*told, *(("UNTIL", until) for until in until_texts(written))])
 
 
 def decisions_in_words(asked: PatternOperator) -> list[str]:
@@ -258,11 +246,6 @@ def _kept_for_ever(asked: PatternOperator, source: StreamSchema) -> list[str]:
 def zones_in_words(zones: int, partition: tuple[str, ...]) -> str:
     """For a query that is spread."""
     return f"all {zones} (from 0), by {', '.join(partition)}: each partition lives whole in one of them"
-
-
-def _untils(written: MatchRecognize) -> list[str]:
-    loops = (part for part in every_pattern(written.pattern) if isinstance(part, Loop))
-    return [show(loop.until) for loop in loops if loop.until is not None]
 
 
 def _skipped_to(asked: PatternOperator) -> str:

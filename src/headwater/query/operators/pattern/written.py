@@ -1,0 +1,35 @@
+"""A pattern as somebody wrote it: a plan has its conditions taken apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.parse import parse
+from headwater.query.printer import show
+from headwater.query.tree import CreateQuery, MatchRecognize
+from headwater.query.tree.patterns import Loop
+from headwater.query.walk import every_pattern
+
+EVERY_ROW: Final = "every row"
+
+
+def written_patterns(text: str) -> dict[str, MatchRecognize]:
+    """The MATCH_RECOGNIZE of every query of a text that has one, as written."""
+    queries = (statement for statement in parse(text)[0].statements if isinstance(statement, CreateQuery))
+    return {
+        query.name: query.select.operator
+        for query in queries
+        if isinstance(query.select.operator, MatchRecognize)
+    }
+
+
+def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
+    """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
+    defined = {definition.name: show(definition.condition) for definition in written.define}
+    return (*(defined[name] for name, _ in asked.define), *until_texts(written))
+
+
+def until_texts(written: MatchRecognize) -> list[str]:
+    loops = (part for part in every_pattern(written.pattern) if isinstance(part, Loop))
+    return [show(loop.until) for loop in loops if loop.until is not None]
