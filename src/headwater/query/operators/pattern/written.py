@@ -31,5 +31,6 @@ def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[st
 
 
 def until_texts(written: MatchRecognize) -> list[str]:
+    """The conditions of UNTIL, outermost first, left to right."""
     loops = (part for part in every_pattern(written.pattern) if isinstance(part, Loop))
     return [show(loop.until) for loop in loops if loop.until is not None]
