@@ -14,11 +14,11 @@ from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.operators.pattern.tree import Skip
 from headwater.query.operators.pattern.why import Why
 from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.plan import compile_script
 from headwater.query.tree import CreateQuery, MatchRecognize, Select
-from headwater.query.tree.patterns import Skip
 from tests.laws.pattern_worlds import SCHEMA, as_rows, event_patterns, preferred_patterns, row_lists
 
 STREAM = stream(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from headwater.model import FencesSchema, PointsSchema, StreamSchema
 from headwater.query.answer_columns import Columns, SelectList
-from headwater.query.operators import AnyOperator
+from headwater.query.operators.union import AnyOperator
 from headwater.query.tree import CreateFences, CreatePoints, CreateQuery, CreateStream, Expression
 
 

@@ -36,7 +36,6 @@ from headwater.query.checks.selects import check_select_list, check_where
 from headwater.query.checks.sources import Created, is_hidden, sources_of, spans_of, what_it_is
 from headwater.query.checks.streams import check_stream
 from headwater.query.history_limit import MOST_HISTORY_US, check_history
-from headwater.query.operators import AnyOperator, FenceOperator, FollowOperator, SelectOperator
 from headwater.query.operators.contract import Beside
 from headwater.query.operators.correlate.check import check_correlation
 from headwater.query.operators.fence.check import Fenced, check_fencing, is_roaming
@@ -46,9 +45,11 @@ from headwater.query.operators.follow.check import (
     events_schema,
 )
 from headwater.query.operators.nearest.check import check_neighbourhood
+from headwater.query.operators.nearest.tree import EachTarget
 from headwater.query.operators.pattern.check import check_recognition
 from headwater.query.operators.predict.check import check_prediction
 from headwater.query.operators.suppress.check import check_suppression
+from headwater.query.operators.union import AnyOperator, FenceOperator, FollowOperator, SelectOperator
 from headwater.query.parse import parse
 from headwater.query.syntax.tokens import MOST_ERRORS
 from headwater.query.tree import (
@@ -66,7 +67,6 @@ from headwater.query.tree import (
     Statement,
     Suppress,
 )
-from headwater.query.tree.nearest import EachTarget
 from headwater.query.written_out_chains import expand
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)

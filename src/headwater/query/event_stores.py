@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from headwater.model import HIGHEST, SECOND
 from headwater.query.lookback import history_us
-from headwater.query.operators import FollowOperator
 from headwater.query.operators.follow.words import event_bytes
+from headwater.query.operators.union import FollowOperator
 from headwater.query.plan import Plan
 from headwater.query.words import counted, history_in_words, listed, size_in_words
 

@@ -17,12 +17,12 @@ from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
 from headwater.query.groups import follow_name
 from headwater.query.key_memory import key_memory
-from headwater.query.operators import AnyOperator, FollowOperator, PatternOperator
 from headwater.query.operators.contract import Entry, Explained
 from headwater.query.operators.fence.words import fences_in_words
 from headwater.query.operators.nearest.words import points_in_words
 from headwater.query.operators.pattern.drawing import as_dot, draw
 from headwater.query.operators.pattern.written import written_patterns
+from headwater.query.operators.union import AnyOperator, FollowOperator, PatternOperator
 from headwater.query.plan import Plan, compile_text
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show

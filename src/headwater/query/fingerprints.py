@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from headwater.query.catalogue import Catalogue
-from headwater.query.operators import AnyOperator
+from headwater.query.operators.union import AnyOperator
 from headwater.query.printer import show
 
 

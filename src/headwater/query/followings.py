@@ -50,8 +50,8 @@ from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.expressions import condition
 from headwater.query.merges import Merge
 from headwater.query.needs import needs_behind, parts_of, weak_in
-from headwater.query.operators import FollowOperator
 from headwater.query.operators.follow.check import events_schema
+from headwater.query.operators.union import FollowOperator
 from headwater.query.projections import Projection, column_of
 
 if TYPE_CHECKING:

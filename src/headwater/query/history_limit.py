@@ -16,7 +16,7 @@ from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.checks.complaints import Complaints
 from headwater.query.checks.streams import duration_us
 from headwater.query.lookback import history_us, windows_behind
-from headwater.query.operators import FollowOperator
+from headwater.query.operators.union import FollowOperator
 from headwater.query.tree import Follow
 from headwater.query.words import history_in_words, without_a_hair
 

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.checks.updates import HEARTBEAT
-from headwater.query.operators import (
+from headwater.query.operators.union import (
     CorrelateOperator,
     FenceOperator,
     FollowOperator,

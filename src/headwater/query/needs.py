@@ -27,7 +27,7 @@ from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.select import SelectKernel
 from headwater.model import RowCondition, Rows
 from headwater.query.expressions import condition
-from headwater.query.operators import (
+from headwater.query.operators.union import (
     CorrelateOperator,
     FenceOperator,
     FollowOperator,

@@ -22,13 +22,13 @@ from lark.lexer import Lexer
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
+from headwater.query.operators.nearest.tree import Using
+from headwater.query.operators.pattern.tree import Pattern, Skip
 from headwater.query.syntax.leaves import too_deep
 from headwater.query.syntax.statement_rules import Rules
 from headwater.query.syntax.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
 from headwater.query.syntax.unexpected import Keywords, explain_unexpected
 from headwater.query.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
-from headwater.query.tree.nearest import Using
-from headwater.query.tree.patterns import Pattern, Skip
 from headwater.query.walk import depth_of
 
 _STARTS: Final = (

@@ -51,10 +51,10 @@ from headwater.query.lookback import window_us, windows_behind
 from headwater.query.merges import Merge, merge, merged_name
 from headwater.query.needed_columns import kept_columns
 from headwater.query.needs import inside_groups
-from headwater.query.operators import FollowOperator, PatternOperator
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.nearest.plan import parts_for
 from headwater.query.operators.pattern.check import unbounded
+from headwater.query.operators.union import FollowOperator, PatternOperator
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.projections import Projection, project, shapes

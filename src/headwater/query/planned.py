@@ -8,7 +8,7 @@ from headwater.kernels.fence.question import Fences
 from headwater.kernels.follow.words import Saving
 from headwater.kernels.nearest.question import Points
 from headwater.model import StreamSchema
-from headwater.query.operators import AnyOperator
+from headwater.query.operators.union import AnyOperator
 from headwater.query.tree import Expression
 from headwater.query.zones import zone_of
 

@@ -15,7 +15,27 @@ from headwater.kernels.pattern.words import Contiguity
 from headwater.model import format_instant
 from headwater.query.operators.fence.text import fence_text
 from headwater.query.operators.follow.text import follow_text
-from headwater.query.operators.predict.text import predict_text, suppress_text
+from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
+from headwater.query.operators.pattern.tree import (
+    Choice,
+    Column,
+    Definition,
+    Edge,
+    Empty,
+    Exclusion,
+    Loop,
+    Measure,
+    Never,
+    NodeMode,
+    Pattern,
+    Permutation,
+    Sequence,
+    Skip,
+    Subset,
+    Variable,
+)
+from headwater.query.operators.predict.text import predict_text
+from headwater.query.operators.suppress.text import suppress_text
 from headwater.query.parse import is_plain_name
 from headwater.query.tree import (
     Between,
@@ -52,25 +72,6 @@ from headwater.query.tree import (
     Suppress,
     Timestamp,
     Unary,
-)
-from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
-from headwater.query.tree.patterns import (
-    Choice,
-    Column,
-    Definition,
-    Edge,
-    Empty,
-    Exclusion,
-    Loop,
-    Measure,
-    Never,
-    NodeMode,
-    Pattern,
-    Permutation,
-    Sequence,
-    Skip,
-    Subset,
-    Variable,
 )
 
 # How tightly each kind of expression binds, from loose to tight; a part that binds looser than its place needs parentheses.

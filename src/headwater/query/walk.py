@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from headwater.query.operators.pattern.tree import Choice, Exclusion, Loop, Pattern, Permutation, Sequence
 from headwater.query.tree import (
     Between,
     Binary,
@@ -25,7 +26,6 @@ from headwater.query.tree import (
     Select,
     Unary,
 )
-from headwater.query.tree.patterns import Choice, Exclusion, Loop, Pattern, Permutation, Sequence
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

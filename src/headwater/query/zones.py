@@ -26,7 +26,7 @@ from typing import assert_never
 from zlib import crc32
 
 from headwater.query.catalogue import Catalogue, CheckedQuery
-from headwater.query.operators import (
+from headwater.query.operators.union import (
     CorrelateOperator,
     FenceOperator,
     FollowOperator,

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headwater.kernels.pattern.words import SkipTo
-from headwater.query.tree import patterns as tree
+from headwater.query.operators.pattern import tree
 from tests.laws.oracles.pattern_rows import (
     GIVEN_UP,
     SKIPPED_NOWHERE,

@@ -7,9 +7,9 @@ import pytest
 import headwater as hw
 from headwater.model import QueriesRefused
 from headwater.query.operators.pattern.build import match, pattern
+from headwater.query.operators.pattern.tree import Variable
 from headwater.query.parse import parse, parse_pattern
 from headwater.query.printer import show
-from headwater.query.tree.patterns import Variable
 
 
 def said(text: str):

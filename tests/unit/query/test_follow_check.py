@@ -10,10 +10,10 @@ from headwater.query.build import correlate, script, select, stream
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.lookback import heartbeat_us, windows_behind
-from headwater.query.operators import NearestOperator
 from headwater.query.operators.follow.build import follow
 from headwater.query.operators.follow.check import events_schema
 from headwater.query.operators.follow.operator import FollowOperator
+from headwater.query.operators.union import NearestOperator
 from headwater.query.tree import Binary, Literal, Name
 
 STREAMS = (

@@ -4,10 +4,10 @@ import pytest
 
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import ColumnType, QueryError, Span
+from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
 from headwater.query.parse import is_plain_name, parse, parse_using
 from headwater.query.printer import show
 from headwater.query.tree import ColumnDefinition, CreatePoints, Nearest, Quantity, Unit
-from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
 
 HOUR = Quantity(1, Unit.HOURS)
 WORDS = (

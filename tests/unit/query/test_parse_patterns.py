@@ -4,11 +4,7 @@ import pytest
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import QueryError, Span
-from headwater.query.parse import is_plain_name, parse, parse_expression, parse_pattern
-from headwater.query.printer import show
-from headwater.query.syntax.tokens import MAX_DEPTH
-from headwater.query.tree import Call, MatchRecognize, Name, Quantity, Scope, Star, Unit
-from headwater.query.tree.patterns import (
+from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
     Edge,
@@ -23,6 +19,10 @@ from headwater.query.tree.patterns import (
     Subset,
     Variable,
 )
+from headwater.query.parse import is_plain_name, parse, parse_expression, parse_pattern
+from headwater.query.printer import show
+from headwater.query.syntax.tokens import MAX_DEPTH
+from headwater.query.tree import Call, MatchRecognize, Name, Quantity, Scope, Star, Unit
 
 A, B, C = Variable("A"), Variable("B"), Variable("C")
 STRICT, RELAXED, ANY = Contiguity.STRICT, Contiguity.RELAXED, Contiguity.ANY

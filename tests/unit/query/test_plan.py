@@ -24,7 +24,7 @@ from headwater.model import (
     content_ids,
     strings,
 )
-from headwater.query.operators import CorrelateOperator
+from headwater.query.operators.union import CorrelateOperator
 from headwater.query.parse import parse
 from headwater.query.plan import compile_script, compile_text
 from headwater.query.planned import QueryPlan

@@ -8,7 +8,8 @@ import pytest
 import headwater as hw
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import QueriesRefused
-from headwater.query.operators.predict.build import predict, suppress, suppressing
+from headwater.query.operators.predict.build import predict
+from headwater.query.operators.suppress.build import suppress, suppressing
 from headwater.query.parse import parse
 from headwater.query.printer import show
 from headwater.query.tree import Quantity, Unit

@@ -12,10 +12,11 @@ from headwater.query.build import script, stream
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.check import check
 from headwater.query.operators.contract import Demand
-from headwater.query.operators.predict.build import predict, suppress, suppressing
+from headwater.query.operators.predict.build import predict
 from headwater.query.operators.predict.check import pieces_of
 from headwater.query.operators.predict.operator import PredictOperator
 from headwater.query.operators.predict.plan import alias_columns, make_predict_query
+from headwater.query.operators.suppress.build import suppress, suppressing
 from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.operators.suppress.plan import make_suppress_query
 

@@ -7,6 +7,8 @@ import pytest
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
+from headwater.query.operators.predict.tree import Alias
+from headwater.query.operators.suppress.tree import Dimension
 from headwater.query.parse import parse
 from headwater.query.printer import show
 from headwater.query.tree import (
@@ -21,7 +23,6 @@ from headwater.query.tree import (
     Suppress,
     Unit,
 )
-from headwater.query.tree.predict import Alias, Dimension
 
 
 def select(text: str) -> Select:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwater.apps.cli.usage import UsageError
 from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
-from headwater.query.operators import NearestOperator
+from headwater.query.operators.union import NearestOperator
 from headwater.query.plan import Plan
 
 

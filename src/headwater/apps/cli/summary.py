@@ -19,7 +19,7 @@ from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
 from headwater.query.event_stores import Stored, stored_in_words
-from headwater.query.operators import PredictOperator
+from headwater.query.operators.union import PredictOperator
 from headwater.query.plan import Plan
 from headwater.query.words import counted, size_in_words
 

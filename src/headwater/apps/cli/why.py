@@ -27,8 +27,8 @@ from headwater.model import (
 )
 
 if TYPE_CHECKING:
-    from headwater.query.operators import PatternOperator
     from headwater.query.operators.pattern.why import Why
+    from headwater.query.operators.union import PatternOperator
     from headwater.query.plan import Plan
     from headwater.query.planned import QueryPlan
 
@@ -113,7 +113,7 @@ def _instant(text: str | None) -> Instant | None:
 
 def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
     from headwater.query.checks.complaints import suggest
-    from headwater.query.operators import PatternOperator
+    from headwater.query.operators.union import PatternOperator
 
     patterns = [query.name for query in plan.queries if isinstance(query.operator, PatternOperator)]
     if name is None and len(patterns) == 1:

@@ -22,7 +22,7 @@ from headwater.model.operators import UNGROUPED
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.complaints import Complaints
-from headwater.query.operators import CorrelateOperator, SelectOperator
+from headwater.query.operators.union import CorrelateOperator, SelectOperator
 from headwater.query.parse import parse
 
 

@@ -14,7 +14,7 @@ from headwater.kernels.suppress.report import Samples, samples_of
 from headwater.model import DataError, LimitReached, Rows, join_rows
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
-from headwater.query.operators import SuppressOperator
+from headwater.query.operators.union import SuppressOperator
 from headwater.query.plan import Plan, make_plan
 from headwater.query.tree import Item, Name, Script, Select, Statement
 

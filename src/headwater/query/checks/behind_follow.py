@@ -15,7 +15,7 @@ from headwater.query.answer_columns import STAMPS, Columns
 from headwater.query.catalogue import CheckedQuery
 from headwater.query.checks.complaints import Complaints
 from headwater.query.lookback import heartbeat_us
-from headwater.query.operators import (
+from headwater.query.operators.union import (
     AnyOperator,
     FollowOperator,
     NearestOperator,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headwater.model import Span
 from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.operators.nearest.tree import EachTarget
 from headwater.query.tree import (
     CreateFences,
     CreatePoints,
@@ -17,7 +18,6 @@ from headwater.query.tree import (
     Nearest,
     Statement,
 )
-from headwater.query.tree.nearest import EachTarget
 
 
 @dataclass(frozen=True, slots=True)

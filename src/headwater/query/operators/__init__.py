@@ -1,34 +1,4 @@
-"""The operators of the language: a folder each, and one contract through which shared code asks them."""
+"""The operators of the language: a folder each, one contract through which shared code asks them, and the union of all.
 
-from headwater.query.operators.correlate.operator import CorrelateOperator
-from headwater.query.operators.fence.operator import FenceOperator
-from headwater.query.operators.follow.operator import FollowOperator
-from headwater.query.operators.nearest.operator import NearestOperator
-from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.operators.predict.operator import PredictOperator
-from headwater.query.operators.select.operator import SelectOperator
-from headwater.query.operators.suppress.operator import SuppressOperator
-
-AnyOperator = (
-    SelectOperator
-    | CorrelateOperator
-    | PatternOperator
-    | NearestOperator
-    | SuppressOperator
-    | PredictOperator
-    | FollowOperator
-    | FenceOperator
-)
-"""What a query asks for: one of these."""
-
-__all__ = [
-    "AnyOperator",
-    "CorrelateOperator",
-    "FenceOperator",
-    "FollowOperator",
-    "NearestOperator",
-    "PatternOperator",
-    "PredictOperator",
-    "SelectOperator",
-    "SuppressOperator",
-]
+Nothing is exported here: the tree of the language needs the nodes of each operator long before their meaning.
+"""

@@ -1,11 +1,25 @@
 """What a query text says, as a tree of frozen values.
 
 The parser makes it, the builders make the same, the printer turns it back into text, the checker gives it a meaning.
-Spans say where a node stood in the text; they never count when two trees are compared. The nodes of MATCH_RECOGNIZE are in
-`tree.patterns`, those of NEAREST in `tree.nearest`, those of SUPPRESS and PREDICT in `tree.predict`, those of
-FOLLOW and FENCE in `tree.follow` and `tree.fence`, to be used by those names.
+Spans say where a node stood in the text; they never count when two trees are compared. The nodes of an operator are in its
+folder, `query/operators/<name>/tree.py`.
 """
 
+from headwater.query.operators.correlate.tree import (
+    Area,
+    BoxArea,
+    CircleArea,
+    Clause,
+    Correlate,
+    PolygonArea,
+    SensorsArea,
+)
+from headwater.query.operators.fence.tree import Fence
+from headwater.query.operators.follow.tree import Follow
+from headwater.query.operators.nearest.tree import Nearest
+from headwater.query.operators.pattern.tree import MatchRecognize
+from headwater.query.operators.predict.tree import Predict
+from headwater.query.operators.suppress.tree import Suppress
 from headwater.query.tree.expressions import (
     Between,
     Binary,
@@ -23,18 +37,8 @@ from headwater.query.tree.expressions import (
     Unary,
     Unit,
 )
-from headwater.query.tree.fence import Fence
-from headwater.query.tree.follow import Follow
-from headwater.query.tree.nearest import Nearest
-from headwater.query.tree.patterns import MatchRecognize
-from headwater.query.tree.predict import Predict, Suppress
 from headwater.query.tree.statements import (
-    Area,
-    BoxArea,
-    CircleArea,
-    Clause,
     ColumnDefinition,
-    Correlate,
     CreateFences,
     CreatePoints,
     CreateQuery,
@@ -42,10 +46,8 @@ from headwater.query.tree.statements import (
     Item,
     Operator,
     PlaceDefinition,
-    PolygonArea,
     Script,
     Select,
-    SensorsArea,
     Statement,
 )
 

@@ -1,17 +1,21 @@
-"""Streams, points, fences, queries and CORRELATE."""
+"""Streams, points, fences and queries."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Span
-from headwater.query.tree.expressions import Between, Binary, Expression, Quantity, nowhere
-from headwater.query.tree.fence import Fence
-from headwater.query.tree.follow import Follow
-from headwater.query.tree.nearest import Nearest
-from headwater.query.tree.patterns import MatchRecognize
-from headwater.query.tree.predict import Predict, Suppress
+from headwater.query.operators.correlate.tree import Correlate
+from headwater.query.operators.fence.tree import Fence
+from headwater.query.operators.follow.tree import Follow
+from headwater.query.operators.nearest.tree import Nearest
+from headwater.query.operators.pattern.tree import MatchRecognize
+from headwater.query.operators.predict.tree import Predict
+from headwater.query.operators.suppress.tree import Suppress
+from headwater.query.tree.expressions import Expression, Quantity, nowhere
+
+Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict | Follow | Fence
+"""An operator as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,78 +69,6 @@ class CreateFences:
     name: str
     columns: tuple[ColumnDefinition, ...]
     span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class CircleArea:
-    """`CIRCLE (x, y, radius)`; a radius without unit is metres."""
-
-    x: float | int
-    y: float | int
-    radius: Quantity
-    span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class BoxArea:
-    """`BOX (west, south, east, north)`."""
-
-    west: float | int
-    south: float | int
-    east: float | int
-    north: float | int
-    span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class PolygonArea:
-    """`POLYGON ((x, y), (x, y), (x, y), …)`."""
-
-    corners: tuple[tuple[float | int, float | int], ...]
-    span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class SensorsArea:
-    """`SENSORS ('s1', 's2')`: not a region but a list of keys."""
-
-    keys: tuple[str | int, ...]
-    span: Span | None = nowhere()
-
-
-Area = CircleArea | BoxArea | PolygonArea | SensorsArea
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """`[n OF] ['sensor'.]attribute condition [AS name]`.
-
-    `condition` is a Between or a Binary comparison whose left side is the Name of the attribute and whose other sides
-    are constants.
-    """
-
-    condition: Between | Binary
-    sensor: str | int | None = None
-    count: int | None = None
-    alias: str | None = None
-    span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class Correlate:
-    """`CORRELATE (clauses [DISTINCT SENSORS] WITHIN t [, d] [INSIDE area] [EMIT …] [LIMIT n PER ROW])`."""
-
-    clauses: tuple[Clause, ...]
-    within: Quantity
-    distance: Quantity | None = None
-    area: Area | None = None
-    distinct_sensors: bool = False
-    emit: Emit | None = None
-    limit: int | None = None
-    span: Span | None = nowhere()
-
-
-Operator = Correlate | MatchRecognize | Nearest | Suppress | Predict | Follow | Fence
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,16 @@ from headwater.query.build_pieces import (
     whole,
 )
 from headwater.query.checks.complaints import suggest
+from headwater.query.operators.nearest.tree import (
+    EachTarget,
+    NearAttribute,
+    PointTarget,
+    Target,
+    Using,
+    ValueTarget,
+)
 from headwater.query.parse import parse_using
 from headwater.query.tree import ColumnDefinition, CreatePoints, CreateQuery, Nearest, Quantity
-from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, Target, Using, ValueTarget
 
 Attributes = str | Sequence[str | tuple[str, str]]
 

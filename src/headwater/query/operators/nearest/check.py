@@ -17,8 +17,8 @@ from headwater.query.operators.nearest.operator import (
     MOST_WINDOW_ROWS,
     NearestOperator,
 )
+from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
 from headwater.query.tree import Nearest
-from headwater.query.tree.nearest import EachTarget, NearAttribute, PointTarget, ValueTarget
 
 
 def check_neighbourhood(

@@ -22,9 +22,7 @@ from typing import TypeVar, get_args
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.build_pieces import Duration, Source, duration, query_of, read, refused, whole
 from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_expression, parse_pattern, parse_skip
-from headwater.query.tree import Binary, CreateQuery, Expression, MatchRecognize
-from headwater.query.tree.patterns import (
+from headwater.query.operators.pattern.tree import (
     Column,
     Definition,
     Loop,
@@ -37,6 +35,8 @@ from headwater.query.tree.patterns import (
     Subset,
     Variable,
 )
+from headwater.query.parse import parse_expression, parse_pattern, parse_skip
+from headwater.query.tree import Binary, CreateQuery, Expression, MatchRecognize
 
 _Word = TypeVar("_Word", Contiguity, Mode)
 

@@ -24,8 +24,8 @@ from headwater.query.operators.pattern.check_shape import (
 from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row, untranslatable
 from headwater.query.operators.pattern.terms import Lowered, Place, Where, lower
+from headwater.query.operators.pattern.tree import Column, Exclusion, Loop, Variable
 from headwater.query.tree import Call, Expression, MatchRecognize, Quantity
-from headwater.query.tree.patterns import Column, Exclusion, Loop, Variable
 from headwater.query.walk import every_pattern
 
 TIMED_OUT: Final = "timed_out"

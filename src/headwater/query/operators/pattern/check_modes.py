@@ -10,8 +10,8 @@ from typing import Final
 from headwater.kernels.pattern.node import MOST_ELEMENTS
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.checks.complaints import Complaints
+from headwater.query.operators.pattern.tree import Loop, NodeMode, Pattern, Sequence, Variable
 from headwater.query.tree import MatchRecognize
-from headwater.query.tree.patterns import Loop, NodeMode, Pattern, Sequence, Variable
 
 MOST_HELD: Final = 65_536
 """Events in the window of one node."""

@@ -12,7 +12,7 @@ from headwater.kernels.pattern.words import Contiguity
 from headwater.model import Span
 from headwater.query.checks.complaints import Complaints
 from headwater.query.operators.pattern.operator import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT
-from headwater.query.tree.patterns import (
+from headwater.query.operators.pattern.tree import (
     Choice,
     Edge,
     Empty,

@@ -30,9 +30,9 @@ from headwater.query.operators.pattern.terms import (
     Where,
     lower,
 )
+from headwater.query.operators.pattern.tree import Loop
 from headwater.query.printer import show
 from headwater.query.tree import Binary, Call, Expression, Literal, MatchRecognize, Name, Timestamp
-from headwater.query.tree.patterns import Loop
 from headwater.query.walk import columns_of, every_pattern, parts_of, with_parts
 
 _OVER_MATCHES: Final = frozenset((*LOGICAL, *PHYSICAL, *AGGREGATES, "CLASSIFIER", "MATCH_NUMBER"))

@@ -26,9 +26,9 @@ from headwater.kernels.pattern.words import Mode
 from headwater.model import StreamSchema
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.operators.pattern.tree import Variable
 from headwater.query.operators.pattern.written import EVERY_ROW, condition_texts
 from headwater.query.tree import MatchRecognize
-from headwater.query.tree.patterns import Variable
 from headwater.query.walk import every_pattern
 
 MOST_DRAWN: Final = 60

@@ -18,8 +18,8 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
+from headwater.query.operators.pattern.tree import Pattern
 from headwater.query.tree import Expression
-from headwater.query.tree.patterns import Pattern
 
 if TYPE_CHECKING:
     from headwater.query.planned import QueryPlan

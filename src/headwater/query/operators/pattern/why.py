@@ -31,9 +31,9 @@ from headwater.query.expressions import ExprType
 from headwater.query.operators.pattern.condition_values import Seeing, as_node
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.operators.pattern.tree import Skip
 from headwater.query.printer import show
 from headwater.query.tree import MatchRecognize
-from headwater.query.tree.patterns import Skip
 from headwater.query.words import counted
 
 MOST_SHOWN: Final = 5

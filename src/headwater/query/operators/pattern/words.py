@@ -18,6 +18,7 @@ from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row
 from headwater.query.operators.pattern.terms import Lowered
+from headwater.query.operators.pattern.tree import Choice, Edge, Empty, Loop, Never, Pattern, Variable
 from headwater.query.operators.pattern.written import (
     EVERY_ROW,
     condition_texts,
@@ -27,7 +28,6 @@ from headwater.query.operators.pattern.written import (
 from headwater.query.planned import QueryPlan
 from headwater.query.printer import show
 from headwater.query.tree import MatchRecognize
-from headwater.query.tree.patterns import Choice, Edge, Empty, Loop, Never, Pattern, Variable
 from headwater.query.walk import every_pattern, patterns_in
 from headwater.query.words import aligned, counted, duration_in_words, size_in_words
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.operators.pattern.tree import Loop
 from headwater.query.parse import parse
 from headwater.query.printer import show
 from headwater.query.tree import CreateQuery, MatchRecognize
-from headwater.query.tree.patterns import Loop
 from headwater.query.walk import every_pattern
 
 EVERY_ROW: Final = "every row"

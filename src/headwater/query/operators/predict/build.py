@@ -1,6 +1,5 @@
-"""SUPPRESS and PREDICT built in Python: the same trees that a text gives.
+"""PREDICT built in Python: the same tree that a text gives.
 
-    updates = suppress("updates", "cars", "x", "y", tolerance="25 METERS", heartbeat="30 SECONDS")
     meeting = predict("meeting", updates, "ABS(a.x - b.x) <= 400", pairs=("a", "b"), within="3 SECONDS", certainty="MUST")
     hot = predict("hot", "rooms", "temperature > 50", probability=0.9,
                   suppress=suppressing("temperature", tolerance=0.5, heartbeat="10 MINUTES", using="LEAST SQUARES 5"))
@@ -29,53 +28,9 @@ from headwater.query.build_pieces import (
     whole,
 )
 from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_expression, parse_predictor, parse_quantity
-from headwater.query.tree import CreateQuery, Predict, Quantity, Suppress
-from headwater.query.tree.predict import Alias, Dimension
-
-
-def suppress(
-    name: str,
-    source: Source,
-    *dimensions: str,
-    tolerance: str | Number | Quantity,
-    heartbeat: Duration,
-    using: str | None = None,
-    forget: Duration | None = None,
-    columns: str = "*",
-    where: str | None = None,
-) -> CreateQuery:
-    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] SUPPRESS (dimensions TOLERANCE … HEARTBEAT …)`.
-
-    The source is the name of a stream or query, or the stream or query itself. A `tolerance` is a number in the unit of the
-    dimensions, or a length such as "25 METERS"; `using` is a predictor, such as "CONSTANT" or "LEAST SQUARES 5"; `forget` says
-    after how long without a sample a sensor is forgotten.
-    """
-    operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using, forget=forget)
-    return query_of(name, source, columns, where, operator)
-
-
-def suppressing(
-    *dimensions: str,
-    tolerance: str | Number | Quantity,
-    heartbeat: Duration,
-    using: str | None = None,
-    forget: Duration | None = None,
-) -> Suppress:
-    """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
-    if not dimensions:
-        raise refused("suppress needs a dimension", "name the columns that are predicted, as in 'x', 'y'")
-    names = [text_of(name, "a dimension", "suppress('lines', 'cars', 'x', 'y', …)") for name in dimensions]
-    said = None if using is None else text_of(using, "using", "using='LEAST SQUARES 5'")
-    predictor, parameters = (None, ()) if said is None else read(parse_predictor, f"USING {said}", "using")
-    return Suppress(
-        tuple(map(Dimension, names)),
-        _tolerance(tolerance),
-        duration(heartbeat),
-        predictor,
-        parameters,
-        None if forget is None else duration(forget),
-    )
+from headwater.query.operators.predict.tree import Alias
+from headwater.query.parse import parse_expression
+from headwater.query.tree import CreateQuery, Predict, Suppress
 
 
 def predict(
@@ -150,14 +105,6 @@ def _yes_or_no(tentative: bool | None) -> bool | None:
     if tentative is None or isinstance(tentative, bool):
         return tentative
     raise refused(f"tentative takes True or False, not {tentative!r}", "False says VALIDATED")
-
-
-def _tolerance(given: str | Number | Quantity) -> Number | Quantity:
-    if isinstance(given, Quantity):
-        return given
-    if isinstance(given, str):
-        return read(parse_quantity, given, "tolerance")
-    return plain_number(given, "give a number in the unit of the dimensions, or a length such as '25 METERS'")
 
 
 def _certainty(word: str | Certainty | None, probability: Number | None) -> Certainty | None:

@@ -12,8 +12,8 @@ from headwater.query.checks.places import PLAIN_NUMBER, why_no_meters
 from headwater.query.checks.streams import duration_us, forget_us, length_m
 from headwater.query.limits import MOST_DIMENSIONS
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
+from headwater.query.operators.suppress.tree import Dimension
 from headwater.query.tree import Quantity, Suppress
-from headwater.query.tree.predict import Dimension
 
 _PARAMETERS: Final = {
     Predictor.LEAST_SQUARES: ("n",),

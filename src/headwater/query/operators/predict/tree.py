@@ -1,4 +1,4 @@
-"""SUPPRESS, which turns readings into updates, and PREDICT, which asks about the lines that updates are."""
+"""PREDICT, as written: it asks about the lines that updates are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.kernels.predict.words import Certainty, GiveUp
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
 from headwater.query.tree.expressions import Expression, Quantity, nowhere
 
@@ -19,41 +18,11 @@ def _no_places() -> Mapping[str, Span]:
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
-    """A column whose values are predicted."""
-
-    name: str
-    span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
 class Alias:
     """A name for one update of a pair."""
 
     name: str
     span: Span | None = nowhere()
-
-
-@dataclass(frozen=True, slots=True)
-class Suppress:
-    """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor] [FORGET t])`.
-
-    A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
-    behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
-    """
-
-    dimensions: tuple[Dimension, ...]
-    tolerance: Number | Quantity
-    heartbeat: Quantity
-    predictor: Predictor | None = None
-    parameters: tuple[Number, ...] = ()
-    forget: Quantity | None = None
-    span: Span | None = nowhere()
-    places: Mapping[str, Span] = _no_places()
-
-    def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,14 @@ from lark import Token, v_args
 
 from headwater.kernels.follow.words import Update
 from headwater.query.syntax.leaves import name_of, number_of, stretch, whole_number
-from headwater.query.syntax.nearest_rules import Signed
 from headwater.query.syntax.options import Option, once, one_of
-from headwater.query.syntax.predict_rules import PredictRules
+from headwater.query.syntax.shared_rules import REGIONS, SharedRules, Signed, length_of
 from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Expression, Follow, Literal, Quantity, Unit
-
-REGIONS = ("RADIUS", "BOX", "SHAPE")
+from headwater.query.tree import Expression, Follow, Literal, Quantity
 
 
 @v_args(inline=True)
-class FollowRules(PredictRules):
+class FollowRules(SharedRules):
     """The rules between `FOLLOW (` and its end."""
 
     def follow(self, word: Token, focals: Token, where: Expression | None, *given: Option) -> Follow:
@@ -49,20 +46,6 @@ class FollowRules(PredictRules):
             places={"focals": span_of(focals)} | {part.word: part.span for part in given},
         )
 
-    # --- what is near ---------------------------------------------------------------------------------------------
-
-    def radius_option(self, word: Token, radius: Literal | Quantity) -> Option:
-        """`RADIUS r`."""
-        return Option("RADIUS", _length(radius), stretch(word, radius))
-
-    def box_option(self, word: Token, width: Literal | Quantity, height: Literal | Quantity) -> Option:
-        """`BOX w, h`."""
-        return Option("BOX", (_length(width), _length(height)), stretch(word, height))
-
-    def shape_option(self, _: Token, column: Token) -> Option:
-        """`SHAPE column`."""
-        return Option("SHAPE", name_of(column), span_of(column))
-
     # --- when an interest moves -----------------------------------------------------------------------------------
 
     def update_option(self, _: Token, option: Option) -> Option:
@@ -83,7 +66,7 @@ class FollowRules(PredictRules):
 
     def update_moved(self, word: Token, moved: Literal | Quantity) -> Option:
         """`MOVED d`."""
-        return Option("MOVED", _length(moved), stretch(word, moved))
+        return Option("MOVED", length_of(moved), stretch(word, moved))
 
     def update_quality(self, word: Token, p: Signed, r: Signed, over: Quantity | None) -> Option:
         """`QUALITY p, r [OVER h]`."""
@@ -95,10 +78,6 @@ class FollowRules(PredictRules):
     def last_option(self, word: Token, last: Quantity) -> Option:
         """`LAST t`."""
         return Option("LAST", last, stretch(word, last))
-
-    def forget_option(self, word: Token, forget: Quantity) -> Option:
-        """`FORGET t`."""
-        return Option("FORGET", forget, stretch(word, forget))
 
     def deliver_option(self, word: Token, delivered: Token) -> Option:
         """`DELIVER ONCE` or `DELIVER EACH`."""
@@ -115,11 +94,3 @@ class FollowRules(PredictRules):
     def interests_option(self, word: Token, told: Token) -> Option:
         """`EMIT INTERESTS`."""
         return Option("EMIT", True, stretch(word, told))
-
-
-def _length(given: Literal | Quantity) -> Quantity:
-    """A number without unit is metres."""
-    if isinstance(given, Quantity):
-        return given
-    assert isinstance(given.value, int | float)
-    return Quantity(given.value, Unit.METERS, span=given.span)

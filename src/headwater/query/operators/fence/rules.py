@@ -8,15 +8,15 @@ from __future__ import annotations
 from lark import Token, v_args
 
 from headwater.kernels.fence.words import Detect
-from headwater.query.syntax.follow_rules import REGIONS, FollowRules
 from headwater.query.syntax.leaves import name_of, refused, stretch
 from headwater.query.syntax.options import Option, once, one_of
+from headwater.query.syntax.shared_rules import REGIONS, SharedRules
 from headwater.query.syntax.tokens import span_of
 from headwater.query.tree import Expression, Fence
 
 
 @v_args(inline=True)
-class FenceRules(FollowRules):
+class FenceRules(SharedRules):
     """The rules between `FENCE (` and its end."""
 
     def fence(self, word: Token, fences: Token, where: Expression | None, *given: Option) -> Fence:

@@ -6,18 +6,13 @@ is told here, because the tree has no room for it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from lark import Token, v_args
 
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.query.checks.complaints import suggest
-from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.pattern_rules import PatternRules
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Literal, Nearest, Quantity
-from headwater.query.tree.nearest import (
+from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,
     PointTarget,
@@ -25,17 +20,15 @@ from headwater.query.tree.nearest import (
     Using,
     ValueTarget,
 )
-
-
-class Signed(NamedTuple):
-    """A number that need not make sense yet: what counts must be whole, what is likely may have a point."""
-
-    minus: Token | None
-    number: Token
+from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
+from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.shared_rules import SharedRules, Signed
+from headwater.query.syntax.tokens import span_of
+from headwater.query.tree import Literal, Nearest, Quantity
 
 
 @v_args(inline=True)
-class NearestRules(PatternRules):
+class NearestRules(SharedRules):
     """The rules between `NEAREST (` and its end."""
 
     def nearest(self, word: Token, k: Signed, target: Target, *given: Option) -> Nearest:
@@ -66,10 +59,6 @@ class NearestRules(PatternRules):
             span=span_of(word),
             places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in given},
         )
-
-    def signed_number(self, minus: Token | None, number: Token) -> Signed:
-        """A number with its sign."""
-        return Signed(minus, number)
 
     # --- what is near to what -------------------------------------------------------------------------------------
 

@@ -10,12 +10,7 @@ from typing import Any, Final, NamedTuple
 from lark import Token, v_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
-from headwater.query.syntax.expression_rules import ExpressionRules
-from headwater.query.syntax.leaves import name_of, refused, stretch, whole_number
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Expression, MatchRecognize, Quantity
-from headwater.query.tree.patterns import (
+from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
     Definition,
@@ -33,6 +28,11 @@ from headwater.query.tree.patterns import (
     Subset,
     Variable,
 )
+from headwater.query.syntax.leaves import name_of, refused, stretch, whole_number
+from headwater.query.syntax.options import Option, once
+from headwater.query.syntax.shared_rules import SharedRules
+from headwater.query.syntax.tokens import span_of
+from headwater.query.tree import Expression, MatchRecognize, Quantity
 
 _LINKS: Final = {"~>": Contiguity.RELAXED, "~~>": Contiguity.ANY}
 _CONTIGUITIES: Final = {"~": Contiguity.RELAXED, "~~": Contiguity.ANY}
@@ -52,7 +52,7 @@ class _Until(NamedTuple):
 
 
 @v_args(inline=True)
-class PatternRules(ExpressionRules):
+class PatternRules(SharedRules):
     """The rules between `MATCH_RECOGNIZE (` and its end."""
 
     def match_recognize(self, word: Token, *parts: Any) -> MatchRecognize:

@@ -1,0 +1,78 @@
+"""CORRELATE, as written, and the areas it may be about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.kernels.correlate.subscription import Emit
+from headwater.model import Span
+from headwater.query.tree.expressions import Between, Binary, Quantity, nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class CircleArea:
+    """`CIRCLE (x, y, radius)`; a radius without unit is metres."""
+
+    x: float | int
+    y: float | int
+    radius: Quantity
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class BoxArea:
+    """`BOX (west, south, east, north)`."""
+
+    west: float | int
+    south: float | int
+    east: float | int
+    north: float | int
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class PolygonArea:
+    """`POLYGON ((x, y), (x, y), (x, y), …)`."""
+
+    corners: tuple[tuple[float | int, float | int], ...]
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class SensorsArea:
+    """`SENSORS ('s1', 's2')`: not a region but a list of keys."""
+
+    keys: tuple[str | int, ...]
+    span: Span | None = nowhere()
+
+
+Area = CircleArea | BoxArea | PolygonArea | SensorsArea
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`[n OF] ['sensor'.]attribute condition [AS name]`.
+
+    `condition` is a Between or a Binary comparison whose left side is the Name of the attribute and whose other sides
+    are constants.
+    """
+
+    condition: Between | Binary
+    sensor: str | int | None = None
+    count: int | None = None
+    alias: str | None = None
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Correlate:
+    """`CORRELATE (clauses [DISTINCT SENSORS] WITHIN t [, d] [INSIDE area] [EMIT …] [LIMIT n PER ROW])`."""
+
+    clauses: tuple[Clause, ...]
+    within: Quantity
+    distance: Quantity | None = None
+    area: Area | None = None
+    distinct_sensors: bool = False
+    emit: Emit | None = None
+    limit: int | None = None
+    span: Span | None = nowhere()

@@ -1,0 +1,75 @@
+"""SUPPRESS built in Python: the same tree that a text gives.
+
+    updates = suppress("updates", "cars", "x", "y", tolerance="25 METERS", heartbeat="30 SECONDS")
+
+What is true of the builders in `headwater.query.build` is true here: pieces that cannot be read raise QueriesRefused.
+"""
+
+from __future__ import annotations
+
+from headwater.query.build_pieces import (
+    Duration,
+    Number,
+    Source,
+    duration,
+    plain_number,
+    query_of,
+    read,
+    refused,
+    text_of,
+)
+from headwater.query.operators.suppress.tree import Dimension
+from headwater.query.parse import parse_predictor, parse_quantity
+from headwater.query.tree import CreateQuery, Quantity, Suppress
+
+
+def suppress(
+    name: str,
+    source: Source,
+    *dimensions: str,
+    tolerance: str | Number | Quantity,
+    heartbeat: Duration,
+    using: str | None = None,
+    forget: Duration | None = None,
+    columns: str = "*",
+    where: str | None = None,
+) -> CreateQuery:
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] SUPPRESS (dimensions TOLERANCE … HEARTBEAT …)`.
+
+    The source is the name of a stream or query, or the stream or query itself. A `tolerance` is a number in the unit of the
+    dimensions, or a length such as "25 METERS"; `using` is a predictor, such as "CONSTANT" or "LEAST SQUARES 5"; `forget` says
+    after how long without a sample a sensor is forgotten.
+    """
+    operator = suppressing(*dimensions, tolerance=tolerance, heartbeat=heartbeat, using=using, forget=forget)
+    return query_of(name, source, columns, where, operator)
+
+
+def suppressing(
+    *dimensions: str,
+    tolerance: str | Number | Quantity,
+    heartbeat: Duration,
+    using: str | None = None,
+    forget: Duration | None = None,
+) -> Suppress:
+    """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
+    if not dimensions:
+        raise refused("suppress needs a dimension", "name the columns that are predicted, as in 'x', 'y'")
+    names = [text_of(name, "a dimension", "suppress('lines', 'cars', 'x', 'y', …)") for name in dimensions]
+    said = None if using is None else text_of(using, "using", "using='LEAST SQUARES 5'")
+    predictor, parameters = (None, ()) if said is None else read(parse_predictor, f"USING {said}", "using")
+    return Suppress(
+        tuple(map(Dimension, names)),
+        _tolerance(tolerance),
+        duration(heartbeat),
+        predictor,
+        parameters,
+        None if forget is None else duration(forget),
+    )
+
+
+def _tolerance(given: str | Number | Quantity) -> Number | Quantity:
+    if isinstance(given, Quantity):
+        return given
+    if isinstance(given, str):
+        return read(parse_quantity, given, "tolerance")
+    return plain_number(given, "give a number in the unit of the dimensions, or a length such as '25 METERS'")

@@ -1,0 +1,47 @@
+"""SUPPRESS, as written: it turns readings into updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.kernels.suppress.words import Predictor
+from headwater.model import Span
+from headwater.query.tree.expressions import Quantity, nowhere
+
+Number = float | int
+
+
+def _no_places() -> Mapping[str, Span]:
+    """The field of an operator that says where its options stand, by their word."""
+    return field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A column whose values are predicted."""
+
+    name: str
+    span: Span | None = nowhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppress:
+    """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor] [FORGET t])`.
+
+    A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
+    behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    tolerance: Number | Quantity
+    heartbeat: Quantity
+    predictor: Predictor | None = None
+    parameters: tuple[Number, ...] = ()
+    forget: Quantity | None = None
+    span: Span | None = nowhere()
+    places: Mapping[str, Span] = _no_places()
+
+    def place_of(self, word: str) -> Span | None:
+        """Where an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)
