@@ -36,8 +36,8 @@ _HOMES = {
     "run": "headwater.hosts.spark.answers",
     "select": "headwater.query.build",
     "stream": "headwater.query.build",
-    "suppress": "headwater.query.operators.predict.build",
-    "suppressing": "headwater.query.operators.predict.build",
+    "suppress": "headwater.query.operators.suppress.build",
+    "suppressing": "headwater.query.operators.suppress.build",
 }
 
 __all__ = [
