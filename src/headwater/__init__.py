@@ -12,7 +12,30 @@ Only names are defined here; what they stand for is imported when it is used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwater.hosts.spark.answers import Answers as Answers
+    from headwater.hosts.spark.answers import run as run
+    from headwater.model import HeadwaterError as HeadwaterError
+    from headwater.query.build import correlate as correlate
+    from headwater.query.build import select as select
+    from headwater.query.build import stream as stream
+    from headwater.query.operators.fence.build import fence as fence
+    from headwater.query.operators.fence.build import fences as fences
+    from headwater.query.operators.follow.build import follow as follow
+    from headwater.query.operators.nearest.build import each_of as each_of
+    from headwater.query.operators.nearest.build import highest as highest
+    from headwater.query.operators.nearest.build import lowest as lowest
+    from headwater.query.operators.nearest.build import nearest as nearest
+    from headwater.query.operators.nearest.build import points as points
+    from headwater.query.operators.pattern.build import match as match
+    from headwater.query.operators.pattern.build import pattern as pattern
+    from headwater.query.operators.predict.build import predict as predict
+    from headwater.query.operators.suppress.build import suppress as suppress
+    from headwater.query.operators.suppress.build import suppressing as suppressing
+    from headwater.query.python_input import check as check
+    from headwater.query.python_input import explain as explain
 
 __version__ = "0.1.0"
 
@@ -65,10 +88,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'headwater' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # a type checker sees the imports above, and that there is nothing else
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'headwater' has no attribute {name!r}")
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
