@@ -241,7 +241,7 @@ class Operator:
 
     def words(self, explained: Explained) -> Words:
         """One query in words."""
-        raise NotImplementedError
+        raise AssertionError(f"{self.kind} has no words")
 
     @property
     def area(self) -> Region | None:
@@ -267,5 +267,8 @@ class Operator:
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
-        """The kernel that answers some queries of this kind together. Compiled code is loaded only now."""
-        raise NotImplementedError
+        """The kernel that answers some queries of this kind together. Compiled code is loaded only now.
+
+        That of FOLLOW is made with all that runs behind it, by the plan.
+        """
+        raise AssertionError("a kernel of its own is made by the operator")
