@@ -106,3 +106,8 @@ def too_deep(span: Span | None) -> QueryError:
     """The error for an expression or a pattern beyond MAX_DEPTH."""
     advice = "write long lists of alternatives with IN, or split the query into queries that read one another"
     return refused(f"an expression here is more than {MAX_DEPTH} levels deep", span, advice)
+
+
+def alias_of(token: Token | None) -> str | None:
+    """The name behind AS, if there is one."""
+    return None if token is None else name_of(token)

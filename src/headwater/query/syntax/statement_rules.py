@@ -16,6 +16,7 @@ from headwater.query.operators.pattern.rules import PatternRules
 from headwater.query.operators.predict.rules import PredictRules
 from headwater.query.operators.suppress.rules import SuppressRules
 from headwater.query.syntax.leaves import (
+    alias_of,
     name_of,
     place_of,
     refused,
@@ -165,8 +166,4 @@ class Rules(CorrelateRules, PatternRules, NearestRules, SuppressRules, PredictRu
 
     def item(self, expression: Expression, alias: Token | None) -> Item:
         """`expression [AS name]`."""
-        return Item(expression, _alias(alias), span=stretch(expression, alias or expression))
-
-
-def _alias(token: Token | None) -> str | None:
-    return None if token is None else name_of(token)
+        return Item(expression, alias_of(alias), span=stretch(expression, alias or expression))

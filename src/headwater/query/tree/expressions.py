@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.model import Span
@@ -11,6 +12,11 @@ from headwater.model import Span
 def nowhere() -> Span | None:
     """The field of a node that says where it stood."""
     return field(default=None, compare=False, repr=False, kw_only=True)
+
+
+def no_places() -> Mapping[str, Span]:
+    """The field of an operator that says where its options stand, by their word."""
+    return field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
 
 class Unit(enum.Enum):

@@ -18,6 +18,7 @@ from headwater.query.operators.correlate.tree import (
 )
 from headwater.query.syntax.leaves import (
     Number,
+    alias_of,
     literal,
     name_of,
     place_of,
@@ -78,7 +79,7 @@ class CorrelateRules(SharedRules):
             whole,
             cast(str | int | None, sensor and sensor.value),
             cast(int | None, count and count.value),
-            _alias(alias),
+            alias_of(alias),
             span=stretch(count or sensor or name, alias or condition),
         )
 
@@ -159,10 +160,6 @@ class CorrelateRules(SharedRules):
     def number_key(self, minus: Token | None, number: Token) -> Literal:
         """A sensor by number."""
         return Literal(whole_number(number, "a key", minus), span=stretch(minus or number, number))
-
-
-def _alias(token: Token | None) -> str | None:
-    return None if token is None else name_of(token)
 
 
 def _number(node: Literal) -> Number:

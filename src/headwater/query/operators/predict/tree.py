@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import Span
-from headwater.query.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.tree.expressions import Expression, Quantity, no_places, nowhere
 
 Number = float | int
-
-
-def _no_places() -> Mapping[str, Span]:
-    """The field of an operator that says where its options stand, by their word."""
-    return field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +41,7 @@ class Predict:
     give_up: GiveUp | None = None
     seed: int | None = None
     span: Span | None = nowhere()
-    places: Mapping[str, Span] = _no_places()
+    places: Mapping[str, Span] = no_places()
 
     def place_of(self, word: str) -> Span | None:
         """Where an option stands; the whole operator where that is not known."""
