@@ -19,7 +19,7 @@ from headwater.apps.bench.questions import script
 from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.hosts.files import read_pieces
 from headwater.hosts.spark.packing import blobs_by_zone, unit_of
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output, Program, ZoneState, cells_of, clusters_of, save_zone
 from headwater.query.plan import Plan, compile_text
 

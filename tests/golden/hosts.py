@@ -145,7 +145,7 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
     from headwater.hosts.spark.runs import run_follow
-    from headwater.hosts.spark.told import ZoneTold, table_of
+    from headwater.hosts.spark.zone_report import ZoneTold, table_of
 
     together = Together(cases, folder / "in")
     plan = together.plan()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from headwater.apps.overlay.drawing import Reply, Scene
+from headwater.apps.overlay.measured_cover import Watched
+from headwater.apps.overlay.random_scenes import Reply, Scene
 from headwater.apps.overlay.replay import broker_maker
-from headwater.apps.overlay.watching import Watched
 from headwater.kernels.correlate import Clause, Emit, Interval, Subscription
 from headwater.model import ColumnType, Operator, PlaceColumns, StreamSchema
 from headwater.model.operators import UNGROUPED

@@ -14,8 +14,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate import Clause, CorrelateKernel, CorrelateState, Emit, Interval, Subscription
-from headwater.kernels.correlate.book import UNLIMITED
 from headwater.kernels.correlate.match import Matches
+from headwater.kernels.correlate.subscription_table import UNLIMITED
 from headwater.model import (
     SECOND,
     Box,

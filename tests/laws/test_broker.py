@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.apps.overlay.approaches import APPROACHES, PROBABLE
-from headwater.apps.overlay.drawing import Reply, Scene, draw_scene
+from headwater.apps.overlay.random_scenes import Reply, Scene, draw_scene
 from headwater.apps.overlay.replay import dropped_in, judged
 from headwater.model import encode
 from headwater.protocols.broker import Asked, Broker, Filtering, canonical

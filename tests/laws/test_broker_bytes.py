@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.apps.overlay.approaches import APPROACHES
-from headwater.apps.overlay.drawing import draw_scene
+from headwater.apps.overlay.random_scenes import draw_scene
 from headwater.apps.overlay.replay import VALIDITY_US, broker_maker
 from headwater.model import (
     SECOND,

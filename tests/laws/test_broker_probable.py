@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from headwater.apps.overlay.approaches import DELTA
-from headwater.apps.overlay.drawing import Scene, Step, draw_scene
+from headwater.apps.overlay.random_scenes import Scene, Step, draw_scene
 from headwater.apps.overlay.replay import dropped_in
 from headwater.model import SECOND, Filter, Link, Network, Operator, Readings, Source
 from headwater.protocols.broker import Asked, Events, advertise, events, subscribe

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.kernels.correlate import book, match, regions, window
+from headwater.kernels.correlate import match, regions, subscription_table, window
 from headwater.kernels.fence import kernel as fence_kernel
 from headwater.kernels.fence import stretch
 from headwater.kernels.follow import places
-from headwater.kernels.nearest import fields
+from headwater.kernels.nearest import query_sets
 from headwater.kernels.pattern import kernel as pattern_kernel
 from headwater.kernels.pattern import node
-from headwater.kernels.predict import grids, passing, standing
+from headwater.kernels.predict import grids, pair_queries, standing_queries
 from headwater.model import END
 from tests.laws import correlate_worlds, fence_worlds, follow_worlds, nearest_worlds
 from tests.laws.kernel_laws import (
@@ -58,13 +58,13 @@ def bounded(examples: int) -> settings:
 
 @pytest.fixture
 def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "_ROOM", 1)
+    monkeypatch.setattr(standing_queries, "_ROOM", 1)
     monkeypatch.setattr(grids, "_ENTRIES", 1)
     monkeypatch.setattr(grids, "PATIENCE", 1)
-    monkeypatch.setattr(passing, "_EACH", 0)
-    monkeypatch.setattr(passing, "_TICKS", 0)
-    monkeypatch.setattr(passing, "_SPARE", 1)
-    monkeypatch.setattr(passing, "_DESK", 1)
+    monkeypatch.setattr(pair_queries, "_EACH", 0)
+    monkeypatch.setattr(pair_queries, "_TICKS", 0)
+    monkeypatch.setattr(pair_queries, "_SPARE", 1)
+    monkeypatch.setattr(pair_queries, "_DESK", 1)
 
 
 @pytest.mark.parametrize("telling", ["validated", "every", "tentative", "ahead"])
@@ -92,7 +92,7 @@ def test_predict_with_little_room_keeps_the_law(little_room_for_predictions, law
 
 @pytest.fixture
 def little_room_for_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(book, "ROOM", 1)
+    monkeypatch.setattr(subscription_table, "ROOM", 1)
     monkeypatch.setattr(window, "_ROOM", 1)
     monkeypatch.setattr(match, "_first_room", one)
     monkeypatch.setattr(regions, "_first_room", one)
@@ -112,8 +112,8 @@ def test_correlate_with_little_room_keeps_the_law(
 
 @pytest.fixture
 def little_room_for_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "ROOM_FOR_CANDIDATES", 1)
-    monkeypatch.setattr(fields, "ROOM_FOR_ANSWERS", 1)
+    monkeypatch.setattr(query_sets, "ROOM_FOR_CANDIDATES", 1)
+    monkeypatch.setattr(query_sets, "ROOM_FOR_ANSWERS", 1)
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)

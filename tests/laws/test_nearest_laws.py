@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from headwater.kernels.nearest import fields, grid
+from headwater.kernels.nearest import grid, query_sets
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import BEGINNING, END, Instant
@@ -70,9 +70,9 @@ def test_an_index_that_is_drawn_at_every_object_changes_nothing(eager_index, wor
 @pytest.fixture
 def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """A grid for a single point already, and drawn anew whenever there is a chance to."""
-    monkeypatch.setattr(fields, "FEWEST", 1)
+    monkeypatch.setattr(query_sets, "FEWEST", 1)
     monkeypatch.setattr(grid, "FEWEST", 1)
-    monkeypatch.setattr(fields.Field, "_budget", lambda field, grid: 0 if field.indexed else 1 << 62)
+    monkeypatch.setattr(query_sets.Field, "_budget", lambda field, grid: 0 if field.indexed else 1 << 62)
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import NearestKernel, fields
-from headwater.kernels.nearest.fields import Field
+from headwater.kernels.nearest import NearestKernel, query_sets
 from headwater.kernels.nearest.grid import draw as draw_grid
 from headwater.kernels.nearest.limits import expected_loss, r_star
+from headwater.kernels.nearest.query_sets import Field
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
@@ -318,7 +318,7 @@ def test_the_index_changes_no_answer(kind: str, window: Window, monkeypatch: pyt
     without = told(NearestKernel(SCHEMA, queries, (), index=False), rows, seed=4)
     monkeypatch.setattr(Field, "_budget", lambda field, grid: 20 * len(field))
     drawn = []
-    monkeypatch.setattr(fields, "draw", lambda *given: drawn.append(draw_grid(*given)) or drawn[-1])
+    monkeypatch.setattr(query_sets, "draw", lambda *given: drawn.append(draw_grid(*given)) or drawn[-1])
     with_index = told(NearestKernel(SCHEMA, queries), rows, seed=8)
     assert sum(len(grid.axes) > 0 for grid in drawn) > 20
     for query in queries:

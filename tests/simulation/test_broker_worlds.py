@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from headwater.apps.overlay.approaches import APPROACHES
-from headwater.apps.overlay.drawing import Scene, draw_scene
+from headwater.apps.overlay.random_scenes import Scene, draw_scene
 from headwater.apps.overlay.replay import (
     MOST_STEPS,
     TIGHT,

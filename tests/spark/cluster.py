@@ -23,7 +23,7 @@ from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.spark.sink import FolderSink
-from headwater.hosts.spark.told import table_of
+from headwater.hosts.spark.zone_report import table_of
 from headwater.query.plan import compile_text
 
 master, folder, how = sys.argv[1], Path(sys.argv[2]), sys.argv[3]

@@ -19,7 +19,7 @@ from headwater.hosts.points import points_from_files, points_from_tables
 from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
 from headwater.hosts.spark.points import frame_points
 from headwater.hosts.spark.runs import run_batch, run_follow
-from headwater.hosts.spark.told import ZoneTold, table_of
+from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import DataError, HostError, LimitReached
 from headwater.query.plan import Plan, compile_text
 from tests.spark.valley import write_jsonl

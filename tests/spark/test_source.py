@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 
-from headwater.hosts.spark import follow_source as source
-from headwater.hosts.spark import followed
-from headwater.hosts.spark.follow_source import FollowReader
+from headwater.hosts.spark import streamed_files
+from headwater.hosts.spark import streaming_source as source
 from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_inputs
 from headwater.hosts.spark.source import options_for
+from headwater.hosts.spark.streaming_source import FollowReader
 from headwater.model import HostError
 from headwater.query.plan import compile_text
-from tests.unit.hosts.spark.followed_folder import HEADER, row, rows_of
+from tests.unit.hosts.spark.streamed_folder import HEADER, row, rows_of
 
 PLAN = compile_text(
     "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, note STRING);"
@@ -121,8 +121,8 @@ def test_time_is_running_time_and_no_clock_that_is_set_changes_it(tmp_path, monk
 
 
 def test_a_log_stays_small_while_files_come_and_go_and_grow(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(followed, "MOST_GONE", 5)
-    monkeypatch.setattr(followed, "SPARE_LINES", 10)
+    monkeypatch.setattr(streamed_files, "MOST_GONE", 5)
+    monkeypatch.setattr(streamed_files, "SPARE_LINES", 10)
     monkeypatch.setattr(source, "LOOK_AGAIN_US", 0)
     monkeypatch.setattr(source, "LOOKING_PAUSES", 0)
     a = filled(tmp_path / "a")

@@ -18,7 +18,7 @@ from headwater.apps.bench.questions import WITHIN_S, everywhere, inside, on_regi
 from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.apps.bench.truth import count_pairs, expected
 from headwater.apps.cli import main
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output
 from headwater.query.plan import compile_text
 

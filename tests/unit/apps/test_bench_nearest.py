@@ -34,7 +34,7 @@ from headwater.apps.bench.nearest_questions import Asked
 from headwater.apps.bench.nearest_real import read_numbers, real_world
 from headwater.apps.bench.nearest_table import aligned
 from headwater.apps.bench.nearest_truth import Enters, contenders, distances, expected, together, told
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
 from headwater.query.plan import compile_text

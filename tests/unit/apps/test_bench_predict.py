@@ -13,7 +13,7 @@ from headwater.apps.bench.measuring import Wanted
 from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, Sent, answer, send
 from headwater.apps.bench.predict_streaming import QUERY_TEXT, write_samples
 from headwater.apps.bench.predict_truth import Collected, Digest, lines_of, wrong_sensors
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.model import SECOND, Column, ColumnType, Rows
 from headwater.query.plan import compile_text
 from headwater.workloads.movers import make_movers

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headwater.apps.overlay import APPROACHES, OverlaySettings, Recorded, Standing, simulate
-from headwater.apps.overlay.patience import LEAST_US, MOST_US, slack_us
+from headwater.apps.overlay.reading_lifetime import LEAST_US, MOST_US, slack_us
 from headwater.drivers.simulator import Crash, Faults
 from headwater.model import SECOND, Filter, LimitReached, Link, Network, Operator, Readings, Source
 

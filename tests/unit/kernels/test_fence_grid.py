@@ -8,7 +8,7 @@ import pytest
 from headwater.kernels.fence.geometry import contains, meets
 from headwater.kernels.fence.grid import MOST_A_BOX, candidates_along, lay_out
 from headwater.kernels.fence.shapes import boxes_around, circles, of_rings, of_texts
-from headwater.kernels.fence.standing import find_crossed, find_inside
+from headwater.kernels.fence.standing_fences import find_crossed, find_inside
 
 SEEDS = range(5)
 

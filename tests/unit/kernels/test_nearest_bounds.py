@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.kernels.nearest import NearestKernel, fields
+from headwater.kernels.nearest import NearestKernel, query_sets
 from headwater.kernels.nearest.packing import runs_of, spans
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
@@ -54,7 +54,7 @@ def run(kernel: NearestKernel, *steps, state=None, counts=None):
 
 @pytest.mark.parametrize("algorithm", [Algorithm.RA, Algorithm.RAPF])
 def test_objects_that_come_ever_farther_end_the_run_with_a_reason(monkeypatch, algorithm):
-    monkeypatch.setattr(fields, "MOST_CANDIDATES", 1500)
+    monkeypatch.setattr(query_sets, "MOST_CANDIDATES", 1500)
     asked = replace(QUERY, algorithm=algorithm, window_us=10_000 * SECOND)
     kernel = NearestKernel(SCHEMA, [asked], recent=10)
     run(kernel, (rows(range(1000)), 1000 * SECOND))
@@ -66,14 +66,14 @@ def test_objects_that_come_ever_farther_end_the_run_with_a_reason(monkeypatch, a
 
 
 def test_probable_keeps_a_fixed_number_of_the_same_objects(monkeypatch):
-    monkeypatch.setattr(fields, "MOST_CANDIDATES", 1500)
+    monkeypatch.setattr(query_sets, "MOST_CANDIDATES", 1500)
     kernel = NearestKernel(SCHEMA, [replace(QUERY, algorithm=Algorithm.PA, sigma=0.001)])
     state = run(kernel, (rows(range(9000)), 9000 * SECOND))
     assert kernel.work(state)["candidates"] == 14
 
 
 def test_too_many_answers_at_once_end_the_run_with_a_reason(monkeypatch):
-    monkeypatch.setattr(fields, "MOST_TOLD", 5000)
+    monkeypatch.setattr(query_sets, "MOST_TOLD", 5000)
     ticking = replace(QUERY, emission=Emission.EVERY, every_us=SECOND // 100)
     kernel = NearestKernel(SCHEMA, [ticking])
     with pytest.raises(LimitReached) as refused:

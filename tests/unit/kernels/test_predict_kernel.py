@@ -18,7 +18,7 @@ from headwater.kernels.predict import (
     PredictQuery,
     Value,
     columns,
-    passing,
+    pair_queries,
 )
 from headwater.model import (
     BEGINNING,
@@ -431,7 +431,7 @@ def test_neither_the_cut_into_steps_nor_the_index_nor_a_trip_through_bytes_chang
 def test_how_few_pairs_and_rows_are_at_hand_at_once_changes_nothing(name, monkeypatch):
     query, updates = ASKED[name], world(7, 9, 12)
     whole = told_of(query, *updates)
-    monkeypatch.setattr(passing, "_DESK", 2)
+    monkeypatch.setattr(pair_queries, "_DESK", 2)
     monkeypatch.setattr(columns, "SLICE", 3)
     monkeypatch.setattr(columns, "BLOCK", 7)
     assert told_of(query, *updates) == whole

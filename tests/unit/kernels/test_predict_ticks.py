@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from headwater.kernels.predict.answer_identity import ID
 from headwater.kernels.predict.answers import NEVER
-from headwater.kernels.predict.cards import ID
 from headwater.kernels.predict.ordering import columns_of, in_slices
 from headwater.kernels.predict.ticks import AT_HAND, Ticks, write_ticks
 

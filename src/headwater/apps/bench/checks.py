@@ -18,8 +18,8 @@ from headwater.apps.bench.figures import Figure
 from headwater.apps.bench.questions import Question, script
 from headwater.apps.bench.stations import Reports
 from headwater.apps.bench.truth import expected, identity_digest, told
-from headwater.hosts.local.follow import follow_local
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import Rows
 from headwater.query.plan import compile_text
 

@@ -25,7 +25,7 @@ from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.measuring import Say, Wanted, better, milliseconds
 from headwater.apps.bench.streaming import run_timed
 from headwater.apps.bench.truth import identity_digest
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.points import points_from_files
 from headwater.model import SECOND, Rows
 from headwater.query.plan import Plan, compile_text

@@ -31,7 +31,7 @@ from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.measuring import Say, Wanted, better, folder_for, milliseconds
 from headwater.apps.bench.streaming import Timing, run_timed
 from headwater.apps.bench.truth import identity_digest
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.zone import Program
 from headwater.kernels.follow.words import Saving

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.apps.bench.questions import WITHIN_S, Question, Range
 from headwater.apps.bench.streaming import FILES_PER_BATCH, Timing, batch_durations_ms, rows_of_batches
-from headwater.hosts.spark.follow import stateful_settings
+from headwater.hosts.spark.streaming import stateful_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

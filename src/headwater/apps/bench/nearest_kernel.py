@@ -17,8 +17,8 @@ from headwater.apps.bench.nearest_objects import SCHEMA, Floats, Numbers, Object
 from headwater.apps.bench.nearest_questions import Asked
 from headwater.apps.bench.nearest_truth import Enters, expected, told
 from headwater.kernels.nearest import NearestKernel
-from headwater.kernels.nearest.fields import FieldState
 from headwater.kernels.nearest.kernel import NearestState
+from headwater.kernels.nearest.query_sets import FieldState
 from headwater.model import BEGINNING, Rows
 
 STEP_OBJECTS: Final = 20_000

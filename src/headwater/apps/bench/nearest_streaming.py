@@ -33,7 +33,7 @@ from headwater.apps.bench.nearest_questions import Asked
 from headwater.apps.bench.nearest_truth import expected, told
 from headwater.apps.bench.streaming import FILES_PER_BATCH, Timing, run_timed
 from headwater.apps.bench.truth import identity_digest
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import Rows
 from headwater.query.plan import Plan, compile_text

@@ -24,7 +24,7 @@ from headwater.apps.bench.pattern_events import LATE_S, Events, events_table, ma
 from headwater.apps.bench.pattern_questions import BANDS, script
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import SECOND
 from headwater.query.plan import compile_text
 from headwater.query.zones import default_zones

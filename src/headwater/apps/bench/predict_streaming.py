@@ -23,7 +23,7 @@ from headwater.apps.bench.predict_kernel import Asking, Readings, Sending, send
 from headwater.apps.bench.predict_truth import Collected, wrong_sensors
 from headwater.apps.bench.streaming import Timing, run_timed
 from headwater.apps.bench.truth import identity_digest
-from headwater.hosts.local.follow import follow_local
+from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import SECOND
 from headwater.query.plan import Plan, compile_text

@@ -20,7 +20,7 @@ from headwater.apps.bench.measuring import Say, Wanted
 from headwater.apps.bench.processes import ProcessorTime, processor_time
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import SECOND
 from headwater.query.plan import Plan, compile_text
 

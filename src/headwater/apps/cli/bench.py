@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.arguments import UsageError
 
 if TYPE_CHECKING:
     from headwater.apps.bench.checks import Report

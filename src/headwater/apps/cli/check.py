@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from headwater.apps.cli.arguments import add_file, read_queries
 from headwater.apps.cli.history import add_most_history, most_history
-from headwater.apps.cli.usage import add_file, read_queries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

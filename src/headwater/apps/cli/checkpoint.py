@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.commands import DONE
-from headwater.apps.cli.sparking import spark_trouble
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.spark_runs import spark_trouble
 from headwater.hosts.spark.checkpoint import lock_folder, refuse_absent
 from headwater.hosts.spark.copying import copy_checkpoint
 from headwater.hosts.spark.inputs import absent_inputs

@@ -94,7 +94,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 def _said(error: Exception, *, debug: bool) -> int:
     """Tell what went wrong; anything but a mistake of ours without a traceback."""
-    from headwater.apps.cli.usage import UsageError
+    from headwater.apps.cli.arguments import UsageError
     from headwater.model import HeadwaterError
 
     if not isinstance(error, HeadwaterError):

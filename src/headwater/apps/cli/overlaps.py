@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.arguments import UsageError
 
 _FLAGS: Final = {"--output": "output", "--late-output": "late_output", "--bad-output": "bad_output"}
 

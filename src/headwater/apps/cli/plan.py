@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwater.apps.cli.arguments import UsageError, folder_for, read_queries, unwritable
 from headwater.apps.cli.commands import DONE, REFUSED
-from headwater.apps.cli.usage import UsageError, folder_for, read_queries, unwritable
 
 if TYPE_CHECKING:
     from headwater.apps.plan.day import Day, Say

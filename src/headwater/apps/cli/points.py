@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.arguments import UsageError
 from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
 from headwater.query.operators.union import NearestOperator
 from headwater.query.plan import Plan

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from headwater.apps.cli.usage import UsageError, folder_for
+from headwater.apps.cli.arguments import UsageError, folder_for
 from headwater.apps.reproduce import EXPERIMENTS, GOES_ON, SCALES, TAKES_DATA
 
 if TYPE_CHECKING:

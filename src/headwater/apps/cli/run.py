@@ -15,13 +15,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.history import add_most_history, most_history
 from headwater.apps.cli.overlaps import refuse_overlaps
 from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
 from headwater.apps.cli.upkeep import add_upkeep
-from headwater.apps.cli.usage import UsageError, add_file, read_queries
 from headwater.apps.cli.zones import add_zones, zones_here
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_contradictions(arguments)
     text = read_queries(arguments.file)
     if arguments.follow:
-        from headwater.apps.cli.following import follow
+        from headwater.apps.cli.streaming_runs import follow
 
         return follow(arguments, text)
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
         from headwater.hosts.local import run_local
 
         return _run_to_the_end(arguments, asked, lambda _: run_local(asked.plan, asked.streams))
-    from headwater.apps.cli.sparking import run_on_spark
+    from headwater.apps.cli.spark_runs import run_on_spark
 
     def on_spark(progress: Progress) -> Iterator[Told]:
         return run_on_spark(asked.plan, asked.streams, debug=arguments.debug, say=progress.part)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from headwater.apps.cli.arguments import UsageError, add_file, folder_for, read_queries, unwritable
 from headwater.apps.cli.commands import DONE
-from headwater.apps.cli.usage import UsageError, add_file, folder_for, read_queries, unwritable
 
 if TYPE_CHECKING:
     from headwater.apps.suppression.choices import Choice

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from headwater.apps.cli.usage import UsageError
+from headwater.apps.cli.arguments import UsageError
 from headwater.hosts.spark.output_files import MERGE_AT, Upkeep
 
 _BYTES: Final = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

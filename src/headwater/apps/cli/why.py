@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headwater.apps.cli.usage import UsageError, add_file, read_queries
+from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.model import (
     END,
     DataError,

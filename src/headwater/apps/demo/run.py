@@ -18,7 +18,7 @@ from headwater.hosts.files import json_lines
 from headwater.query.plan import compile_text
 
 if TYPE_CHECKING:
-    from headwater.hosts.spark.told import ZoneTold
+    from headwater.hosts.spark.zone_report import ZoneTold
 
 PREPARING_S = 30.0
 

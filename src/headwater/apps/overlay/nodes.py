@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from headwater.apps.overlay.approaches import cover_of, policies
-from headwater.apps.overlay.watching import Watched
+from headwater.apps.overlay.measured_cover import Watched
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import Network, NodeId
 from headwater.protocols.broker import Broker, BrokerSettings

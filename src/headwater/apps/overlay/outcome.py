@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.apps.overlay.watching import Watched
+from headwater.apps.overlay.measured_cover import Watched
 from headwater.model import NodeId, Operator, Report, Tell
 from headwater.protocols.broker import Broker
 

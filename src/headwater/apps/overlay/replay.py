@@ -1,6 +1,6 @@
 """What happens in the world of one seed, in which everything may go wrong? `make sim SEED=…` prints it.
 
-The seed decides the approach, the network, what happens there and all faults (`drawing`, `headwater.drivers.simulator`). The tests of the
+The seed decides the approach, the network, what happens there and all faults (`random_scenes`, `headwater.drivers.simulator`). The tests of the
 simulation run the same function over many seeds: one that fails is looked at with this command.
 
 Rule 1  Right is: it settles, users get what the bounds of the scene say and nothing twice, no node blames another for anything but
@@ -18,9 +18,9 @@ from random import Random
 from typing import Final, cast
 
 from headwater.apps.overlay.approaches import APPROACHES
-from headwater.apps.overlay.drawing import Reply, Scene, draw_scene
+from headwater.apps.overlay.measured_cover import Watched
 from headwater.apps.overlay.nodes import Maker, maker_of
-from headwater.apps.overlay.watching import Watched
+from headwater.apps.overlay.random_scenes import Reply, Scene, draw_scene
 from headwater.drivers.simulator import (
     Faults,
     Judgement,

@@ -9,7 +9,7 @@ time          setting up                                    the record
 Rule 1  The clock of the world is that of the record: what is measured until an instant is published at it, by source.
 Rule 2  Setting up begins so long before the record (`set_up_us`) that it is over when the first reading is published, however slow
         the links. Links that are slower than that are refused.
-Rule 3  Nodes hold readings for as long as the slowest way through the network may take (`patience`). Readings that come later
+Rule 3  Nodes hold readings for as long as the slowest way through the network may take (`reading_lifetime`). Readings that come later
         all the same are counted: links carry less than is measured. When the last reading is no longer valid the run is over, whether
         the network is at rest (`settled`) or not: links on which frames are sent again sooner than they arrive may never be.
 Rule 4  Expected are the READINGS of CORRELATE over the whole record (the same kernel, without a network).
@@ -27,7 +27,7 @@ import numpy as np
 
 from headwater.apps.overlay.nodes import maker_of
 from headwater.apps.overlay.outcome import Outcome, Pairs, outcome_of
-from headwater.apps.overlay.patience import slack_us
+from headwater.apps.overlay.reading_lifetime import slack_us
 from headwater.drivers.simulator import NO_FAULTS, Faults, Trace, World, reliable_world
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, Instant, LimitReached, Network, NodeId, Operator, Readings, Source

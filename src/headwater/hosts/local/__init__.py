@@ -4,7 +4,7 @@
 """
 
 from headwater.hosts.local.bounded import run_local
-from headwater.hosts.local.follow import follow_local
-from headwater.hosts.local.told import Told
+from headwater.hosts.local.run_report import Told
+from headwater.hosts.local.streaming import follow_local
 
 __all__ = ["Told", "follow_local", "run_local"]

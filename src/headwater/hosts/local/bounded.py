@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.hosts.files import find_files
+from headwater.hosts.local.answer_order import Waiting
+from headwater.hosts.local.run_report import Told
 from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
-from headwater.hosts.local.told import Told
-from headwater.hosts.local.waiting import Waiting
 from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Program
 from headwater.model import END, Rows, join_rows

@@ -21,13 +21,13 @@ from pyspark.sql.streaming import StreamingQuery
 
 from headwater.hosts.points import asked_fences, asked_points
 from headwater.hosts.spark import checkpoint as checkpoints
-from headwater.hosts.spark import follow
+from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
 from headwater.hosts.spark.inspection import refuse_ahead
 from headwater.hosts.spark.interpreter import our_python
+from headwater.hosts.spark.partition_keys import seats
 from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
-from headwater.hosts.spark.seats import seats
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
 from headwater.query.build_pieces import Duration
@@ -98,12 +98,12 @@ def run(
             again = again.with_points(given.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
             tasks = checkpoints.tasks_of(folder, tasks_for(again, session))
             with our_python(session):
-                return Answers(follow.followed_frames(frames, again, tasks=tasks), again, tasks=tasks)
+                return Answers(streaming.followed_frames(frames, again, tasks=tasks), again, tasks=tasks)
 
         with our_python(
             session
         ):  # who writes a view by hand has a checkpoint that we never see: no word of cores
-            table = follow.followed_frames(frames, plan, tasks=plan.zones)
+            table = streaming.followed_frames(frames, plan, tasks=plan.zones)
             return Answers(table, plan, started=started, tasks=plan.zones)
     with our_python(session):
         return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
@@ -231,7 +231,7 @@ class Answers:
         def each(batch: DataFrame, number: int) -> None:
             self._write_batch(batch, number, to, sinks)
 
-        query = follow.start(
+        query = streaming.start(
             self.table,
             each,
             checkpoint=held.spark,

@@ -17,7 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import (
     Arrivals,
     Content,

@@ -17,7 +17,7 @@ from headwater.hosts.points import (
     points_from_tables,
     probable_queries,
 )
-from headwater.hosts.spark.told import ZoneTold, table_of
+from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.hosts.zone import Output
 from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema
 from headwater.query.plan import Plan

@@ -10,11 +10,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.spark import follow
+from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
-from headwater.hosts.spark.follow import EachTold
-from headwater.hosts.spark.told import unpacked
+from headwater.hosts.spark.streaming import EachTold
+from headwater.hosts.spark.zone_report import unpacked
 from headwater.hosts.temporary import temporary_folder
 from headwater.query.plan import Plan
 
@@ -53,7 +53,7 @@ def run_follow(
     `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
     ever be, so everything that waits is answered too. `tick_us`: how often event time goes on when no files come.
     """
-    told = follow.followed_files(
+    told = streaming.followed_files(
         spark,
         plan,
         paths,
@@ -68,7 +68,9 @@ def run_follow(
     def take(batch: DataFrame, number: int) -> None:
         each([unpacked(cell.as_py()) for cell in batch.toArrow()["told"]], number)
 
-    return follow.start(told, take, checkpoint=checkpoint.spark, partitions=checkpoint.tasks, trigger=trigger)
+    return streaming.start(
+        told, take, checkpoint=checkpoint.spark, partitions=checkpoint.tasks, trigger=trigger
+    )
 
 
 def _of_bad(field: str) -> Column:

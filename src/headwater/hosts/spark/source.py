@@ -12,9 +12,9 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 
 from headwater.hosts.spark.bounded_source import BoundedReader
-from headwater.hosts.spark.follow_source import FollowReader
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import PACKED, SLICED
+from headwater.hosts.spark.streaming_source import FollowReader
 from headwater.query.plan import Plan
 
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import Book
 from headwater.kernels.correlate.engine import Found
 from headwater.kernels.correlate.subscription import Emit, Subscription
+from headwater.kernels.correlate.subscription_table import Book
 from headwater.kernels.correlate.window import Window
 from headwater.model import Answers, Column, ColumnType, Rows, StreamSchema, coded, content_ids, join_columns
 

@@ -5,7 +5,7 @@ come to its end. Nothing is renumbered when old matches are dropped.
 
 Rule 1  `earlier` leads from a match to the one before it of the same class: all matches, latest first. For a class that one
         READINGS subscription has to itself it leads to the one before it that may still have to be told.
-Rule 2  Classes that are searched also have *useful* lists (`spots.py`), with links `older` and `newer`.
+Rule 2  Classes that are searched also have *useful* lists (`past_matches.py`), with links `older` and `newer`.
 Memory  The matches of the longest δt, for classes that are searched; one entry a class for all others.
 """
 

@@ -16,7 +16,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import (
+from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
+from headwater.kernels.correlate.match import Matches
+from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, Spots, list_match, nodes_around
+from headwater.kernels.correlate.search import Choice, candidates, gathered, next_event
+from headwater.kernels.correlate.subscription_table import (
     BY_SENSOR,
     HEAD,
     LATEST_PLAIN,
@@ -25,10 +29,6 @@ from headwater.kernels.correlate.book import (
     READINGS_SEARCH,
     Book,
 )
-from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
-from headwater.kernels.correlate.match import Matches
-from headwater.kernels.correlate.search import Choice, candidates, gathered, next_event
-from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, list_match, nodes_around
 
 Numbers = NDArray[np.int64]
 

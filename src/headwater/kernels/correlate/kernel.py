@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.correlate.answers import Shapes
-from headwater.kernels.correlate.book import LATEST_SEARCH, write_book
 from headwater.kernels.correlate.chains import Past
+from headwater.kernels.correlate.emitted_readings import log_told, mark_told
 from headwater.kernels.correlate.engine import CUTS, Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches
 from headwater.kernels.correlate.memory import Memory
 from headwater.kernels.correlate.regions import own
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.kernels.correlate.told import log_told, mark_told
+from headwater.kernels.correlate.subscription_table import LATEST_SEARCH, write_book
 from headwater.kernels.correlate.window import Window
 from headwater.model import (
     BEGINNING,

@@ -18,10 +18,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, Scope
 from headwater.kernels.correlate.intervals import Forest, leaf_of, plant
 from headwater.kernels.correlate.ranks import NULL_RANK, Ranks, numbers_by_name, ranks_of
 from headwater.kernels.correlate.regions import Regions
+from headwater.kernels.correlate.subscription_table import FIRST_REGION, PLACED, Contents, Scope
 from headwater.model import Column, ColumnType, RowCondition, Rows, StreamSchema
 
 MASK_CELLS = 1 << 24

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from headwater.kernels.correlate.book import BY_SENSOR, HEAD, Book
 from headwater.kernels.correlate.chains import ChainRoom, Past, no_heads
 from headwater.kernels.correlate.match import Matches
-from headwater.kernels.correlate.spots import SpotRoom
+from headwater.kernels.correlate.past_matches import SpotRoom
+from headwater.kernels.correlate.subscription_table import BY_SENSOR, HEAD, Book
 
 
 class Memory:

@@ -20,12 +20,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import FIRST_REGION, PLACED, Contents, write_book
 from headwater.kernels.correlate.intervals import count_up_to
 from headwater.kernels.correlate.match import numbers_of
 from headwater.kernels.correlate.ranks import GREATEST, NULL_RANK, Ranks, ranks_of
 from headwater.kernels.correlate.regions import Numbers, Regions
 from headwater.kernels.correlate.subscription import Subscription
+from headwater.kernels.correlate.subscription_table import FIRST_REGION, PLACED, Contents, write_book
 from headwater.model import RowCondition, Rows, StreamSchema
 
 MOST_CONDITIONS = 16  # more different WHEREs than this are left to the kernels

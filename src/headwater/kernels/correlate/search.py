@@ -22,9 +22,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import READINGS_SEARCH, Book
 from headwater.kernels.correlate.chains import Chains, Heads, Past
-from headwater.kernels.correlate.spots import MOST_CELLS_AROUND, Spots, nodes_around
+from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, Spots, nodes_around
+from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, Book
 from headwater.model.place import EARTH_RADIUS_M, distance_m
 
 Numbers = NDArray[np.int64]

@@ -5,7 +5,7 @@ Rule 1  A pair of an object and a fence is looked at when one of them has an upd
 Rule 2  ENTER and EXIT tell that a pair has changed. INSIDE, OUTSIDE and CROSS tell of an object that has a position now: that it is in a
         fence, in none at all, or that it was in a fence neither before nor now but passed it on a straight line.
 Rule 3  Who is silent for longer than FORGET is forgotten: pairs end a microsecond after that. Then all begins anew.
-Rule 4  Fences that stand still: see `standing`. Fences that move: see `moving`; what comes is taken in stretches that hold some updates
+Rule 4  Fences that stand still: see `standing_fences`. Fences that move: see `moving_fences`; what comes is taken in stretches that hold some updates
         of everybody, so that versions far apart in time do not meet.
 Rule 5  With a share, a zone has all fences and those objects that live in it.
 Rule 6  An answer is told at its instant. `match_id` is made of the query's name, the instant, the change, the object and the fence.
@@ -37,7 +37,7 @@ from headwater.kernels.fence.by_key import (
     with_records,
 )
 from headwater.kernels.fence.grid import Grid, lay_out
-from headwater.kernels.fence.moving import Mask
+from headwater.kernels.fence.moving_fences import Mask
 from headwater.kernels.fence.objects import NEVER, Known, no_shapes
 from headwater.kernels.fence.question import SOURCE, FenceQuery, Fences, Placed
 from headwater.kernels.fence.records import (
@@ -48,7 +48,7 @@ from headwater.kernels.fence.records import (
     needed_objects,
     no_objects,
 )
-from headwater.kernels.fence.standing import Stays, first_room, walk
+from headwater.kernels.fence.standing_fences import Stays, first_room, walk
 from headwater.kernels.fence.stretch import Sides, aligned, move
 from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headwater.kernels.fence.geometry import Whole
 from headwater.kernels.fence.objects import Keys, Known, no_shapes
 from headwater.kernels.fence.question import Fences
-from headwater.kernels.fence.standing import Stays
+from headwater.kernels.fence.standing_fences import Stays
 from headwater.kernels.keys import column_of, different, is_among
 from headwater.model import (
     END,

@@ -9,7 +9,7 @@ import numpy as np
 from headwater.kernels.fence.answers import told_rows
 from headwater.kernels.fence.geometry import Real, Shapes, Whole
 from headwater.kernels.fence.grid import Grid, lay_out
-from headwater.kernels.fence.moving import (
+from headwater.kernels.fence.moving_fences import (
     Mask,
     Versions,
     find_stays,
@@ -22,7 +22,7 @@ from headwater.kernels.fence.moving import (
 from headwater.kernels.fence.objects import NEVER, Known, no_shapes
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
-from headwater.kernels.fence.standing import CROSS, OUTSIDE, first_room, room_for
+from headwater.kernels.fence.standing_fences import CROSS, OUTSIDE, first_room, room_for
 from headwater.kernels.fence.updates import Updates
 from headwater.model import END, Column, Instant, Rows, compacted
 from headwater.model.rows import join_columns

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from headwater.kernels.fence.geometry import Real, Whole
-from headwater.kernels.fence.moving import Mask
+from headwater.kernels.fence.moving_fences import Mask
 from headwater.kernels.fence.objects import Keys
-from headwater.kernels.fence.standing import Moves
+from headwater.kernels.fence.standing_fences import Moves
 from headwater.model import BEGINNING, Column, Instant
 from headwater.model.partitions import by_partition
 

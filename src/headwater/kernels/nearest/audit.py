@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.bands import ENTER, HOW, WHAT, WHEN, WHOSE
-from headwater.kernels.nearest.fields import Events
+from headwater.kernels.nearest.candidates import ENTER, HOW, WHAT, WHEN, WHOSE
+from headwater.kernels.nearest.query_sets import Events
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import Instant, text_hash

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.bands import (
+from headwater.kernels.nearest.candidates import (
     ALGORITHM,
     BEGIN,
     BY_TIME,

@@ -1,11 +1,11 @@
 """Which k objects of the window are nearest? All NEAREST queries that read one stream in one zone.
 
-Rule 1  Queries that look at the same objects in the same way are one field (see `fields`); rows are numbered once for all.
+Rule 1  Queries that look at the same objects in the same way are one field (see `query_sets`); rows are numbered once for all.
 Rule 2  A row is an object of a field if its condition holds and none of its attributes is NULL; a row for which only the
         condition holds is counted.
 Rule 3  What happened before the watermark is told with the step: nothing comes later than its time.
 Rule 4  The objects of fields without PER are stored once for all of them; a lane of PER has its own.
-Memory  See `fields`, `lanes` and `objects`.
+Memory  See `query_sets`, `lanes` and `objects`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import told_distance
-from headwater.kernels.nearest.fields import Events, Field, FieldState, field_key
 from headwater.kernels.nearest.lanes import Lanes, LanesState, candidates_in
-from headwater.kernels.nearest.members import matches
 from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
+from headwater.kernels.nearest.query_order import matches
+from headwater.kernels.nearest.query_sets import Events, Field, FieldState, field_key
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (

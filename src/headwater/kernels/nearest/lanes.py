@@ -22,12 +22,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest.distance import coordinates
-from headwater.kernels.nearest.fields import Events, Field, FieldState, Real, Recent, Whole
 from headwater.kernels.nearest.lives import Lives, begin_lives
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import spans
+from headwater.kernels.nearest.query_sets import Events, Field, FieldState, Real, Recent, Whole
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
     END,

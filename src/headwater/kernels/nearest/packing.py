@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from headwater.kernels.nearest import bands as band
-from headwater.kernels.nearest.bands import Real, Whole
+from headwater.kernels.nearest import candidates as band
+from headwater.kernels.nearest.candidates import Real, Whole
 
 
 def spans(begins: Whole, lengths: Whole) -> Whole:

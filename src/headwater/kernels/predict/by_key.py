@@ -20,11 +20,11 @@ import numpy as np
 
 from headwater.kernels.keys import column_of, different, is_among
 from headwater.kernels.predict import answers as answer
+from headwater.kernels.predict.across_keys import Spring, WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.index import AXES
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.whole import Spring, WholePredict, WholeState, codes_in_use
 from headwater.model import (
     BEGINNING,
     END,

@@ -3,13 +3,13 @@
 Rule 1  A step *touches* the keys that have rows and those whose time has come: a line is over, something is to tell of an answer. It *needs* these,
         their partners in answers, and whoever has lines that may match lines of keys with rows (`neighbours`). Two lines of which neither is
         touched were worked out when the later of them came; nothing happens to their answers.
-Rule 2  What a step needs is opened from records (`pair_records`) and stepped through as if there were no other keys (`whole`). Only
+Rule 2  What a step needs is opened from records (`pair_records`) and stepped through as if there were no other keys (`across_keys`). Only
         keys that are touched, and those that have answers with them, are written.
 Rule 3  Where a step needs most keys, all of them are kept opened for the next steps, until these need few: opening and closing would
         only cost. `crowd` says how many keys are needed for one that is touched, as seen last.
 Rule 4  If the queries have changed all keys are opened, once.
 
-Memory  See `pair_records` and `layers`; where all keys are opened, see `whole`. Nothing is kept of a key whose lives have been over for longer than w.
+Memory  See `pair_records` and `layers`; where all keys are opened, see `across_keys`. Nothing is kept of a key whose lives have been over for longer than w.
 Cost    What is touched and who is near it. A line that moves so fast, or lives so long, that its box meets more cells than there are costs
         as much as all keys.
 """
@@ -24,12 +24,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from headwater.kernels.keys import different, is_among
+from headwater.kernels.predict.across_keys import WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.layers import Boxes, Layers, no_boxes
 from headwater.kernels.predict.neighbours import Neighbours, Owned
 from headwater.kernels.predict.pair_records import Frame, PairRecords, Part
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.whole import WholePredict, WholeState, codes_in_use
 from headwater.model import (
     BEGINNING,
     Ids,

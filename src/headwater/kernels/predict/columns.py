@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.cards import ID, Bits, known_of, write_cards
+from headwater.kernels.predict.answer_identity import ID, Bits, known_of, write_cards
 from headwater.kernels.predict.geometry.shapes import Real, Whole
 from headwater.kernels.predict.ordering import by_places, columns_of, in_order, in_slices, places
 from headwater.kernels.predict.question import PredictQuery

@@ -5,7 +5,7 @@ Rule 1  ADD      the line is shown to the lines that it may match.
                  longer, it is shown to the others again.
         GIVE_UP  what is certain of the line's answers stays, up to now; the line that covers for it answers for the rest.
         PURGE    nothing: whatever the line took part in is over.
-Rule 2  Before any of these, time catches up with the answers that it touches (see `telling`); at the end of a step, with all.
+Rule 2  Before any of these, time catches up with the answers that it touches (see `answer_rows`); at the end of a step, with all.
 Rule 3  An update can only change what comes after it: what an answer says of the time before stays.
 Rule 4  With zones a line that meets no tile of this zone is not there.
 """
@@ -16,6 +16,7 @@ from numba import njit
 
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import index
+from headwater.kernels.predict.answer_rows import Scene, advance, has_room, set_due, tell, withdraw
 from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, forget
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.lines.events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
@@ -37,7 +38,6 @@ from headwater.kernels.predict.search import (
     interval_of,
     search,
 )
-from headwater.kernels.predict.telling import Scene, advance, has_room, set_due, tell, withdraw
 from headwater.kernels.predict.zones import is_here
 
 

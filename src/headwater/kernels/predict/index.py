@@ -1,6 +1,6 @@
 """Which lines may match a new one? A grid over what lines can reach, kept up to date line by line.
 
-Queries whose answers follow from lives need not go line by line: see `yards`.
+Queries whose answers follow from lives need not go line by line: see `batch_neighbours`.
 
 Rule 1  A line stands in every cell that its box meets: where the values that a join compares can be over its life, widened so that
         two lines match only if their boxes meet. A new line looks into the cells of its own box.

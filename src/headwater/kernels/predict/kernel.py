@@ -2,8 +2,8 @@
 
 Rule 1  A condition on single values looks at each key by itself: such queries are in `by_key`. Pairs with a bound on how far apart they may be look at
         lines that are near: see `by_place`. In both a step costs what its rows and their keys, and whoever is near, do.
-Rule 2  Pairs without such a bound look at all lines, and a buffer at all that are stored: a step costs what these are. See `whole`.
-Memory  See `by_key`, `by_place` and `whole`.
+Rule 2  Pairs without such a bound look at all lines, and a buffer at all that are stored: a step costs what these are. See `across_keys`.
+Memory  See `by_key`, `by_place` and `across_keys`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final
 
 import numpy as np
 
+from headwater.kernels.predict.across_keys import WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.by_key import ByKeyState, PredictByKey
 from headwater.kernels.predict.by_place import ByPlaceState, PredictByPlace
 from headwater.kernels.predict.neighbours import has_neighbours
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.whole import WholePredict, WholeState, codes_in_use
 from headwater.model import (
     Answers,
     Instant,

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from headwater.kernels.keys import column_of
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import pairs as pairing
+from headwater.kernels.predict.across_keys import WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.index import AXES
 from headwater.kernels.predict.neighbours import Owned
-from headwater.kernels.predict.passing import PassingStanding
+from headwater.kernels.predict.pair_queries import PassingStanding
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.standing import Standing
-from headwater.kernels.predict.whole import WholePredict, WholeState, codes_in_use
+from headwater.kernels.predict.standing_queries import Standing
 from headwater.model import BEGINNING, END, Column, Ids, Instant, Ragged, Records, key_ids
 from headwater.model.records import Values
 

@@ -1,14 +1,14 @@
 """Pairs of lines that may answer a plain query: who is noted, and what for?
 
-A query *follows from lives* if it is plain (see `glances`), VALIDATED and without a buffer. Then a line's life is promised when it comes
+A query *follows from lives* if it is plain (see `plain_pair_test`), VALIDATED and without a buffer. Then a line's life is promised when it comes
 and cut at most once, and what a pair tells follows from the promised lives and the cuts, whenever it is worked out. So no
-answer is worked out, or changed, when lines come and go: pairs are noted, and `settling` goes through all of them once a step.
+answer is worked out, or changed, when lines come and go: pairs are noted, and `pair_intervals` goes through all of them once a step.
 
 Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a glance are noted, with the time
         before which the pair does not begin and the one before which it does not end.
 Rule 2  Lives are those at the end of the step: what a pair told before a cut it also tells with the life that is cut. Only
-        the end that a pair does not come before is that of the promise, since `settling` begins with it.
-Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`yards`), and those whose end was more
+        the end that a pair does not come before is that of the promise, since `pair_intervals` begins with it.
+Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`batch_neighbours`), and those whose end was more
         than w before are left out for good. The new ones look in the order in which they stand, so neighbours follow one another.
 Rule 4  Nothing here makes an array: where room is missing, the loop says so and goes on with the same line when there is some.
 Rule 5  There is room for so few pairs that they stay at hand: those that are noted are settled before more are.
@@ -22,12 +22,12 @@ from typing import Final, NamedTuple
 
 from numba import njit
 
+from headwater.kernels.predict.batch_neighbours import COUNT, LINE, Yard, lay, look
+from headwater.kernels.predict.batch_neighbours import SHIFT as NUMBER
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import glance
+from headwater.kernels.predict.plain_pair_test import glance
 from headwater.kernels.predict.plan import EVERY, ONCE, WITHIN, ZONES, Plan, join_of
 from headwater.kernels.predict.search import DONE, NO_ROOM
-from headwater.kernels.predict.yards import COUNT, LINE, Yard, lay, look
-from headwater.kernels.predict.yards import SHIFT as NUMBER
 from headwater.kernels.predict.zones import is_here, is_ours
 
 # Columns of `Pairs.rows`, int64[…, …].

@@ -36,7 +36,7 @@ ZONE: Final = 8
 ZONES: Final = 9  # 0: all pairs are ours
 POLYGON: Final = 10
 SOURCES: Final = 11
-PLAIN: Final = 12  # a glance says much: see `glances`
+PLAIN: Final = 12  # a glance says much: see `plain_pair_test`
 RULES: Final = 13
 
 
@@ -253,7 +253,7 @@ def _steps(query: PredictQuery, groups: list[_Group]) -> Whole:
 
 
 def _is_plain(query: PredictQuery) -> bool:
-    """Whether the query is one plain join: see `glances`."""
+    """Whether the query is one plain join: see `plain_pair_test`."""
     if len(query.aliases) != 2 or query.certainty is Certainty.PROBABILITY:
         return False
     return all(

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from numba import njit
 
 from headwater.kernels.predict import answers as answer
+from headwater.kernels.predict.answer_rows import Scene, has_room, set_due, tell
 from headwater.kernels.predict.answers import (
     BEGINS,
     ENDS,
@@ -30,8 +31,8 @@ from headwater.kernels.predict.answers import (
 )
 from headwater.kernels.predict.geometry import join_interval, join_may, value_interval
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import glance, whole
 from headwater.kernels.predict.index import Grid, mixed, near
+from headwater.kernels.predict.plain_pair_test import glance, whole
 from headwater.kernels.predict.plan import (
     AHEAD,
     ALIASES,
@@ -45,7 +46,6 @@ from headwater.kernels.predict.plan import (
     ZONES,
     join_of,
 )
-from headwater.kernels.predict.telling import Scene, has_room, set_due, tell
 from headwater.kernels.predict.zones import owner, zone_of
 
 # What a call came to.

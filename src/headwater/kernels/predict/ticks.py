@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numba import njit
 
+from headwater.kernels.predict.answer_identity import ID
 from headwater.kernels.predict.answers import NEVER
-from headwater.kernels.predict.cards import ID
 from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
 from headwater.kernels.predict.ordering import SOME, glimpse, in_order
 
@@ -56,7 +56,7 @@ class _Stand(NamedTuple):
 
 
 def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
-    """All rows of answers that are in order. `cards` int64[answers, …]: see `cards`; `chance` as in `Speech`."""
+    """All rows of answers that are in order. `cards` int64[answers, …]: see `answer_identity`; `chance` as in `Speech`."""
     over = np.flatnonzero(ticks.last != NEVER)
     ends = ticks.last[over]
     if len(ends):

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headwater.protocols.broker.board import Board
+from headwater.protocols.broker.cover_candidates import Board
 from headwater.protocols.broker.messages import Asked
 from headwater.protocols.cover import Cover
 

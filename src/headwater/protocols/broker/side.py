@@ -23,7 +23,7 @@ from headwater.protocols.broker.filtering import Shelf
 from headwater.protocols.broker.messages import Asked, read_asked
 from headwater.protocols.broker.propagation import Manner
 from headwater.protocols.broker.store import Slots
-from headwater.protocols.saving import join_bytes, split_bytes
+from headwater.protocols.byte_arrays import join_bytes, split_bytes
 
 Pair = tuple[str, str]
 

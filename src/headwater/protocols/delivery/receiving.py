@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from headwater.model import Instant, Message
+from headwater.protocols.byte_arrays import join_bytes, split_bytes
 from headwater.protocols.delivery.frames import Frame, unpack
 from headwater.protocols.delivery.settings import DeliverySettings
-from headwater.protocols.saving import join_bytes, split_bytes
 
 
 class Receiving:

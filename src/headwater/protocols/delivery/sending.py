@@ -22,8 +22,8 @@ from collections import deque
 from typing import Any
 
 from headwater.model import SECOND, Instant
+from headwater.protocols.byte_arrays import join_bytes, split_bytes
 from headwater.protocols.delivery.settings import DeliverySettings
-from headwater.protocols.saving import join_bytes, split_bytes
 
 MOST_GROWN = 8
 

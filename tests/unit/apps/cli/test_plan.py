@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main, plan
-from headwater.apps.overlay import patience
+from headwater.apps.overlay import reading_lifetime
 from headwater.apps.plan.day import generated_day
 from headwater.apps.plan.report import Carried, Planned
 from headwater.apps.plan.subscriptions import read_question
@@ -119,8 +119,8 @@ def test_the_slowest_links_bring_the_same_answers(here, capsys):
 @pytest.mark.parametrize("approach", ["exact", "filter-split-forward"])
 def test_answers_that_slow_links_lose_are_a_failure(here, capsys, monkeypatch, approach):
     """Nodes that are not patient enough for a minute on each link."""
-    monkeypatch.setattr(patience, "LEAST_US", 0)
-    monkeypatch.setattr(patience, "SEVERAL", 0)
+    monkeypatch.setattr(reading_lifetime, "LEAST_US", 0)
+    monkeypatch.setattr(reading_lifetime, "SEVERAL", 0)
     Path("net.json").write_text(json.dumps(NETWORK | SLOW))
     given = ["--input", "weather=day.csv", "--approach", approach]
     assert main(["plan", "alerts.hw", "--network", "net.json", *given]) == 1

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.outputs import answer_types, late_rows
-from headwater.apps.cli.sparking import told_by_table
+from headwater.apps.cli.spark_runs import told_by_table
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told

@@ -8,7 +8,7 @@ import numpy as np
 
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import Told, follow_local, run_local
-from headwater.hosts.local.waiting import Waiting
+from headwater.hosts.local.answer_order import Waiting
 from headwater.model import END, Column, ColumnType, Rows
 from headwater.query.plan import compile_text
 

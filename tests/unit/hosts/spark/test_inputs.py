@@ -9,10 +9,10 @@ import pytest
 
 from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.file_log import FileLog
-from headwater.hosts.spark.followed import FollowedFiles
 from headwater.hosts.spark.inputs import name_inputs, recognise_inputs
+from headwater.hosts.spark.streamed_files import FollowedFiles
 from headwater.model import HostError
-from tests.unit.hosts.spark.followed_folder import HEADER, PLAN, row, rows_of
+from tests.unit.hosts.spark.streamed_folder import HEADER, PLAN, row, rows_of
 
 NOTES = "files"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwater.apps.overlay.approaches import cover_of, policies
-from headwater.apps.overlay.watching import Watched
+from headwater.apps.overlay.measured_cover import Watched
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, Box, Filter, Link, Network, Operator, Readings, Report, Source
 from headwater.protocols.broker import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwater.apps.cli.sparking import spark_trouble, told_by_table
+from headwater.apps.cli.spark_runs import spark_trouble, told_by_table
 from headwater.hosts.spark.runs import run_batch
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.plan import Plan

@@ -8,7 +8,7 @@ Rule 1  A polygon of `plain` keeps what is beyond a border by no more than its s
         every border moved in by twice that, and the ends of lives by a trifle, there is never more than the polygon has; with every border
         moved out never less: what rounding does is far smaller. If both tell the same microsecond, the polygon tells it too. If not, nothing is said, and somebody has to make it.
 Rule 2  What is moved in satisfies all that is asked strictly: the ends of lives, which are left out, and `<`.
-Rule 3  A pair that is cut goes through several polygons (see `settling`), all of them parts of that of the promise: what they say in the end
+Rule 3  A pair that is cut goes through several polygons (see `pair_intervals`), all of them parts of that of the promise: what they say in the end
         is what the last one says. So slacks are those of the promise, which are the largest.
 Rule 4  Some pairs are taken at a time, column by column and without a choice between ways: then several are reckoned at once.
 """

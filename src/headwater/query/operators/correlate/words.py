@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from headwater.kernels.correlate.book import is_plain
 from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.correlate.subscription_table import is_plain
 from headwater.model import StreamSchema
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.correlate.operator import CorrelateOperator

@@ -19,8 +19,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import BY_SENSOR, Book
 from headwater.kernels.correlate.chains import NONE, Chains, Past
+from headwater.kernels.correlate.subscription_table import BY_SENSOR, Book
 from headwater.model.place import EARTH_RADIUS_M
 
 MOST_CELLS_AROUND = 27

@@ -13,7 +13,7 @@ from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.files.pieces import Wanted
 from headwater.hosts.local.bounded import row_filter
-from headwater.hosts.local.told import Told
+from headwater.hosts.local.run_report import Told
 from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows

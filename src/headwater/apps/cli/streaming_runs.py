@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.bad_runs import join_runs
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.history import most_history
@@ -27,19 +28,18 @@ from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
-from headwater.apps.cli.sparking import as_given, spark_trouble, told_by_zones
+from headwater.apps.cli.spark_runs import as_given, spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.upkeep import refuse_merged_inputs, upkeep_of
-from headwater.apps.cli.usage import UsageError
 from headwater.apps.cli.zones import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
-from headwater.hosts.spark.follow import EachTold
 from headwater.hosts.spark.inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.state_notes import StateNotes
-from headwater.hosts.spark.told import ZoneTold, table_of
+from headwater.hosts.spark.streaming import EachTold
+from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import Rows
 from headwater.query.event_stores import stores_of
 from headwater.query.plan import Plan, compile_text, refuse_unbounded

@@ -7,7 +7,7 @@ from pathlib import Path
 from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.entry_reading import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
-from headwater.hosts.spark.followed import FollowedFiles
+from headwater.hosts.spark.streamed_files import FollowedFiles
 from headwater.query.plan import compile_text
 
 PLAN = compile_text(

@@ -19,7 +19,7 @@ from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains
 from headwater.kernels.fence.grid import Grid
 from headwater.kernels.fence.objects import NEVER
-from headwater.kernels.fence.standing import (
+from headwater.kernels.fence.standing_fences import (
     CROSS,
     ENTER,
     EXIT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from headwater.hosts.spark.told import TOLD, ZoneTold, as_table, table_of, unpacked
+from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table, table_of, unpacked
 from headwater.hosts.zone import Output
 from headwater.model import Column, ColumnType, Rows, strings
 

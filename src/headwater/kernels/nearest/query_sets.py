@@ -1,7 +1,7 @@
 """A field: all standing queries that look at the same objects in the same way, and differ in their points and in k only.
 
 Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one field, so 10,000 points are one
-loop over objects and not 10,000. Every query has a band for each lane (see `bands`, `engine`): band = lane * queries + query.
+loop over objects and not 10,000. Every query has a band for each lane (see `candidates`, `engine`): band = lane * queries + query.
 Without PER there is one lane. With PER the lanes of a step are those that it touches (see `lanes`).
 
 Memory  The bands' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects.
@@ -16,14 +16,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import bands as band
+from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest import engine
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
 from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
 from headwater.kernels.nearest.limits import RECENT_OF_LANE, r_star, recent_rows
-from headwater.kernels.nearest.members import by_place, identities, matches
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import packed, runs_of, spans, unpack
+from headwater.kernels.nearest.query_order import by_place, identities, matches
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.kernels.tape import Tape

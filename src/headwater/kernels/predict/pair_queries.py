@@ -1,11 +1,11 @@
 """A standing query whose answers follow from lives: pairs and lines between two steps, and how a step is run on copies of them.
 
-Rule 1  Time catches up with the pairs that there are, then with those that updates are noted as (`pairs`, `settling`): some thousand at a
+Rule 1  Time catches up with the pairs that there are, then with those that updates are noted as (`pairs`, `pair_intervals`): some thousand at a
         time, on one desk, so that a pair is noted, worked out and told while it is at hand, however many there are.
 Rule 2  Room for rows told is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
         memory until it is: there is plenty from the start.
 
-Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `yards`.
+Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `batch_neighbours`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from headwater.kernels.predict import pair_intervals
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict import search as searching
-from headwater.kernels.predict import settling
+from headwater.kernels.predict.batch_neighbours import yard_for
 from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, blocks
 from headwater.kernels.predict.geometry import join_of, workspace
 from headwater.kernels.predict.geometry.bounds import SOME, sheet_for
@@ -27,14 +28,13 @@ from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.index import AXES
 from headwater.kernels.predict.lines.events import ADD, END, LINE, PURGE, WHAT
 from headwater.kernels.predict.lines.store import LineState
+from headwater.kernels.predict.pair_intervals import Spoken, search_rest, settle
 from headwater.kernels.predict.pairs import Ground, Pairs, keep_ours, note_some
 from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.settling import Spoken, search_rest, settle
 from headwater.kernels.predict.sources import lines_of, lines_without_gaps, merged
 from headwater.kernels.predict.ticks import Ticks
-from headwater.kernels.predict.yards import yard_for
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
 
@@ -117,12 +117,12 @@ class PassingStanding:
             ground.corners,
         )
         spoken = desk.spoken
-        if not spoken.at[settling.COUNT]:
+        if not spoken.at[pair_intervals.COUNT]:
             return following, []
-        chance = spoken.chance[: spoken.at[settling.CHANCES]]
+        chance = spoken.chance[: spoken.at[pair_intervals.CHANCES]]
         if (chance == UNSETTLED).any():
             search_rest(self.plan, lines, spoken)
-        speech = Speech(spoken.rows[: spoken.at[settling.COUNT]], self._said, chance)
+        speech = Speech(spoken.rows[: spoken.at[pair_intervals.COUNT]], self._said, chance)
         return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
     def save(self, pending: Passing, states: Sequence[LineState]) -> dict[str, Any]:
@@ -181,9 +181,9 @@ class PassingStanding:
     def _spoken(self, pairs: int) -> Spoken:
         room = pairs * (_TICKS if self.query.every_us else 1) + 1
         is_asked = self.query.is_read(PROBABILITY)
-        width = settling.SAID if is_asked else settling.CERTAIN
+        width = pair_intervals.SAID if is_asked else pair_intervals.CERTAIN
         return Spoken(
-            np.empty((pairs + _SPARE, width if self.query.every_us else settling.ONCE), np.int64),
+            np.empty((pairs + _SPARE, width if self.query.every_us else pair_intervals.ONCE), np.int64),
             np.empty(room if is_asked else 0),
             is_asked,
             self.asks_twice,
@@ -191,23 +191,23 @@ class PassingStanding:
             self.sheet,
             np.empty(SOME, np.int64),
             self.work,
-            np.zeros(settling.PLACES, np.int64),
+            np.zeros(pair_intervals.PLACES, np.int64),
         )
 
     def _said(self, columns: Whole) -> Said:
-        left, right = columns[settling.LEFT], columns[settling.OTHER]
-        when: Ticks | Whole = columns[settling.LAST]
+        left, right = columns[pair_intervals.LEFT], columns[pair_intervals.OTHER]
+        when: Ticks | Whole = columns[pair_intervals.LAST]
         if self.query.every_us:
             when = Ticks(
-                columns[settling.FIRST],
-                columns[settling.TICKS],
-                columns[settling.LAST],
+                columns[pair_intervals.FIRST],
+                columns[pair_intervals.TICKS],
+                columns[pair_intervals.LAST],
                 columns[-1],  # if anybody asks
                 self.query.every_us,
             )
         # Of a pair that is told once the left line has the smaller key, on whichever side of the difference its alias is written.
         in_order = self.left == 0 or self.plan.rules[ONCE] == 1
-        return Said(columns[settling.SINCE], (left, right) if in_order else (right, left), when)
+        return Said(columns[pair_intervals.SINCE], (left, right) if in_order else (right, left), when)
 
 
 class _Desk:
@@ -249,13 +249,13 @@ class _Desk:
     def _settle(self) -> None:
         """Let time catch up with the pairs behind those that are settled already."""
         pairs, at, ground = self.pairs, self.spoken.at, self.ground
-        at[settling.NEXT] = at[settling.SEEN] = at[settling.KEPT]
+        at[pair_intervals.NEXT] = at[pair_intervals.SEEN] = at[pair_intervals.KEPT]
         while (
             settle(ground.plan, ground.lines, ground.promised, pairs, self.spoken, self.watermark)
             != searching.DONE
         ):
             self.spoken = _with_room(self.spoken)
-        pairs.at[0] = at[settling.KEPT]
+        pairs.at[0] = at[pair_intervals.KEPT]
         if 2 * pairs.at[0] > len(pairs.rows):
             self._clear()
 
@@ -263,7 +263,7 @@ class _Desk:
         """Put away the pairs that are left."""
         if self.pairs.at[0]:
             self._blocks.append(self.pairs.rows[: self.pairs.at[0]].copy())
-            self.pairs.at[0] = self.spoken.at[settling.KEPT] = 0
+            self.pairs.at[0] = self.spoken.at[pair_intervals.KEPT] = 0
 
 
 def _with_room(spoken: Spoken) -> Spoken:

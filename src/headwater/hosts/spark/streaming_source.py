@@ -30,10 +30,10 @@ from pyspark.sql.streaming.datasource import (
 from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.entry_reading import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
-from headwater.hosts.spark.followed import FollowedFiles
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import pack
 from headwater.hosts.spark.reading_tasks import on_one_thread, plan_of, share_out
+from headwater.hosts.spark.streamed_files import FollowedFiles
 
 MOST_BATCH_BYTES = 256 << 20
 LOOK_AGAIN_US = 100_000

@@ -4,10 +4,10 @@ import json
 
 import pyarrow as pa
 
-from headwater.apps.cli.sparking import as_given, told_by_table, told_by_zones
+from headwater.apps.cli.spark_runs import as_given, told_by_table, told_by_zones
 from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.local import Told
-from headwater.hosts.spark.told import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output
 from headwater.model import Rows, strings
 from headwater.query.plan import compile_text

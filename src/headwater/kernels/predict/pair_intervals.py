@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from numba import njit
 
+from headwater.kernels.predict.answer_rows import span_of_ticks, tick_after
 from headwater.kernels.predict.answers import NEVER
 from headwater.kernels.predict.geometry import bounds, join_probability
 from headwater.kernels.predict.geometry.borders import instant
@@ -25,7 +26,6 @@ from headwater.kernels.predict.geometry.chances import ordered
 from headwater.kernels.predict.geometry.plain import UNSETTLED, lay_out, plain_chance, plain_interval
 from headwater.kernels.predict.geometry.ranges import MUST
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import is_sure
 from headwater.kernels.predict.pairs import (
     BEGINS,
     DUE,
@@ -39,9 +39,9 @@ from headwater.kernels.predict.pairs import (
     VAGUE,
     Pairs,
 )
+from headwater.kernels.predict.plain_pair_test import is_sure
 from headwater.kernels.predict.plan import EVERY, Plan, join_of
 from headwater.kernels.predict.search import DONE, NOT_TOLD
-from headwater.kernels.predict.telling import span_of_ticks, tick_after
 
 # Columns of `Spoken.rows`, int64[…, …]: so many of them as are asked for.
 LEFT: Final = 0  # the two lines

@@ -20,7 +20,7 @@ from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, MADE, PIECE, TOLD, Table, forget
 from headwater.kernels.predict.geometry import join_probability, value_probability
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.glances import is_sure
+from headwater.kernels.predict.plain_pair_test import is_sure
 from headwater.kernels.predict.plan import (
     AHEAD,
     ALIASES,

@@ -18,10 +18,10 @@ from pyspark.sql.streaming import StreamingQuery
 from headwater.hosts.spark.frames import packed_frame
 from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
 from headwater.hosts.spark.operate import Operate
-from headwater.hosts.spark.seats import seats
+from headwater.hosts.spark.partition_keys import seats
 from headwater.hosts.spark.source import HeadwaterFiles, options_for
 from headwater.hosts.spark.table import TABLE, timed
-from headwater.hosts.spark.told import TOLD, ZoneTold, as_table
+from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table
 from headwater.query.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
@@ -41,7 +41,7 @@ def followed_files(
     ends: bool = False,
     tick_us: int | None = None,
 ) -> DataFrame:
-    """What followed files and folders give, packed (see `told`).
+    """What followed files and folders give, packed (see `zone_report`).
 
     `tasks`: over how many the zones are spread; a checkpoint never changes it. `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
     """

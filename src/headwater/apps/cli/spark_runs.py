@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.apps.cli.faults import told_by_fault
 from headwater.apps.cli.outputs import answer_types
+from headwater.apps.cli.spark_errors import told_by_fault
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import Told
-from headwater.hosts.local.follow import given_up_by, given_up_rows
+from headwater.hosts.local.streaming import given_up_by, given_up_rows
 from headwater.hosts.zone import add_sizes
 from headwater.model import ColumnType, Rows, add_counts, join_rows
 from headwater.query.plan import Plan
@@ -28,7 +28,7 @@ from headwater.query.plan import Plan
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.hosts.spark.told import ZoneTold
+    from headwater.hosts.spark.zone_report import ZoneTold
 
 Say = Callable[[str, int, int], None]
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.book import READINGS_SEARCH, Book
 from headwater.kernels.correlate.chains import Chains
+from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, Book
 from headwater.model import Column, ColumnType, Log, Rows, coded
 
 TIME = "time"

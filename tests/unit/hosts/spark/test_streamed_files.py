@@ -13,9 +13,9 @@ import pytest
 
 from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.file_log import FileLog
-from headwater.hosts.spark.followed import GZIP_STILL_US, STILL_US, FollowedFiles
+from headwater.hosts.spark.streamed_files import GZIP_STILL_US, STILL_US, FollowedFiles
 from headwater.model import SECOND
-from tests.unit.hosts.spark.followed_folder import HEADER, Followed, json_row, row, rows_of
+from tests.unit.hosts.spark.streamed_folder import HEADER, Followed, json_row, row, rows_of
 
 
 @pytest.fixture

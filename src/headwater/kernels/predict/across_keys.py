@@ -24,11 +24,11 @@ from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.lines.events import Keys, Updates
 from headwater.kernels.predict.lines.slots import NEVER
 from headwater.kernels.predict.lines.store import LineState, LineStore
-from headwater.kernels.predict.passing import PassingStanding
+from headwater.kernels.predict.pair_queries import PassingStanding
 from headwater.kernels.predict.plan import follows_from_lives, sources_of
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.predict.sensors import Sensors
-from headwater.kernels.predict.standing import Standing
+from headwater.kernels.predict.standing_queries import Standing
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import (
     BEGINNING,

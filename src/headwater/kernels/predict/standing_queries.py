@@ -1,6 +1,6 @@
 """One standing PREDICT query: its answers and its grid between two steps, and how a step is run on copies of them.
 
-Rule 1  Queries whose answers follow from lives stand elsewhere: see `passing`.
+Rule 1  Queries whose answers follow from lives stand elsewhere: see `pair_queries`.
 Rule 2  Room for answers, rows told and cells of the grid is doubled when it is missing, and the loop goes on where it was.
 
 Memory  See `answers` and `index`; a step makes a copy of both.
@@ -16,6 +16,19 @@ import numpy as np
 
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import search as searching
+from headwater.kernels.predict.answer_rows import (
+    EACH,
+    FROM,
+    ORDER,
+    PARTS,
+    TIME,
+    TO,
+    WHICH,
+    WITHDRAWN,
+    Scene,
+    Told,
+    chances,
+)
 from headwater.kernels.predict.answers import NEVER, Table, enlist_all
 from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, blocks
 from headwater.kernels.predict.engine import run
@@ -29,19 +42,6 @@ from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.search import Search
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.sources import lines_of, lines_without_gaps, merged
-from headwater.kernels.predict.telling import (
-    EACH,
-    FROM,
-    ORDER,
-    PARTS,
-    TIME,
-    TO,
-    WHICH,
-    WITHDRAWN,
-    Scene,
-    Told,
-    chances,
-)
 from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
 
