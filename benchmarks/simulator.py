@@ -10,9 +10,9 @@ import sys
 import time
 
 from headwater.apps.overlay import simulate
-from headwater.workloads.standing import Load, make_standing
+from headwater.workloads.station_subscriptions import Load, make_standing
 from headwater.workloads.stations import make_stations
-from headwater.workloads.trees import make_network
+from headwater.workloads.tree_networks import make_network
 
 STATIONS = 10
 SIZE = (200, 1_000, 2_000)

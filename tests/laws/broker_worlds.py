@@ -10,8 +10,8 @@ from headwater.apps.overlay.random_scenes import Reply, Scene
 from headwater.apps.overlay.replay import broker_maker
 from headwater.kernels.correlate import Clause, Emit, Interval, Subscription
 from headwater.model import ColumnType, Operator, PlaceColumns, StreamSchema
-from headwater.model.operators import UNGROUPED
-from headwater.workloads.standing import Standing
+from headwater.model.network_operators import UNGROUPED
+from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
 from tests.laws.oracles import correlate
 from tests.unit.protocols.broker.bus import Bus

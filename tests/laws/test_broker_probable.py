@@ -19,7 +19,7 @@ from headwater.apps.overlay.replay import dropped_in
 from headwater.model import SECOND, Filter, Link, Network, Operator, Readings, Source
 from headwater.protocols.broker import Asked, Events, advertise, events, subscribe
 from headwater.protocols.cover import probable
-from headwater.workloads.standing import Standing
+from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
 from tests.laws.broker_worlds import expected, played
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
-from headwater.model import BEGINNING, END, log
+from headwater.model import BEGINNING, END, row_log
 from tests.laws.correlate_worlds import CONDITIONS, CorrelateWorld, long_worlds, worlds
 from tests.laws.kernel_laws import (
     LAWS,
@@ -46,7 +46,7 @@ def bounded(examples: int) -> settings:
 
 @pytest.fixture(autouse=True)
 def tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(log, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(row_log, "CHUNK_ROWS", 1)
     yield
 
 

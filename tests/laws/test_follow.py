@@ -29,7 +29,7 @@ from headwater.kernels.follow import FollowKernel
 from headwater.kernels.follow.by_key import ByKey, everybody
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
-from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, log
+from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
 from headwater.query.groups import store_of
 from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
@@ -485,7 +485,7 @@ def test_state_stays_below_its_bound(kind: str, data: st.DataObject):
 def chunks_of(rows: int) -> Iterator[None]:
     """Chunks so small that there are several."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log, "CHUNK_ROWS", rows)
+        patch.setattr(row_log, "CHUNK_ROWS", rows)
         yield
 
 
@@ -503,7 +503,7 @@ def check_stores(
         came = world.rows[source]["at"].values
         needed = np.count_nonzero((came >= now - history_us) & (came < ordered[source][1]))
         # A chunk stays as a whole while its newest event may be asked for: so the first one may hold older events, fewer than fill it.
-        assert groups[store_of(source)].count < needed + log.CHUNK_ROWS
+        assert groups[store_of(source)].count < needed + row_log.CHUNK_ROWS
 
 
 def check_bounds(

@@ -23,7 +23,7 @@ from headwater.model import (
     Source,
     StreamSchema,
 )
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 from tests.laws.correlate_worlds import GLOBE_PLACES, GLOBE_REGIONS, PLANE_PLACES, PLANE_REGIONS
 from tests.laws.oracles import correlate, members
 

@@ -33,7 +33,7 @@ from headwater.model import (
     order_of,
     strings,
 )
-from headwater.model.keyed import Run
+from headwater.model.keyed_store import Run
 from tests.laws.kernel_laws import LAWS, restored, run
 from tests.laws.predict_worlds import (
     CONDITIONS,

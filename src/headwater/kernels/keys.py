@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import Column, ColumnType, Ids, Text, compacted
-from headwater.model.keyed import order_of_ids, search
-from headwater.model.records import Values
+from headwater.model.keyed_records import Values
+from headwater.model.keyed_store import order_of_ids, search
 
 
 def different(column: Column) -> Column:

@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.model import END, Ids, KeyedStore, Records, empty_store, no_records
-from headwater.model.keyed import first_places
+from headwater.model.keyed_store import first_places
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -32,12 +32,7 @@ from headwater.model.errors import (
     Span,
 )
 from headwater.model.identity import content_ids, text_hash, text_hashes
-from headwater.model.keyed import KeyedStore, Run, empty_store, keyed_store_from, run_from
-from headwater.model.log import Chunk, Log, log_from
-from headwater.model.network import Link, Network
-from headwater.model.operators import Filter, Matcher, Matching, Operator, Readings, Source
-from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
-from headwater.model.records import (
+from headwater.model.keyed_records import (
     Ids,
     Ragged,
     Records,
@@ -48,6 +43,11 @@ from headwater.model.records import (
     shaped,
     text_of,
 )
+from headwater.model.keyed_store import KeyedStore, Run, empty_store, keyed_store_from, run_from
+from headwater.model.network import Link, Network
+from headwater.model.network_operators import Filter, Matcher, Matching, Operator, Readings, Source
+from headwater.model.place import EARTH_RADIUS_M, Box, Circle, Polygon, Region, distance_m, distances_m
+from headwater.model.row_log import Chunk, Log, log_from
 from headwater.model.rows import (
     Column,
     ColumnType,

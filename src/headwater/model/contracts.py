@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from headwater.model.errors import HeadwaterError, PeerError
-from headwater.model.keyed import KeyedStore
-from headwater.model.log import Log
+from headwater.model.keyed_store import KeyedStore
+from headwater.model.row_log import Log
 from headwater.model.rows import Mask, Rows
 from headwater.model.time import Instant
 

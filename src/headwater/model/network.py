@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headwater.model.contracts import NodeId
-from headwater.model.operators import Source
+from headwater.model.network_operators import Source
 
 LATENCY_US = 10_000
 BYTES_PER_S = 1_250_000.0  # ten megabits

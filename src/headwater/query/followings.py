@@ -45,7 +45,7 @@ from headwater.model import (
     run_from,
 )
 from headwater.model.codec import rows_tree, tree_rows
-from headwater.model.log import log_from
+from headwater.model.row_log import log_from
 from headwater.query.chaining import as_stream, hand_on, read_together
 from headwater.query.expressions import condition
 from headwater.query.merges import Merge

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import SECOND
-from headwater.workloads.movers import START
+from headwater.workloads.moving_objects import START
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

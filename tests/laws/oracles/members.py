@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from headwater.model import Filter, Operator, Readings, Source
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 from tests.laws.oracles.correlate import contains, distance
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.apps.bench import follow
 from headwater.apps.bench.measuring import Wanted
-from headwater.workloads.movers import Motion
+from headwater.workloads.moving_objects import Motion
 
 
 @pytest.fixture

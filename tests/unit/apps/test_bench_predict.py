@@ -16,7 +16,7 @@ from headwater.apps.bench.predict_truth import Collected, Digest, lines_of, wron
 from headwater.hosts.local.streaming import follow_local
 from headwater.model import SECOND, Column, ColumnType, Rows
 from headwater.query.plan import compile_text
-from headwater.workloads.movers import make_movers
+from headwater.workloads.moving_objects import make_movers
 
 ASKING = Asking(400.0, 3 * SECOND)
 

@@ -31,7 +31,7 @@ from headwater.apps.reproduce.prediction.truth import Series, Told, Truth, score
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
-from headwater.workloads.movers import make_movers
+from headwater.workloads.moving_objects import make_movers
 
 
 def numbers(*values: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwater.model import SECOND
-from headwater.workloads.movers import START
+from headwater.workloads.moving_objects import START
 from headwater.workloads.traces import see, trace_of
 
 

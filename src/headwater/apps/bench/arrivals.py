@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from headwater.model import SECOND
-from headwater.workloads.movers import START
+from headwater.workloads.moving_objects import START
 
 MOST_DELAY_US: Final = SECOND
 

@@ -30,7 +30,7 @@ from headwater.hosts.points import points_from_files
 from headwater.model import SECOND, Rows
 from headwater.query.plan import Plan, compile_text
 from headwater.query.zones import default_zones
-from headwater.workloads.movers import Motion, Samples, make_movers
+from headwater.workloads.moving_objects import Motion, Samples, make_movers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -38,7 +38,7 @@ from headwater.kernels.follow.words import Saving
 from headwater.model import END, SECOND, Column, ColumnType, Rows
 from headwater.query.plan import Plan, compile_text
 from headwater.query.zones import default_zones
-from headwater.workloads.movers import Motion, Samples, make_movers
+from headwater.workloads.moving_objects import Motion, Samples, make_movers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

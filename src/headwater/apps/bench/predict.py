@@ -28,7 +28,7 @@ from headwater.apps.bench.predict_kernel import Answered, Asking, Readings, Send
 from headwater.apps.bench.predict_streaming import measure_streaming
 from headwater.apps.bench.predict_truth import Collected, Digest, wrong_sensors
 from headwater.model import SECOND, Rows
-from headwater.workloads.movers import Motion, make_movers, side_for
+from headwater.workloads.moving_objects import Motion, make_movers, side_for
 
 NEAR_M: Final = 400.0
 WITHIN_US: Final = 3 * SECOND

@@ -28,7 +28,7 @@ from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import SECOND
 from headwater.query.plan import Plan, compile_text
 from headwater.query.zones import default_zones
-from headwater.workloads.movers import MOVERS_TEXT, Motion, Samples, make_movers, side_for
+from headwater.workloads.moving_objects import MOVERS_TEXT, Motion, Samples, make_movers, side_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

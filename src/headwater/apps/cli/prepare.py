@@ -152,9 +152,9 @@ def _use(texts: Sequence[str]) -> None:
 def _network() -> None:
     """A few subscriptions in a small network."""
     from headwater.apps.overlay import simulate
-    from headwater.workloads.standing import Load, make_standing
+    from headwater.workloads.station_subscriptions import Load, make_standing
     from headwater.workloads.stations import make_stations
-    from headwater.workloads.trees import make_network
+    from headwater.workloads.tree_networks import make_network
 
     recorded = make_stations(2, rounds=30)
     network = make_network(recorded.sources, nodes=14, users=14)

@@ -15,7 +15,7 @@ replay       the world of a seed in which everything goes wrong (`make sim SEED=
 from headwater.apps.overlay.approaches import APPROACHES, DELTA
 from headwater.apps.overlay.outcome import Outcome
 from headwater.apps.overlay.simulation import OverlaySettings, simulate
-from headwater.workloads.standing import Standing
+from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
 
 __all__ = ["APPROACHES", "DELTA", "Outcome", "OverlaySettings", "Recorded", "Standing", "simulate"]

@@ -33,7 +33,7 @@ from headwater.model import (
     Region,
     Source,
 )
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 from headwater.protocols.broker import (
     Asked,
     Events,
@@ -44,7 +44,7 @@ from headwater.protocols.broker import (
     subscribe,
     unsubscribe,
 )
-from headwater.workloads.standing import Standing
+from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
 
 FIRST_STEP: Final = 2 * SECOND

@@ -33,7 +33,7 @@ from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, Instant, LimitReached, Network, NodeId, Operator, Readings, Source
 from headwater.protocols.broker import Asked, Broker, BrokerSettings, Events, advertise, events, subscribe
 from headwater.protocols.delivery import Reliable
-from headwater.workloads.standing import Standing
+from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
 
 _AT_ONCE = 200  # subscriptions whose members are looked for together: a matrix of so many rows

@@ -18,7 +18,7 @@ import numpy as np
 
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.model import ColumnType, Filter, Operator, QueriesRefused, StreamSchema
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 from headwater.query.catalogue import Catalogue, CheckedQuery
 from headwater.query.check import check
 from headwater.query.checks.complaints import Complaints

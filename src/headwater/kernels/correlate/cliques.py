@@ -19,7 +19,7 @@ import numpy as np
 
 from headwater.kernels.correlate.choice import LOOP, NONE, Choice, Rules, find, no_choice
 from headwater.kernels.correlate.shapes import Book, Doubles, Flags, Numbers
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 
 NEVER = -(2**63)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.search import near
 from headwater.model import Filter, Operator, Region, Source
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -34,7 +34,7 @@ from headwater.model import (
     key_ids,
 )
 from headwater.model.identity import content_hash
-from headwater.model.records import Values
+from headwater.model.keyed_records import Values
 
 _STAYS: Final = "stays"
 _FENCE: Final = "fence"

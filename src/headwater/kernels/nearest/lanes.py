@@ -45,8 +45,8 @@ from headwater.model import (
     no_records,
     text_of,
 )
+from headwater.model.keyed_records import join_lines, take_values
 from headwater.model.partitions import by_partition, numbered
-from headwater.model.records import join_lines, take_values
 
 _SEEN: Final = "seen"
 _TICK: Final = "tick"

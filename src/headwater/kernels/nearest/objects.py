@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import Column, ColumnType, Log, Rows, join_rows
-from headwater.model.log import CHUNK_ROWS
+from headwater.model.row_log import CHUNK_ROWS
 from headwater.model.rows import compacted_rows
 
 Whole = NDArray[np.int64]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import END, Column, ColumnType, KeyedStore, Rows
-from headwater.model.records import Ids, Ragged, Records, key_ids, no_records
+from headwater.model.keyed_records import Ids, Ragged, Records, key_ids, no_records
 
 Numbers = NDArray[np.int64]
 

@@ -34,8 +34,8 @@ from headwater.kernels.pattern.blocks import Spans, read_blocks
 from headwater.kernels.pattern.question import RowTest, Value
 from headwater.kernels.pattern.runs import Segments
 from headwater.model import BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
+from headwater.model.keyed_records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
 from headwater.model.partitions import by_partition, numbered
-from headwater.model.records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
 from headwater.model.rows import Mask
 
 Numbers = NDArray[np.int64]

@@ -29,7 +29,7 @@ from headwater.kernels.pattern.runs import (
     WAITING_COLUMNS,
     Runs,
 )
-from headwater.model.records import Ragged
+from headwater.model.keyed_records import Ragged
 
 Numbers = NDArray[np.int64]
 

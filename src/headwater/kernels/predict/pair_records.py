@@ -29,7 +29,7 @@ from headwater.kernels.predict.pair_queries import PassingStanding
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.standing_queries import Standing
 from headwater.model import BEGINNING, END, Column, Ids, Instant, Ragged, Records, key_ids
-from headwater.model.records import Values
+from headwater.model.keyed_records import Values
 
 Mask = NDArray[np.bool_]
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from headwater.model import Filter, NodeId, Operator
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 
 Where = Sequence[frozenset[NodeId]]
 

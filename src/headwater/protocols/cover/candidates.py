@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwater.model import Filter, Instant, Operator, Region
-from headwater.model.operators import UNGROUPED
+from headwater.model.network_operators import UNGROUPED
 from headwater.protocols.cover.boxes import Boxes, Real
 from headwater.protocols.cover.regions import around, seen_from
 

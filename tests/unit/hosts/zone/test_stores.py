@@ -9,7 +9,7 @@ import pytest
 from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save_zone
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.queue import QueueState
-from headwater.model import BEGINNING, END, SECOND, Column, HostError, Instant, Rows, log
+from headwater.model import BEGINNING, END, SECOND, Column, HostError, Instant, Rows, row_log
 from headwater.query.groups import store_of
 from headwater.query.plan import compile_text
 
@@ -82,7 +82,7 @@ def _time(second: int) -> Instant:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each event is a chunk, so that a store holds what it must and nothing else."""
-    monkeypatch.setattr(log, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(row_log, "CHUNK_ROWS", 1)
 
 
 def test_all_who_look_at_a_source_have_one_store() -> None:

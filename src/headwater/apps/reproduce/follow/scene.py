@@ -19,7 +19,7 @@ from headwater.apps.reproduce.follow.asking import Asked
 from headwater.apps.reproduce.follow.questions import CLUB, Following, accidents, counted, drivers
 from headwater.apps.reproduce.follow.runs import SILENT, Setting
 from headwater.model import SECOND, Rows
-from headwater.workloads.movers import START
+from headwater.workloads.moving_objects import START
 from headwater.workloads.traces import Trace, Whole
 
 RADIUS_M: Final = 250

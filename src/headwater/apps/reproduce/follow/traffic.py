@@ -21,7 +21,7 @@ from headwater.apps.reproduce.follow.questions import CLUB
 from headwater.apps.reproduce.follow.sumo import Sumo, drive_on_sumo
 from headwater.apps.reproduce.outcome import Say
 from headwater.model import SECOND, DataError
-from headwater.workloads.movers import START
+from headwater.workloads.moving_objects import START
 from headwater.workloads.town import drive
 from headwater.workloads.traces import Floats, Sightings, Trace, see
 

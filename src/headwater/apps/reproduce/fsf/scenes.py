@@ -20,9 +20,9 @@ from typing import Final
 
 from headwater.model import Network
 from headwater.workloads.polkura import read_stations
-from headwater.workloads.standing import Load, Standing, make_standing
+from headwater.workloads.station_subscriptions import Load, Standing, make_standing
 from headwater.workloads.stations import EVERY_S, SPACING_M, Recorded, make_stations
-from headwater.workloads.trees import make_network
+from headwater.workloads.tree_networks import make_network
 
 SEED: Final = 5
 

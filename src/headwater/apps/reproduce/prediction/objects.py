@@ -18,7 +18,7 @@ from headwater.apps.reproduce.prediction.truth import Series, score, true_pairs
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
-from headwater.workloads.movers import START, Motion, Movers, make_movers
+from headwater.workloads.moving_objects import START, Motion, Movers, make_movers
 
 SEED: Final = 7
 SECONDS: Final = 180

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from headwater.model import SECOND, Network
-from headwater.workloads.standing import Load, make_standing, share_in_events
+from headwater.workloads.station_subscriptions import Load, make_standing, share_in_events
 from headwater.workloads.stations import ATTRIBUTES, make_stations
-from headwater.workloads.trees import make_network
+from headwater.workloads.tree_networks import make_network
 
 RECORDED = make_stations(4, rounds=144, seed=2)
 NETWORK = make_network(RECORDED.sources, nodes=40, users=10, seed=2)

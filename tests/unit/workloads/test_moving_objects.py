@@ -9,7 +9,7 @@ import pytest
 
 from headwater.model import SECOND
 from headwater.query.plan import compile_text
-from headwater.workloads.movers import (
+from headwater.workloads.moving_objects import (
     MOVERS_SCHEMA,
     MOVERS_TEXT,
     PAPER_SIDE_M,

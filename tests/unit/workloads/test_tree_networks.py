@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.workloads.stations import make_stations
-from headwater.workloads.trees import MOST_BRANCHES, make_network
+from headwater.workloads.tree_networks import MOST_BRANCHES, make_network
 
 SIZES = [(60, 10), (100, 10), (200, 10), (200, 20), (2_000, 100)]
 

@@ -28,7 +28,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.model.codec import Tree
-from headwater.model.records import (
+from headwater.model.keyed_records import (
     Ids,
     Records,
     Whole,

@@ -25,7 +25,7 @@ from headwater.model import (
     run_from,
     strings,
 )
-from headwater.model import keyed as keyed_module
+from headwater.model import keyed_store as keyed_module
 from tests.unit.model.making import often
 
 Model = dict[str, tuple[int, int, list[float]]]  # due, hold, list

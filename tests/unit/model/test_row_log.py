@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model import Column, ColumnType, Log, Rows, decode, encode, log_from, strings
-from headwater.model.log import CHUNK_ROWS
+from headwater.model.row_log import CHUNK_ROWS
 from tests.unit.model.making import often
 
 
