@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from headwater.kernels.coordinates import coordinates
 from headwater.kernels.fence.answers import in_order, told_rows, wanted_changes
 from headwater.kernels.fence.by_key import (
     ByKey,
@@ -52,8 +53,7 @@ from headwater.kernels.fence.standing_fences import Stays, first_room, walk
 from headwater.kernels.fence.stretch import Sides, aligned, move
 from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect
-from headwater.kernels.follow.regions import is_shape
-from headwater.kernels.follow.store import coordinates
+from headwater.kernels.polygons import is_polygon
 from headwater.model import (
     BEGINNING,
     Answers,
@@ -271,7 +271,7 @@ class FenceKernel:
         tells = query.share is None or query.share[0] == 0
         counts[f"fences_without_place:{query.name}"] += int(np.count_nonzero(~is_there)) * tells
         if moving.shape is not None:
-            drawn = [text is not None and is_shape(text) for text in updates.shape.tolist()]
+            drawn = [text is not None and is_polygon(text) for text in updates.shape.tolist()]
             good = np.array(drawn, np.bool_)
             counts[f"fences_without_shape:{query.name}"] += int(np.count_nonzero(is_there & ~good)) * tells
             is_there = is_there & good

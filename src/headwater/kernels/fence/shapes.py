@@ -10,7 +10,7 @@ import shapely
 
 from headwater.kernels.boxes import around_boxes, around_circles
 from headwater.kernels.fence.geometry import Real, Shapes, Whole
-from headwater.kernels.follow.regions import polygon
+from headwater.kernels.polygons import polygon
 
 Ring = Real  # float64[n, 2]; its last corner is its first one again
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.interests import Interests
 from headwater.kernels.follow.places import Look
 from headwater.kernels.follow.question import FollowQuery, Whole
 from headwater.kernels.follow.regions import bounds_of, inside_shape
-from headwater.kernels.follow.store import View, coordinates
+from headwater.kernels.follow.store import View
 from headwater.model import Instant, Rows
 
 

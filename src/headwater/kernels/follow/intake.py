@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.interests import Updates, last_of_ties, texts
 from headwater.kernels.follow.question import FollowQuery
-from headwater.kernels.follow.regions import is_shape
-from headwater.kernels.follow.store import coordinates
+from headwater.kernels.polygons import is_polygon
 from headwater.model import Instant, Rows
 from headwater.model.identity import content_hash
 
@@ -32,7 +32,7 @@ def updates_in(rows: Rows, time: str, query: FollowQuery, since: Instant, counts
     shape = texts(len(taken))
     if focals.shape is not None:
         drawn = rows[focals.shape].take(taken)
-        good = [text is not None and is_shape(text) for text in drawn.tolist()]
+        good = [text is not None and is_polygon(text) for text in drawn.tolist()]
         counts[f"focals_without_shape:{query.name}"] += len(good) - sum(good)
         taken, shape = taken[good], drawn.take(np.flatnonzero(good))
     key = replace(rows[focals.key].take(taken), valid=None)

@@ -7,8 +7,6 @@ A region contains its border. A circle is all places at most its radius away, a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import shapely
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.boxes import around_boxes, around_circles
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
+from headwater.kernels.polygons import polygon
 
 Mask = NDArray[np.bool_]
 
@@ -34,21 +33,3 @@ def inside_shape(text: str, x: Real, y: Real) -> Mask:
     """Which places lie inside a shape or on its border."""
     inside: Mask = shapely.intersects_xy(polygon(text), x, y)
     return inside
-
-
-def is_shape(text: str) -> bool:
-    """Whether a text is a polygon that does not cross itself."""
-    return polygon(text) is not None
-
-
-@lru_cache(maxsize=65_536)
-def polygon(text: str) -> Any:
-    """The prepared polygon of a text; None: it is none, or no good one."""
-    with np.errstate(all="ignore"):
-        found = shapely.from_wkt(text, on_invalid="ignore")
-    if found is None or found.geom_type not in ("Polygon", "MultiPolygon") or found.is_empty:
-        return None
-    if not found.is_valid or not np.isfinite(found.bounds).all():
-        return None
-    shapely.prepare(found)
-    return found

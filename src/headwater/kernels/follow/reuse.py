@@ -29,10 +29,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.finding import Found
 from headwater.kernels.follow.places import Look, is_in
 from headwater.kernels.follow.question import BY_ITSELF, FollowQuery, Need, Real, Whole
-from headwater.kernels.follow.store import View, coordinates
+from headwater.kernels.follow.store import View
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, Instant, Rows, join_columns
 from headwater.model.partitions import numbered

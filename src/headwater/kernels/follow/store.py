@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.places import Look, Places, find, lay_out
 from headwater.kernels.follow.question import Events, Real, Whole
 from headwater.model import (
@@ -241,13 +242,6 @@ def _in_order(rows: Rows, row: Whole, schema: StreamSchema) -> tuple[Rows, Whole
     now = np.empty(len(order), np.int64)
     now[order] = np.arange(len(order))
     return found.take(order), now[place]
-
-
-def coordinates(rows: Rows, name: str) -> Real:
-    """A coordinate of every row; NaN where there is none."""
-    column = rows[name]
-    values: Real = column.values.astype(np.float64, copy=False)
-    return values if column.valid is None else np.where(column.valid, values, np.nan)
 
 
 def _some(look: Look, asks: Whole) -> Look:
