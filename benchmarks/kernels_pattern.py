@@ -18,7 +18,7 @@ from headwater.apps.bench.patterns import CASES
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.lanes import Arranged
 from headwater.kernels.pattern.question import RowTest
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 SEED = 7
 

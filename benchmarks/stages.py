@@ -21,7 +21,7 @@ from headwater.hosts.files import read_pieces
 from headwater.hosts.spark.packing import blobs_by_zone, unit_of
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output, Program, ZoneState, cells_of, clusters_of, save_zone
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 
 ROWS, FILES, PER_BATCH, ZONES, SEED = 800_000, 8, 2, 4, 7
 STAGES = ("read", "route", "pack", "unpack", "order", "kernel", "project", "answers", "save")

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from headwater.model import QueriesRefused
-from headwater.query.parse import parse
-from headwater.query.plan import compile_text, refuse_unbounded
-from headwater.query.printer import show
-from headwater.query.tree import CreateStream, Script
+from headwater.query.language.parse import parse
+from headwater.query.language.printer import show
+from headwater.query.language.tree import CreateStream, Script
+from headwater.query.planning.plan import compile_text, refuse_unbounded
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,11 +22,11 @@ from headwater.hosts.local import Told as LocalTold
 from headwater.hosts.local import follow_local, run_local
 from headwater.hosts.points import GivenPoints, points_from_files
 from headwater.model import Rows, join_rows
+from headwater.query.language.parse import parse
+from headwater.query.language.printer import show
+from headwater.query.language.tree import CreateQuery, Fence, Follow, Literal, Operator, Script, Statement
 from headwater.query.operators.nearest.tree import EachTarget, Nearest
-from headwater.query.parse import parse
-from headwater.query.plan import Plan, compile_text
-from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, Fence, Follow, Literal, Operator, Script, Statement
+from headwater.query.planning.plan import Plan, compile_text
 from tests.golden.case import Case, InputFile
 
 ZONES = 4

@@ -28,7 +28,7 @@ from headwater.hosts.zone import (
     save_zone,
 )
 from headwater.model import Rows, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 from tests.golden.case import Case
 from tests.golden.hosts import Together, Told, lines_in
 

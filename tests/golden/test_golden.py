@@ -12,9 +12,9 @@ import pytest
 from headwater.apps.cli.commands import run_command
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import QueriesRefused
-from headwater.query.parse import parse
-from headwater.query.plan import compile_text
-from headwater.query.tree import CreateQuery, MatchRecognize, Predict
+from headwater.query.language.parse import parse
+from headwater.query.language.tree import CreateQuery, MatchRecognize, Predict
+from headwater.query.planning.plan import compile_text
 from tests.docs.pages import assert_alike
 from tests.golden import hosts, restarts
 from tests.golden.case import Case, Expected, all_cases, lines_of, repeated, table_of

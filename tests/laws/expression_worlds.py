@@ -7,7 +7,7 @@ from random import Random
 
 from headwater.model import Column, ColumnType, Rows
 from headwater.query.expressions import ExprType
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,

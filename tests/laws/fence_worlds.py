@@ -24,7 +24,7 @@ from headwater.model import (
     Rows,
     StreamSchema,
 )
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from tests.laws.follow_operators import as_table, declared
 from tests.laws.oracles import fence
 from tests.laws.oracles.fence import Circle, Fencing, Rings, Shape, Update

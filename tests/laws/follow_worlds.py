@@ -17,7 +17,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from headwater.model import SECOND, ColumnType, Instant, PlaceColumns, Rows, StreamSchema
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from tests.laws.follow_fences import zone_rows
 from tests.laws.follow_operators import (
     DRAWN,

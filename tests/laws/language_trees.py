@@ -10,27 +10,7 @@ from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, Skip
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, parse_instant
-from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
-from headwater.query.operators.pattern.tree import (
-    Choice,
-    Column,
-    Definition,
-    Edge,
-    Empty,
-    Exclusion,
-    Loop,
-    Measure,
-    Never,
-    NodeMode,
-    Permutation,
-    Sequence,
-    Skip,
-    Subset,
-    Variable,
-)
-from headwater.query.operators.predict.tree import Alias
-from headwater.query.operators.suppress.tree import Dimension
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     BoxArea,
@@ -67,6 +47,26 @@ from headwater.query.tree import (
     Unary,
     Unit,
 )
+from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
+from headwater.query.operators.pattern.tree import (
+    Choice,
+    Column,
+    Definition,
+    Edge,
+    Empty,
+    Exclusion,
+    Loop,
+    Measure,
+    Never,
+    NodeMode,
+    Permutation,
+    Sequence,
+    Skip,
+    Subset,
+    Variable,
+)
+from headwater.query.operators.predict.tree import Alias
+from headwater.query.operators.suppress.tree import Dimension
 
 # Words of the language are names too, plain or in double quotes.
 KEYWORDS = (

@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 from headwater.kernels.pattern.words import SkipTo
+from headwater.query.language.parse import parse_expression, parse_pattern, parse_quantity
+from headwater.query.language.tree import Binary, Literal, MatchRecognize, Name
 from headwater.query.operators.pattern.tree import Definition, Measure, Skip
-from headwater.query.parse import parse_expression, parse_pattern, parse_quantity
-from headwater.query.tree import Binary, Literal, MatchRecognize, Name
 
 QUICK = settings(
     max_examples=150,

@@ -30,7 +30,7 @@ from headwater.kernels.follow.by_key import ByKey, everybody
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
-from headwater.query.groups import store_of
+from headwater.query.planning.groups import store_of
 from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
     Asked,

@@ -14,7 +14,7 @@ import pytest
 
 from headwater.hosts.zone import Program, ZoneState, save_zone
 from headwater.model import GEOMETRY, SECOND, Column, ColumnType, Instant, Rows, coded
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from tests.laws.zone_runs import Told, collected, restored, useful
 
 LINES = """

@@ -6,13 +6,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.model import Column, QueryError, Rows
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, condition, evaluate, type_of
+from headwater.query.language.parse import parse, parse_expression, parse_pattern
+from headwater.query.language.printer import show
+from headwater.query.language.tree import CreateQuery, Expression, Name, Script, Select
+from headwater.query.language.walk import parts_of, with_parts
 from headwater.query.operators.pattern.terms import Place, Where, lower
-from headwater.query.parse import parse, parse_expression, parse_pattern
-from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, Expression, Name, Script, Select
-from headwater.query.walk import parts_of, with_parts
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
 from tests.laws.language_trees import (
     KEYWORDS,

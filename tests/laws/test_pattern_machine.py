@@ -18,12 +18,12 @@ from headwater.kernels.pattern.question import PatternQuery, Program
 from headwater.kernels.pattern.shape import One
 from headwater.model import Column, ColumnType, Rows, StreamSchema
 from headwater.query.expressions import ExprType, condition, type_of
+from headwater.query.language.parse import parse_expression
+from headwater.query.language.printer import show
+from headwater.query.language.tree import Binary, Call, Expression, Literal, Name
+from headwater.query.language.walk import every_part, parts_of, with_parts
 from headwater.query.operators.pattern.programs import Compiler, untranslatable
 from headwater.query.operators.pattern.terms import AggregateTerm, Lowered, RowTerm, Term
-from headwater.query.parse import parse_expression
-from headwater.query.printer import show
-from headwater.query.tree import Binary, Call, Expression, Literal, Name
-from headwater.query.walk import every_part, parts_of, with_parts
 from tests.laws.expression_worlds import TYPES, random_expression, random_rows
 
 SEEDS = range(12)

@@ -18,7 +18,7 @@ from headwater.kernels.pattern.lanes import EMPTY_RECORD_BYTES
 from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.question import RowTest
 from headwater.model import BEGINNING, SECOND, Column, ColumnType, Rows, Saved, encode, strings
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from tests.laws.kernel_laws import restored
 
 STREAM = "CREATE STREAM events (k STRING KEY, at TIMESTAMP TIME, s STRING, x DOUBLE);"

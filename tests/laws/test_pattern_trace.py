@@ -12,13 +12,13 @@ from headwater.kernels.pattern.trace import End, Recording
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
+from headwater.query.language.tree import CreateQuery, MatchRecognize, Select
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.tree import Skip
 from headwater.query.operators.pattern.why import Why
 from headwater.query.operators.pattern.written import written_patterns
-from headwater.query.plan import compile_script
-from headwater.query.tree import CreateQuery, MatchRecognize, Select
+from headwater.query.planning.plan import compile_script
 from tests.laws.pattern_worlds import SCHEMA, as_rows, event_patterns, preferred_patterns, row_lists
 
 STREAM = stream(

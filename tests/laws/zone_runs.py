@@ -15,8 +15,8 @@ import numpy as np
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save_zone
 from headwater.model import BEGINNING, END, Instant, Rows, add_counts
-from headwater.query.groups import Group
-from headwater.query.plan import Plan
+from headwater.query.planning.groups import Group
+from headwater.query.planning.plan import Plan
 
 Row = dict[str, Any]
 Told = dict[str, list[Row]]

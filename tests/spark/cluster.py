@@ -24,7 +24,7 @@ from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.zone_report import table_of
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 master, folder, how = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 settings = {"spark.master": master, "spark.executor.memory": "600m", "spark.authenticate": "false"}

@@ -168,7 +168,7 @@ def test_updates_of_a_frame_that_cannot_be_are_bad(spark, tmp_path, streaming: b
 
 def test_builders_run_like_text(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=1, each=200, seed=3)
-    from headwater.query.parse import parse
+    from headwater.query.language.parse import parse
 
     script, errors = parse(TEXT)
     assert not errors

@@ -18,7 +18,7 @@ from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.copying import copy_checkpoint
 from headwater.hosts.spark.inspection import inspect_files
 from headwater.model import HostError
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from tests.spark.embedded import Commands, commands_on
 from tests.spark.test_other_cores import KEYS, TEXT, first_rows, second_rows
 from tests.spark.valley import read_answers

@@ -3,8 +3,8 @@ from random import Random
 import pytest
 
 from headwater.query.expressions import ExprType, evaluate, is_said_by_spark, to_spark_sql, type_of
-from headwater.query.parse import parse_expression
-from headwater.query.printer import show
+from headwater.query.language.parse import parse_expression
+from headwater.query.language.printer import show
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
 
 SEED = 20260131

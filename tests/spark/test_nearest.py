@@ -21,7 +21,7 @@ from headwater.hosts.spark.points import frame_points
 from headwater.hosts.spark.runs import run_batch, run_follow
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import DataError, HostError, LimitReached
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from tests.spark.valley import write_jsonl
 
 STREAM = """

@@ -26,7 +26,7 @@ from headwater.hosts.local import run_local
 from headwater.hosts.points import points_from_files
 from headwater.kernels.nearest.limits import expected_loss, r_star
 from headwater.model import SECOND, Rows, parse_instant
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from headwater.workloads import AIR_QUALITY_TEXT, read_air_quality
 from headwater.workloads.polkura import HYDROMET_TEXT, read_hydromet
 from tests.spark.test_runs import bounded

@@ -15,7 +15,7 @@ from headwater.hosts.spark import answers
 from headwater.hosts.spark.checkpoint import hold, tasks_of, zones_of
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.zone_report import table_of
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from tests.spark.valley import read_answers
 
 TEXT = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, v DOUBLE);

@@ -14,7 +14,7 @@ from headwater.hosts.spark.notes import FORMAT
 from headwater.hosts.spark.runs import run_batch, run_follow
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import HostError
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, readings, write_files, write_jsonl
 
 COLD = "CREATE QUERY cold AS SELECT station, at, temperature FROM weather WHERE temperature < -8;"

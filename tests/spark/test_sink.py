@@ -16,7 +16,7 @@ from headwater.hosts.spark.checkpoint import hold, zones_of
 from headwater.hosts.spark.notes import Notes, QueryNote, notes_text, read_notes
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HostError
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 QUERIES = "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"
 NOTES = Notes(

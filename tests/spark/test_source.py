@@ -17,7 +17,7 @@ from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_i
 from headwater.hosts.spark.source import options_for
 from headwater.hosts.spark.streaming_source import FollowReader
 from headwater.model import HostError
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from tests.unit.hosts.spark.streamed_folder import HEADER, row, rows_of
 
 PLAN = compile_text(

@@ -21,7 +21,7 @@ from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
 from headwater.model import SECOND, Rows, format_instant, join_rows, parse_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads import TRADES_TEXT, read_trades
 from tests.spark.test_runs import bounded, followed
 

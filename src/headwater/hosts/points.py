@@ -20,11 +20,11 @@ from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.question import Points
 from headwater.kernels.nearest.words import Metric
 from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
+from headwater.query.language.words import counted, size_in_words
 from headwater.query.operators.nearest.operator import NearestOperator
 from headwater.query.operators.nearest.plan import expected_bytes, make_query, share
-from headwater.query.plan import Plan
-from headwater.query.planned import QueryPlan
-from headwater.query.words import counted, size_in_words
+from headwater.query.planning.plan import Plan
+from headwater.query.planning.query_plan import QueryPlan
 
 MEMORY_SHARE: Final = 0.5
 """Of the memory there is, what standing queries may take: rows, Spark and the plan's copies need the rest."""

@@ -14,7 +14,7 @@ from headwater.hosts.files.cells import Faults
 from headwater.hosts.files.pieces import Judge
 from headwater.model import Rows
 from headwater.query.expressions import condition
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 def read_stream(plan: Plan, stream: str, path: str, extent: Extent | None = None) -> Iterator[Piece]:

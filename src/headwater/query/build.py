@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -29,9 +29,9 @@ from headwater.query.build_pieces import (
     read,
     refused,
 )
-from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_area, parse_clause
-from headwater.query.tree import (
+from headwater.query.language.parse import parse_area, parse_clause
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import (
     Area,
     Between,
     Binary,

@@ -46,17 +46,17 @@ from headwater.model import (
 )
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.row_log import log_from
-from headwater.query.chaining import as_stream, hand_on, read_together
+from headwater.query.checking.merges import Merge
 from headwater.query.expressions import condition
-from headwater.query.merges import Merge
-from headwater.query.needs import needs_behind, parts_of, weak_in
 from headwater.query.operators.follow.check import events_schema
 from headwater.query.operators.union import FollowOperator
-from headwater.query.projections import Projection, column_of
+from headwater.query.planning.chaining import as_stream, hand_on, read_together
+from headwater.query.planning.needs import needs_behind, parts_of, weak_in
+from headwater.query.planning.projections import Projection, column_of
 
 if TYPE_CHECKING:
-    from headwater.query.groups import Group
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.groups import Group
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headwater.model import QueriesRefused
-from headwater.query.build_pieces import Duration, refused
-from headwater.query.catalogue import Catalogue
-from headwater.query.check import check as check_script
-from headwater.query.explain import explain as explain_plan
-from headwater.query.history_limit import most_history_us
-from headwater.query.plan import Plan, compile_script
-from headwater.query.printer import show
-from headwater.query.tree import Script, Statement
+from headwater.query.checking.catalogue import Catalogue
+from headwater.query.checking.check import check as check_script
+from headwater.query.checking.history_limit import most_history_us
+from headwater.query.explaining.explain import explain as explain_plan
+from headwater.query.language.build_pieces import Duration, refused
+from headwater.query.language.printer import show
+from headwater.query.language.tree import Script, Statement
+from headwater.query.planning.plan import Plan, compile_script
 
 Queries = str | Script | Statement | Iterable[Statement]
 

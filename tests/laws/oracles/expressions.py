@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.query.expressions import ExprType
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headwater.query.expressions import ExprType
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Call,
     Expression,
     Literal,

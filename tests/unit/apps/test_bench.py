@@ -20,7 +20,7 @@ from headwater.apps.bench.truth import count_pairs, expected
 from headwater.apps.cli import main
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 WITHIN_US = WITHIN_S * 1_000_000
 

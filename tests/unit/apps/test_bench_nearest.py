@@ -37,7 +37,7 @@ from headwater.apps.bench.nearest_truth import Enters, contenders, distances, ex
 from headwater.hosts.local.streaming import follow_local
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 WORLDS = [uniform(), clusters(seed=7), recorded(np.arange(40.0).reshape(10, 4))]
 

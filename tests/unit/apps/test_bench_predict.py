@@ -15,7 +15,7 @@ from headwater.apps.bench.predict_streaming import QUERY_TEXT, write_samples
 from headwater.apps.bench.predict_truth import Collected, Digest, lines_of, wrong_sensors
 from headwater.hosts.local.streaming import follow_local
 from headwater.model import SECOND, Column, ColumnType, Rows
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads.moving_objects import make_movers
 
 ASKING = Asking(400.0, 3 * SECOND)

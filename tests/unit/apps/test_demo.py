@@ -15,7 +15,7 @@ from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
 from headwater.model import SECOND
-from headwater.query.plan import compile_text, refuse_unbounded
+from headwater.query.planning.plan import compile_text, refuse_unbounded
 from headwater.workloads import Valley
 
 TEXT = (files("headwater.apps.demo") / "queries.hw").read_text()

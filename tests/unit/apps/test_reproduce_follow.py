@@ -57,7 +57,7 @@ from headwater.apps.reproduce.follow.traffic import (
 )
 from headwater.hosts.local import run_local
 from headwater.model import SECOND, Column, ColumnType, DataError, HostError, Rows, join_rows
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 from headwater.workloads.traces import trace_of
 
 DRIVERS = 4

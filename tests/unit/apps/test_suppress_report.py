@@ -22,9 +22,9 @@ from headwater.apps.suppression.comparison import Comparison, compare
 from headwater.apps.suppression.recorded import plan_of_samples, questions, read_samples
 from headwater.hosts.local import run_local
 from headwater.kernels.suppress import Predictor
-from headwater.query.check import check
+from headwater.query.checking.check import check
 from headwater.query.operators.suppress.operator import SuppressOperator
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 CARS = (
     "CREATE STREAM cars (car STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, kind STRING, PLACE (x, y));\n"

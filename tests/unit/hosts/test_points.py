@@ -19,7 +19,7 @@ from headwater.hosts.points import (
 )
 from headwater.model import LimitReached
 from headwater.query.operators.nearest.plan import expected_bytes
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 
 TEXT = """
 CREATE STREAM s (k STRING KEY, at TIMESTAMP TIME, a DOUBLE, b DOUBLE, c DOUBLE);

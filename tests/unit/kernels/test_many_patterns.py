@@ -13,7 +13,7 @@ import numpy as np
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.question import RowTest
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 STREAM = "CREATE STREAM readings (k STRING KEY, at TIMESTAMP TIME, x DOUBLE, n BIGINT);"
 MANY = 1000

@@ -11,7 +11,7 @@ from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.kernel import _Compiled
 from headwater.kernels.pattern.runs import STEPS
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Instant, Rows, Step
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 STREAM = "CREATE STREAM readings (k STRING KEY, at TIMESTAMP TIME, n BIGINT);"
 MANY = 10_000

@@ -21,14 +21,14 @@ from headwater.query.build import (
     sensors,
     stream,
 )
+from headwater.query.language.parse import parse
+from headwater.query.language.printer import show
 from headwater.query.operators.fence.build import fence
 from headwater.query.operators.follow.build import follow
 from headwater.query.operators.nearest.build import highest, nearest
 from headwater.query.operators.pattern.build import match
 from headwater.query.operators.predict.build import predict
 from headwater.query.operators.suppress.build import suppress
-from headwater.query.parse import parse
-from headwater.query.printer import show
 
 
 def said(text: str):

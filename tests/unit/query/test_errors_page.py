@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headwater.model import QueriesRefused
-from headwater.query.plan import compile_text, refuse_unbounded
+from headwater.query.planning.plan import compile_text, refuse_unbounded
 from tests.unit.query.errors_page import ERRORS_PAGE, ROOT, examples
 
 PRELUDE = re.search(r"```sql\n(.*?)```", ERRORS_PAGE, re.DOTALL)

@@ -3,7 +3,7 @@
 import itertools
 
 from headwater.model import SECOND, join_rows, parse_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads import STREAM_TEXT, Valley
 
 START = parse_instant("2026-01-15T04:00:00")

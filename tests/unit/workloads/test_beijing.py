@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.model import format_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads import AIR_QUALITY_TEXT, read_air_quality
 
 RECORDED = (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headwater.model import SECOND, format_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads.ingolstadt import TRAFFIC_FILE, TRAFFIC_TEXT, read_traffic
 
 DATA = Path(os.environ.get("HEADWATER_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.model import format_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads.intel_lab import LAB_FILE, LAB_TEXT, MOTES, read_lab
 
 DATA = Path(os.environ.get("HEADWATER_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwater.model import SECOND
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads.moving_objects import (
     MOVERS_SCHEMA,
     MOVERS_TEXT,

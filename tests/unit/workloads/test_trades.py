@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.model import format_instant
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads import TRADES_TEXT, read_trades
 
 LINES = "34200000,1815200,100,N,1,0\n34200000,1815100,200,P,1,0\n34200007,1815150,1,D,20000020,1\n"

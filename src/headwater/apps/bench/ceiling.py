@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from headwater.model import Instant, Rows, Saved, Step
-from headwater.query.groups import Group
-from headwater.query.plan import Plan
+from headwater.query.planning.groups import Group
+from headwater.query.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

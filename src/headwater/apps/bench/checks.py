@@ -21,7 +21,7 @@ from headwater.apps.bench.truth import expected, identity_digest, told
 from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import Rows
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 
 @dataclass(slots=True)

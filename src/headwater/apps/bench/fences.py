@@ -28,8 +28,8 @@ from headwater.apps.bench.truth import identity_digest
 from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.points import points_from_files
 from headwater.model import SECOND, Rows
-from headwater.query.plan import Plan, compile_text
-from headwater.query.zones import default_zones
+from headwater.query.planning.plan import Plan, compile_text
+from headwater.query.planning.zones import default_zones
 from headwater.workloads.moving_objects import Motion, Samples, make_movers
 
 if TYPE_CHECKING:

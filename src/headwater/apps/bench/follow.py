@@ -36,8 +36,8 @@ from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.zone import Program
 from headwater.kernels.follow.words import Saving
 from headwater.model import END, SECOND, Column, ColumnType, Rows
-from headwater.query.plan import Plan, compile_text
-from headwater.query.zones import default_zones
+from headwater.query.planning.plan import Plan, compile_text
+from headwater.query.planning.zones import default_zones
 from headwater.workloads.moving_objects import Motion, Samples, make_movers
 
 if TYPE_CHECKING:

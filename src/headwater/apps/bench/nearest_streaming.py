@@ -36,8 +36,8 @@ from headwater.apps.bench.truth import identity_digest
 from headwater.hosts.local.streaming import follow_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import Rows
-from headwater.query.plan import Plan, compile_text
-from headwater.query.zones import default_zones
+from headwater.query.planning.plan import Plan, compile_text
+from headwater.query.planning.zones import default_zones
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ import numpy as np
 from headwater.apps.bench.pattern_events import KINDS, Events
 from headwater.apps.bench.pattern_questions import PatternQuestion, script
 from headwater.model import BEGINNING, Column, ColumnType, Rows, coded
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 STEP_ROWS: Final = 100_000
 TRIES: Final = 3

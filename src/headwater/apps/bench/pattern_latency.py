@@ -26,8 +26,8 @@ from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import SECOND
-from headwater.query.plan import compile_text
-from headwater.query.zones import default_zones
+from headwater.query.planning.plan import compile_text
+from headwater.query.planning.zones import default_zones
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

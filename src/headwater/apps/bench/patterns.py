@@ -36,8 +36,8 @@ from headwater.apps.bench.pattern_truth import Matches, expected, together, told
 from headwater.apps.bench.streaming import Timing, run_timed
 from headwater.apps.bench.truth import identity_digest
 from headwater.hosts.spark.session import start_spark, stop_spark
-from headwater.query.plan import compile_text
-from headwater.query.zones import default_zones
+from headwater.query.planning.plan import compile_text
+from headwater.query.planning.zones import default_zones
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

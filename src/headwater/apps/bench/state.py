@@ -23,7 +23,7 @@ from headwater.apps.bench.figures import spoken
 from headwater.apps.bench.measuring import Say, Wanted
 from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, cells_of, clusters_of, save_zone
 from headwater.model import SECOND, Column, ColumnType, Rows, strings
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 Keys = NDArray[np.int64]
 

@@ -22,7 +22,7 @@ from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import SECOND
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,7 @@ from headwater.apps.bench.checks import Taken
 from headwater.apps.bench.memory import WorkerMemory
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.runs import run_follow
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

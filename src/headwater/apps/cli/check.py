@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a file; errors are raised."""
-    from headwater.query.check import check
-    from headwater.query.parse import parse
+    from headwater.query.checking.check import check
+    from headwater.query.language.parse import parse
 
     text = read_queries(arguments.file)
     script, syntax = parse(text)

@@ -19,7 +19,7 @@ from headwater.hosts.spark.inspection import inspect_files, last_batch, measure_
 from headwater.hosts.spark.notes import DAMAGED, FORMAT, Notes, read_notes
 from headwater.hosts.spark.relocation import settle
 from headwater.model import BEGINNING, HostError, format_instant
-from headwater.query.words import listed, size_in_words
+from headwater.query.language.words import listed, size_in_words
 
 if TYPE_CHECKING:
     from headwater.hosts.spark.stored_state import StoredZone

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan of every query."""
-    from headwater.query.explain import dot, explain
-    from headwater.query.plan import compile_text
+    from headwater.query.explaining.explain import dot, explain
+    from headwater.query.planning.plan import compile_text
 
     text = read_queries(arguments.file)
     zones = arguments.zones or zones_here()

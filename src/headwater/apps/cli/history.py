@@ -17,14 +17,14 @@ def add_most_history(parser: argparse.ArgumentParser) -> None:
 
 def most_history(arguments: argparse.Namespace) -> int:
     """What was said, or what holds if nothing was, in microseconds."""
-    from headwater.query.history_limit import MOST_HISTORY_US
+    from headwater.query.checking.history_limit import MOST_HISTORY_US
 
     return MOST_HISTORY_US if arguments.most_history is None else int(arguments.most_history)
 
 
 def _duration(text: str) -> int:
     from headwater.model import QueriesRefused
-    from headwater.query.history_limit import most_history_us
+    from headwater.query.checking.history_limit import most_history_us
 
     try:
         return most_history_us(text)

@@ -8,7 +8,7 @@ from headwater.apps.cli.bad_runs import join_runs
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.model import Column, ColumnType, Rows, StreamSchema, format_duration, strings
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 class Outputs:

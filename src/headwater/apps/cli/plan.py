@@ -108,7 +108,7 @@ def _write(planned: Planned, folder: Path) -> list[Path]:
 
 
 def _judged(planned: Planned) -> int:
-    from headwater.query.words import counted
+    from headwater.query.language.words import counted
 
     failures = []
     if planned.wrong:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headwater.apps.cli.arguments import UsageError
 from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
 from headwater.query.operators.union import NearestOperator
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

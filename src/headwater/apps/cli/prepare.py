@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from headwater.model import Rows
-    from headwater.query.plan import Plan
+    from headwater.query.planning.plan import Plan
 
 PLAIN: Final = """
 CREATE QUERY plain AS SELECT * FROM weather CORRELATE (temperature < 9, wind > 0 WITHIN 30 SECONDS);
@@ -169,7 +169,7 @@ def _plan(queries: str, rows: Rows) -> Plan:
 
     from headwater.hosts.files.arrow import rows_to_arrow
     from headwater.hosts.points import points_from_tables
-    from headwater.query.plan import compile_text
+    from headwater.query.planning.plan import compile_text
     from headwater.workloads import STREAM_TEXT
 
     plan = compile_text(STREAM_TEXT + queries)

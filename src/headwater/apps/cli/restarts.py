@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headwater.hosts.spark.changes import Changes, DroppedState
-from headwater.query.words import counted, size_in_words
+from headwater.query.language.words import counted, size_in_words
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""

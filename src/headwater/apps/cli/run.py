@@ -27,7 +27,7 @@ from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
 from headwater.hosts.points import asked_fences, asked_points
 from headwater.model import SECOND, DataError
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 
 if TYPE_CHECKING:
     from headwater.apps.cli.progress import Progress
@@ -247,7 +247,7 @@ def _run_to_the_end(
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary, buffers_of
-    from headwater.query.event_stores import stores_of
+    from headwater.query.explaining.event_stores import stores_of
 
     plan = asked.plan
     files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)

@@ -23,7 +23,7 @@ from headwater.hosts.local import Told
 from headwater.hosts.local.streaming import given_up_by, given_up_rows
 from headwater.hosts.zone import add_sizes
 from headwater.model import ColumnType, Rows, add_counts, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -41,8 +41,8 @@ from headwater.hosts.spark.state_notes import StateNotes
 from headwater.hosts.spark.streaming import EachTold
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import Rows
-from headwater.query.event_stores import stores_of
-from headwater.query.plan import Plan, compile_text, refuse_unbounded
+from headwater.query.explaining.event_stores import stores_of
+from headwater.query.planning.plan import Plan, compile_text, refuse_unbounded
 
 POLL_SECONDS = 0.5
 

@@ -18,10 +18,10 @@ from headwater.hosts.points import GivenPoints
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
-from headwater.query.event_stores import Stored, stored_in_words
+from headwater.query.explaining.event_stores import Stored, stored_in_words
+from headwater.query.language.words import counted, size_in_words
 from headwater.query.operators.union import PredictOperator
-from headwater.query.plan import Plan
-from headwater.query.words import counted, size_in_words
+from headwater.query.planning.plan import Plan
 
 MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""

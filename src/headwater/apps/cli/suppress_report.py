@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater.apps.suppression.choices import Choice
     from headwater.apps.suppression.comparison import Comparison
     from headwater.apps.suppression.recorded import Question, Say
-    from headwater.query.catalogue import Catalogue
+    from headwater.query.checking.catalogue import Catalogue
 
 Read = TypeVar("Read")
 
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, compare, write, tell."""
     from headwater.apps.suppression.choices import EVERY, choice_in, tolerances_in
-    from headwater.query.check import check
+    from headwater.query.checking.check import check
 
     tolerances = _read(tolerances_in, arguments.tolerance, "--tolerance")
     choices = [_asked(choice_in, text, "--predictor") for text in arguments.predictor or ()] or EVERY
@@ -122,7 +122,7 @@ def _write(comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
 
 def _chosen(catalogue: Catalogue, name: str | None) -> list[Question]:
     from headwater.apps.suppression.recorded import questions
-    from headwater.query.checks.complaints import suggest
+    from headwater.query.language.suggestions import suggest
 
     found = questions(catalogue)
     if not found:

@@ -60,7 +60,7 @@ def _merge_at(text: str) -> int:
 def _kept(text: str) -> tuple[int | None, int | None]:
     """A duration in microseconds, or a number of bytes."""
     from headwater.model import QueriesRefused
-    from headwater.query.history_limit import most_history_us
+    from headwater.query.checking.history_limit import most_history_us
 
     if size := _SIZE.fullmatch(text.strip()):
         return None, int(float(size[1]) * _BYTES[size[2].upper()])

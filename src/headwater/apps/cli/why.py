@@ -29,8 +29,8 @@ from headwater.model import (
 if TYPE_CHECKING:
     from headwater.query.operators.pattern.why import Why
     from headwater.query.operators.union import PatternOperator
-    from headwater.query.plan import Plan
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.plan import Plan
+    from headwater.query.planning.query_plan import QueryPlan
 
 MOST_ROWS: Final = 5_000_000
 """Rows of the source that are kept in memory."""
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.apps.cli.run import read_inputs
     from headwater.query.operators.pattern.why import Why
     from headwater.query.operators.pattern.written import written_patterns
-    from headwater.query.plan import compile_text
+    from headwater.query.planning.plan import compile_text
 
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
@@ -112,7 +112,7 @@ def _instant(text: str | None) -> Instant | None:
 
 
 def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
-    from headwater.query.checks.complaints import suggest
+    from headwater.query.language.suggestions import suggest
     from headwater.query.operators.union import PatternOperator
 
     patterns = [query.name for query in plan.queries if isinstance(query.operator, PatternOperator)]
@@ -144,7 +144,7 @@ def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
 
 def _wanted(name: str, asked: PatternOperator, key: str | None, given: Sequence[str]) -> dict[str, str]:
     """The values asked for by column."""
-    from headwater.query.checks.complaints import suggest
+    from headwater.query.language.suggestions import suggest
 
     columns = asked.partition
     if (key is not None or given) and not columns:
@@ -167,7 +167,7 @@ def _wanted(name: str, asked: PatternOperator, key: str | None, given: Sequence[
 
 
 def _unknown_partition(why: Why, wanted: Mapping[str, str]) -> UsageError:
-    from headwater.query.checks.complaints import suggest
+    from headwater.query.language.suggestions import suggest
 
     for column, value in wanted.items():
         known = why.values(column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from headwater.hosts.cores import usable_cores
-from headwater.query.zones import MOST_ZONES, default_zones
+from headwater.query.planning.zones import MOST_ZONES, default_zones
 
 
 def add_zones(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.apps.demo.feed import Feed
 from headwater.apps.demo.view import Figures, View, open_view
 from headwater.hosts.files import json_lines
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 if TYPE_CHECKING:
     from headwater.hosts.spark.zone_report import ZoneTold

@@ -31,7 +31,7 @@ from headwater.model import (
     Source,
     StreamSchema,
 )
-from headwater.query.words import counted
+from headwater.query.language.words import counted
 from headwater.workloads.stations import ATTRIBUTES, Recorded, make_stations, record
 
 MOST_READINGS: Final = 5_000_000

@@ -23,8 +23,8 @@ from headwater.apps.plan.refusals import PlanRefused, Refusals
 from headwater.apps.plan.tree_shape import Tree
 from headwater.model import DataError, LimitReached, Link, Network, NodeId, Source
 from headwater.model.network import BYTES_PER_S, LATENCY_US
-from headwater.query.checks.complaints import suggest
-from headwater.query.words import listed
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.words import listed
 
 MOST_BYTES: Final = 16 * 2**20
 MOST_NODES: Final = 10_000

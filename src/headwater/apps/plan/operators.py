@@ -19,11 +19,11 @@ import numpy as np
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.model import ColumnType, Filter, Operator, QueriesRefused, StreamSchema
 from headwater.model.network_operators import UNGROUPED
-from headwater.query.catalogue import Catalogue, CheckedQuery
-from headwater.query.check import check
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checking.catalogue import Catalogue, CheckedQuery
+from headwater.query.checking.check import check
+from headwater.query.checking.complaints import Complaints
+from headwater.query.language.parse import parse
 from headwater.query.operators.union import CorrelateOperator, SelectOperator
-from headwater.query.parse import parse
 
 
 @dataclass(frozen=True, slots=True)

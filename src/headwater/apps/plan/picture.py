@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater.apps.plan.layout import Layout, lay_out
 from headwater.apps.plan.report import Carried, Planned
 from headwater.model import NodeId
-from headwater.query.words import counted
+from headwater.query.language.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

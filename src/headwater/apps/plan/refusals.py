@@ -11,7 +11,7 @@ from typing import Final
 
 from headwater.apps.plan.json_places import Content, Value
 from headwater.model import DataError, HeadwaterError
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.suggestions import suggest
 
 MOST_TOLD: Final = 40
 """Errors of one file that are told; the others are counted."""

@@ -12,7 +12,7 @@ from headwater.apps.plan.day import Day
 from headwater.apps.plan.subscriptions import Question
 from headwater.apps.plan.words import operator_in_words
 from headwater.model import HeadwaterError, NodeId, Operator, format_instant
-from headwater.query.words import counted, size_in_words
+from headwater.query.language.words import counted, size_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console

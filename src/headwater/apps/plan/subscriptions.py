@@ -24,7 +24,7 @@ from headwater.model import (
     Source,
     StreamSchema,
 )
-from headwater.query.checks.complaints import nearest, suggest
+from headwater.query.language.suggestions import nearest, suggest
 
 LONGEST_TOGETHER: Final = 255
 """Bytes of `user/query`, by which nodes know a subscription."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from headwater.kernels.correlate.subscription import Interval
 from headwater.model import ColumnType, Filter, Operator
-from headwater.query.words import (
+from headwater.query.language.words import (
     duration_in_words,
     interval_in_words,
     length_in_words,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headwater.kernels.suppress import Predictor
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.suggestions import suggest
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -13,8 +13,8 @@ from headwater.apps.suppression.choices import Choice, shown, tolerances_around
 from headwater.apps.suppression.recorded import Question, Recorded, Say
 from headwater.kernels.suppress.report import Samples, Savings, pace_s, savings
 from headwater.model import format_duration
+from headwater.query.language.words import counted
 from headwater.query.operators.suppress.operator import SuppressOperator
-from headwater.query.words import counted
 
 COLUMNS: Final = (
     "predictor", "tolerance", "samples", "updates", "saved", "mean error", "max error", "RMS error", "",

@@ -12,11 +12,11 @@ from typing import Final
 from headwater.hosts.local import run_local
 from headwater.kernels.suppress.report import Samples, samples_of
 from headwater.model import DataError, LimitReached, Rows, join_rows
-from headwater.query.catalogue import Catalogue, CheckedQuery
-from headwater.query.check import check
+from headwater.query.checking.catalogue import Catalogue, CheckedQuery
+from headwater.query.checking.check import check
+from headwater.query.language.tree import Item, Name, Script, Select, Statement
 from headwater.query.operators.union import SuppressOperator
-from headwater.query.plan import Plan, make_plan
-from headwater.query.tree import Item, Name, Script, Select, Statement
+from headwater.query.planning.plan import Plan, make_plan
 
 MOST_SAMPLES: Final = 20_000_000
 """Samples of one query that are kept in memory."""

@@ -22,7 +22,7 @@ from headwater.hosts.files.extents import open_bytes
 from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, join_pieces, told_bad, without
 from headwater.hosts.files.reading import find_files, read_wanted
 from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, strings
-from headwater.query.polygons import NoFence, text_of, text_of_text
+from headwater.query.operators.fence.polygons import NoFence, text_of, text_of_text
 
 GEOJSON_NAMES: Final = (".geojson", ".json", ".geojson.gz", ".json.gz")
 

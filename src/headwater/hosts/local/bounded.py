@@ -18,7 +18,7 @@ from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Program
 from headwater.model import END, Rows, join_rows
 from headwater.query.expressions import condition
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 def run_local(

@@ -17,7 +17,7 @@ from headwater.hosts.local.run_report import Told
 from headwater.hosts.streams import read_stream
 from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 FAR_AHEAD: Final = "far-ahead: dated further ahead than rows are kept for"
 

@@ -30,11 +30,11 @@ from headwater.hosts.spark.partition_keys import seats
 from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
-from headwater.query.build_pieces import Duration
-from headwater.query.history_limit import MOST_HISTORY_US, most_history_us
-from headwater.query.plan import Plan, compile_script, compile_text, refuse_unbounded
+from headwater.query.checking.history_limit import MOST_HISTORY_US, most_history_us
+from headwater.query.language.build_pieces import Duration
+from headwater.query.planning.plan import Plan, compile_script, compile_text, refuse_unbounded
+from headwater.query.planning.zones import default_zones
 from headwater.query.python_input import Queries, script_of
-from headwater.query.zones import default_zones
 
 _SPARK_TYPES: dict[ColumnType, T.DataType] = {
     ColumnType.STRING: T.StringType(),

@@ -26,7 +26,7 @@ from headwater.hosts.spark.source import HeadwaterFiles, options_for
 from headwater.hosts.spark.table import TABLE, output_batches, timed
 from headwater.hosts.zone import Output, Program
 from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 SLICE_ROWS = 200_000
 _SAMPLES = 8

@@ -27,7 +27,7 @@ from headwater.hosts.spark.notes import Notes, QueryNote, read_notes, write_note
 from headwater.hosts.spark.relocation import settle
 from headwater.hosts.spark.state_notes import read_state_notes
 from headwater.model import HostError, StreamSchema
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 @dataclass(slots=True)

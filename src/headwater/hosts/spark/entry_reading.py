@@ -19,7 +19,7 @@ from headwater.hosts.files.reading import PARQUET_NAMES, format_name
 from headwater.hosts.spark.file_log import Entry
 from headwater.hosts.spark.seen_file import inodes, opened
 from headwater.hosts.streams import read_stream
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 CHANGED: Final = (
     "changed-file: bytes {:,} to {:,} were overwritten or removed before they were read; "

@@ -26,7 +26,7 @@ from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
 from headwater.hosts.streams import judge_of
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 _ACCEPTED: dict[ColumnType, tuple[type[T.DataType], ...]] = {
     ColumnType.STRING: (T.StringType, T.VarcharType, T.CharType),

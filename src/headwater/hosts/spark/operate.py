@@ -33,7 +33,7 @@ from headwater.hosts.zone import (
     save_zone,
 )
 from headwater.model import Rows, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 @dataclass(slots=True)

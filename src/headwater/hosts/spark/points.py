@@ -20,7 +20,7 @@ from headwater.hosts.points import (
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.hosts.zone import Output
 from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 _TOLD_ROWS = 3
 

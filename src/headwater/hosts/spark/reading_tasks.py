@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from headwater.hosts.files import Piece
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 class Sized(Protocol):

@@ -16,7 +16,7 @@ from headwater.hosts.spark.checkpoint import Checkpoint
 from headwater.hosts.spark.streaming import EachTold
 from headwater.hosts.spark.zone_report import unpacked
 from headwater.hosts.temporary import temporary_folder
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 def run_batch(

@@ -15,7 +15,7 @@ from headwater.hosts.spark.bounded_source import BoundedReader
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import PACKED, SLICED
 from headwater.hosts.spark.streaming_source import FollowReader
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 
 class HeadwaterFiles(DataSource):

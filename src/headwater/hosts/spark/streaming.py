@@ -22,7 +22,7 @@ from headwater.hosts.spark.partition_keys import seats
 from headwater.hosts.spark.source import HeadwaterFiles, options_for
 from headwater.hosts.spark.table import TABLE, timed
 from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
 EachTold = Callable[[Sequence[ZoneTold], int], None]

@@ -15,10 +15,10 @@ import numpy as np
 
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
 from headwater.model import BEGINNING, END, Instant, Log, Rows
-from headwater.query.chaining import as_stream, hand_on, hold_back, read_together
-from headwater.query.groups import Group, store_of
-from headwater.query.plan import Plan
-from headwater.query.planned import QueryPlan
+from headwater.query.planning.chaining import as_stream, hand_on, hold_back, read_together
+from headwater.query.planning.groups import Group, store_of
+from headwater.query.planning.plan import Plan
+from headwater.query.planning.query_plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)

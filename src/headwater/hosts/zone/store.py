@@ -33,7 +33,7 @@ from headwater.model import (
     run_from,
     tree_rows,
 )
-from headwater.query.words import listed
+from headwater.query.language.words import listed
 
 Content = Rows | Run
 """What a chunk's bytes hold: rows of a log, or a run of a store."""

@@ -38,7 +38,7 @@ from headwater.query.expressions.values import (
     nulls,
     to_column,
 )
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,
@@ -53,7 +53,7 @@ from headwater.query.tree import (
     Timestamp,
     Unary,
 )
-from headwater.query.walk import parts_of
+from headwater.query.language.walk import parts_of
 
 Scalar = float | int | str | bool | None
 

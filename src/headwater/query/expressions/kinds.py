@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from headwater.model import ColumnType
-from headwater.query.tree import Literal, Name
+from headwater.query.language.tree import Literal, Name
 
 
 class ExprType(enum.Enum):

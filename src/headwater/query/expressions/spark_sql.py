@@ -26,7 +26,7 @@ from headwater.query.expressions.kinds import (
     literal_type,
     of_column,
 )
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from headwater.model import ColumnType, QueryError, Span
-from headwater.query.checks.complaints import suggest
 from headwater.query.expressions.functions import FUNCTIONS
 from headwater.query.expressions.kinds import (
     ExprType,
@@ -21,8 +20,9 @@ from headwater.query.expressions.kinds import (
     of_column,
     unary_type,
 )
-from headwater.query.limits import LONGEST_US
-from headwater.query.tree import (
+from headwater.query.language.limits import LONGEST_US
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from headwater.kernels.correlate.subscription import Clause
 from headwater.model import FencesSchema, Kernel, PointsSchema, Region, Rows, StreamSchema
 from headwater.model.place import Bounds
-from headwater.query.answer_columns import Columns, SelectList
-from headwater.query.tree import Expression, Item
+from headwater.query.checking.answer_columns import Columns, SelectList
+from headwater.query.language.tree import Expression, Item
 
 if TYPE_CHECKING:
     from headwater.kernels.fence.question import Fences
     from headwater.kernels.nearest.question import Points
-    from headwater.query.checks.complaints import Complaints
-    from headwater.query.merges import Merge
-    from headwater.query.plan import Plan
-    from headwater.query.planned import QueryPlan
+    from headwater.query.checking.complaints import Complaints
+    from headwater.query.checking.merges import Merge
+    from headwater.query.planning.plan import Plan
+    from headwater.query.planning.query_plan import QueryPlan
 
 Beside = StreamSchema | PointsSchema | FencesSchema | None
 """The schema of what an operator reads beside FROM, or of the set it is given."""

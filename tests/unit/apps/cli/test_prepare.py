@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.apps.cli.prepare import PARTS
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 from headwater.workloads import STREAM_TEXT
 
 

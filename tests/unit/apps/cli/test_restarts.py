@@ -7,7 +7,7 @@ from headwater.hosts.spark.changes import Changes, changes_between
 from headwater.hosts.spark.notes import Notes, QueryNote
 from headwater.hosts.spark.state_notes import StateNotes, are_intact, read_state_notes
 from headwater.hosts.zone import StateSize
-from headwater.query.words import size_in_words
+from headwater.query.language.words import size_in_words
 
 
 def notes(streams: str, **queries: QueryNote) -> Notes:

@@ -10,7 +10,7 @@ from headwater.hosts.local import Told
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output
 from headwater.model import Rows, strings
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 PLAN = compile_text(
     "CREATE STREAM weather (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT a FROM weather;"

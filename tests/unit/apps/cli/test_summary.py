@@ -12,8 +12,8 @@ from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import Told
 from headwater.hosts.zone import StateSize
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
-from headwater.query.event_stores import stores_of
-from headwater.query.plan import compile_text
+from headwater.query.explaining.event_stores import stores_of
+from headwater.query.planning.plan import compile_text
 
 
 def answered(**counts: int) -> Rows:

@@ -10,7 +10,7 @@ from headwater.hosts.files import json_lines
 from headwater.hosts.local import Told, follow_local, run_local
 from headwater.hosts.local.answer_order import Waiting
 from headwater.model import END, Column, ColumnType, Rows
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE, wind DOUBLE) LATE 10 SECONDS{};\n"
 QUERIES = """

@@ -8,7 +8,7 @@ from headwater.hosts.files.watching import Watch
 from headwater.hosts.spark.entry_reading import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.streamed_files import FollowedFiles
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 PLAN = compile_text(
     "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, note STRING);"

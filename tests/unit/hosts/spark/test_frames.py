@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from headwater.hosts.spark.frames import Packer
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 PLAN = compile_text(
     "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE) IDLE 1 SECOND;"

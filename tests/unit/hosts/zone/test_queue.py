@@ -9,7 +9,7 @@ from headwater.hosts.zone import queue as queues
 from headwater.hosts.zone.clock import LEAP, clusters_of
 from headwater.hosts.zone.queue import Queue, QueueState, Release, Unit
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema, strings
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 SCHEMA = StreamSchema(
     "weather",

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
 from headwater.model import SECOND, Column, ColumnType, Rows, parse_instant, strings
-from headwater.query.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text
 
 START = parse_instant("2026-03-01T08:00:00")
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from headwater.hosts.zone import Arrivals, Program, StateSize, Unit, add_sizes, clusters_of, save_zone
 from headwater.model import END, SECOND, Column, ColumnType, Rows, strings
-from headwater.query.plan import compile_text
+from headwater.query.planning.plan import compile_text
 
 TEXT = """
 CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);

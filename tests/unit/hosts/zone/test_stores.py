@@ -10,8 +10,8 @@ from headwater.hosts.zone import Program, ZoneState, fetch_from, load_zone, save
 from headwater.hosts.zone.clock import InputClock
 from headwater.hosts.zone.queue import QueueState
 from headwater.model import BEGINNING, END, SECOND, Column, HostError, Instant, Rows, row_log
-from headwater.query.groups import store_of
-from headwater.query.plan import compile_text
+from headwater.query.planning.groups import store_of
+from headwater.query.planning.plan import compile_text
 
 STREAMS = "\n".join(
     f"CREATE STREAM {name} (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, v DOUBLE, PLACE (x, y));"

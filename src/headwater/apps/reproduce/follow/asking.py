@@ -14,7 +14,7 @@ import numpy as np
 from headwater.apps.cli.spark_runs import spark_trouble, told_by_table
 from headwater.hosts.spark.runs import run_batch
 from headwater.model import Rows, add_counts, join_rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from headwater.kernels.follow.words import Saving
-from headwater.query.check import check
-from headwater.query.parse import parse
-from headwater.query.plan import Plan, make_plan
-from headwater.query.tree import CreateQuery, Script
+from headwater.query.checking.check import check
+from headwater.query.language.parse import parse
+from headwater.query.language.tree import CreateQuery, Script
+from headwater.query.planning.plan import Plan, make_plan
 
 MOVE_S: Final = 2
 ACCIDENT_S: Final = 20

@@ -51,7 +51,7 @@ from headwater.apps.reproduce.follow.questions import (
 from headwater.apps.reproduce.follow.traffic import Traffic, posts
 from headwater.kernels.follow.words import Saving
 from headwater.model import Rows
-from headwater.query.plan import Plan
+from headwater.query.planning.plan import Plan
 from headwater.workloads.traces import Floats
 
 SILENT: Final = "FORGET 2 SECONDS"

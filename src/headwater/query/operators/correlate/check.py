@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Region, Span, StreamSchema
-from headwater.query.answer_columns import RESERVED, Columns
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.regions import check_region
-from headwater.query.checks.streams import duration_us, length_m
+from headwater.query.checking.answer_columns import RESERVED, Columns
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.regions import check_region
+from headwater.query.checking.streams import duration_us, length_m
+from headwater.query.language.tree import Correlate, SensorsArea
 from headwater.query.operators.correlate.check_clauses import attribute_of, check_clauses
 from headwater.query.operators.correlate.operator import (
     LIMIT_PER_ROW,
@@ -15,7 +16,6 @@ from headwater.query.operators.correlate.operator import (
     MOST_READINGS_WITH_DISTANCE,
     CorrelateOperator,
 )
-from headwater.query.tree import Correlate, SensorsArea
 
 Sensors = tuple[str | int, ...]
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 from headwater.kernels.correlate import subscription as kernel
 from headwater.kernels.correlate.subscription import Interval
 from headwater.model import ColumnType, Span, StreamSchema
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.expressions import constant, type_of
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.expression_types import constant, type_of
+from headwater.query.language.tree import Between, Binary, Clause, Expression, Name
+from headwater.query.language.walk import columns_of
 from headwater.query.operators.correlate.operator import MOST_READINGS
-from headwater.query.tree import Between, Binary, Clause, Expression, Name
-from headwater.query.walk import columns_of
 
 _RANGES: Final = ("=", "<", "<=", ">", ">=")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.model import ColumnType, Kernel, Region, StreamSchema
+from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -19,10 +20,9 @@ from headwater.query.operators.contract import (
     Readings,
     Words,
 )
-from headwater.query.tree import Expression
 
 if TYPE_CHECKING:
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 MOST_READINGS: Final = 64

@@ -8,8 +8,8 @@ from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.correlate.operator import CorrelateOperator
-from headwater.query.planned import QueryPlan
-from headwater.query.row_conditions import RowConditions
+from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.row_conditions import RowConditions
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> CorrelateKernel:

@@ -7,16 +7,7 @@ from typing import Any, cast
 from lark import Token, v_args
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.query.operators.correlate.tree import (
-    Area,
-    BoxArea,
-    CircleArea,
-    Clause,
-    Correlate,
-    PolygonArea,
-    SensorsArea,
-)
-from headwater.query.syntax.leaves import (
+from headwater.query.language.leaves import (
     Number,
     alias_of,
     literal,
@@ -27,10 +18,19 @@ from headwater.query.syntax.leaves import (
     text_of,
     whole_number,
 )
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.shared_rules import SharedRules
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Between, Binary, Expression, Literal, Name, Quantity, Unit
+from headwater.query.language.options import Option, once
+from headwater.query.language.shared_rules import SharedRules
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Between, Binary, Expression, Literal, Name, Quantity, Unit
+from headwater.query.operators.correlate.tree import (
+    Area,
+    BoxArea,
+    CircleArea,
+    Clause,
+    Correlate,
+    PolygonArea,
+    SensorsArea,
+)
 
 
 @v_args(inline=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import Span
-from headwater.query.tree.expressions import Between, Binary, Quantity, nowhere
+from headwater.query.language.tree.expressions import Between, Binary, Quantity, nowhere
 
 
 @dataclass(frozen=True, slots=True)

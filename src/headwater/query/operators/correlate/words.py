@@ -8,11 +8,7 @@ from typing import Final
 from headwater.kernels.correlate.subscription import Clause, Emit
 from headwater.kernels.correlate.subscription_table import is_plain
 from headwater.model import StreamSchema
-from headwater.query.operators.contract import Entry, Explained, Words
-from headwater.query.operators.correlate.operator import CorrelateOperator
-from headwater.query.operators.correlate.plan import make_subscription
-from headwater.query.planned import QueryPlan
-from headwater.query.words import (
+from headwater.query.language.words import (
     aligned,
     duration_in_words,
     interval_in_words,
@@ -21,6 +17,10 @@ from headwater.query.words import (
     region_in_words,
     size_in_words,
 )
+from headwater.query.operators.contract import Entry, Explained, Words
+from headwater.query.operators.correlate.operator import CorrelateOperator
+from headwater.query.operators.correlate.plan import make_subscription
+from headwater.query.planning.query_plan import QueryPlan
 
 # What the kernel holds besides rows: for each query, for each of its clauses, and, unless the latest match of each clause
 # is all that can matter, for each match.

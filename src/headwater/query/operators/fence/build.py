@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -25,9 +25,9 @@ from headwater.query.build_pieces import (
     refused,
     source_name,
 )
-from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_expression
-from headwater.query.tree import (
+from headwater.query.language.parse import parse_expression
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import (
     ColumnDefinition,
     CreateFences,
     CreateQuery,

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from headwater.kernels.fence.words import UNLESS_SAID, Detect
 from headwater.model import FencesSchema, Span, StreamSchema
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.places import NO_PLACE, kind_of_place
-from headwater.query.checks.region_options import check_shape, radius_and_box
-from headwater.query.checks.selects import check_where
-from headwater.query.checks.streams import forget_us
-from headwater.query.limits import FORGET_US
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.places import NO_PLACE, kind_of_place
+from headwater.query.checking.region_options import check_shape, radius_and_box
+from headwater.query.checking.selects import check_where
+from headwater.query.checking.streams import forget_us
+from headwater.query.language.limits import FORGET_US
+from headwater.query.language.tree import Expression, Fence
 from headwater.query.operators.fence.operator import FenceOperator
-from headwater.query.tree import Expression, Fence
 
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
+from headwater.query.language.tree import Expression
+from headwater.query.language.walk import columns_of
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -17,13 +19,11 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
-from headwater.query.tree import Expression
-from headwater.query.walk import columns_of
 
 if TYPE_CHECKING:
     from headwater.kernels.fence.question import Fences
     from headwater.kernels.nearest.question import Points
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from headwater.model import GEOMETRY, FencesSchema, PointsSchema, Rows, StreamSc
 from headwater.query.expressions import condition
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.fence.operator import FenceOperator
-from headwater.query.planned import QueryPlan
-from headwater.query.polygons import rings_of
-from headwater.query.row_conditions import RowConditions
+from headwater.query.operators.fence.polygons import rings_of
+from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.row_conditions import RowConditions
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> FenceKernel:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from lark import Token, v_args
 
 from headwater.kernels.fence.words import Detect
-from headwater.query.syntax.leaves import name_of, refused, stretch
-from headwater.query.syntax.options import Option, once, one_of
-from headwater.query.syntax.shared_rules import REGIONS, SharedRules
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Expression, Fence
+from headwater.query.language.leaves import name_of, refused, stretch
+from headwater.query.language.options import Option, once, one_of
+from headwater.query.language.shared_rules import REGIONS, SharedRules
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Expression, Fence
 
 
 @v_args(inline=True)

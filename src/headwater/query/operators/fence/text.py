@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headwater.query.tree import Fence
+from headwater.query.language.tree import Fence
 
 
 def fence_text(node: Fence, show: Callable[[object], str], name: Callable[[str], str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import Span
-from headwater.query.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.kernels.fence.words import Detect
+from headwater.query.language.printer import show
+from headwater.query.language.words import duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.fence.operator import FenceOperator
-from headwater.query.printer import show
-from headwater.query.words import duration_in_words, size_in_words
 
 OBJECT_BYTES: Final = 64
 """What is kept of an object near fences that stand, beside its key: a record of when and where it was."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.kernels.follow.words import Update
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -26,9 +26,9 @@ from headwater.query.build_pieces import (
     source_name,
     whole,
 )
-from headwater.query.checks.complaints import suggest
-from headwater.query.parse import parse_expression
-from headwater.query.tree import CreateQuery, Follow, Quantity
+from headwater.query.language.parse import parse_expression
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import CreateQuery, Follow, Quantity
 
 Length = str | Number | Quantity
 

@@ -8,16 +8,16 @@ from typing import Final, NamedTuple
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, Span, StreamSchema
-from headwater.query.answer_columns import STAMPS
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.places import NO_PLACE, kind_of_place
-from headwater.query.checks.region_options import check_shape, radius_and_box
-from headwater.query.checks.selects import check_where
-from headwater.query.checks.streams import duration_us, length_m
-from headwater.query.limits import FORGET_US
-from headwater.query.merges import merged_name
+from headwater.query.checking.answer_columns import STAMPS
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.merges import merged_name
+from headwater.query.checking.places import NO_PLACE, kind_of_place
+from headwater.query.checking.region_options import check_shape, radius_and_box
+from headwater.query.checking.selects import check_where
+from headwater.query.checking.streams import duration_us, length_m
+from headwater.query.language.limits import FORGET_US
+from headwater.query.language.tree import Follow, Quantity
 from headwater.query.operators.follow.operator import QUALITY_US, FollowOperator, interest_columns
-from headwater.query.tree import Follow, Quantity
 
 SOURCE: Final = "source"
 """The column that says of which source an event is, where there are several."""

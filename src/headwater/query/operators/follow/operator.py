@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, StreamSchema
-from headwater.query.answer_columns import STAMPS, Columns
+from headwater.query.checking.answer_columns import STAMPS, Columns
+from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
-from headwater.query.tree import Expression
 
 QUALITY_US: Final = 60_000_000
 """A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""

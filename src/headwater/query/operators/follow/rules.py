@@ -9,11 +9,11 @@ from __future__ import annotations
 from lark import Token, v_args
 
 from headwater.kernels.follow.words import Update
-from headwater.query.syntax.leaves import name_of, number_of, stretch, whole_number
-from headwater.query.syntax.options import Option, once, one_of
-from headwater.query.syntax.shared_rules import REGIONS, SharedRules, Signed, length_of
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Expression, Follow, Literal, Quantity
+from headwater.query.language.leaves import name_of, number_of, stretch, whole_number
+from headwater.query.language.options import Option, once, one_of
+from headwater.query.language.shared_rules import REGIONS, SharedRules, Signed, length_of
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Expression, Follow, Literal, Quantity
 
 
 @v_args(inline=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headwater.kernels.follow.words import Update
-from headwater.query.tree import Follow
+from headwater.query.language.tree import Follow
 
 
 def follow_text(node: Follow, show: Callable[[object], str], name: Callable[[str], str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwater.kernels.follow.words import Update
 from headwater.model import Span
-from headwater.query.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 
 Number = float | int
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
-from headwater.query.lookback import history_us
+from headwater.query.checking.lookback import history_us
+from headwater.query.language.printer import show
+from headwater.query.language.words import counted, duration_in_words, history_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.follow.operator import FollowOperator
-from headwater.query.planned import QueryPlan
-from headwater.query.printer import show
-from headwater.query.words import counted, duration_in_words, history_in_words, size_in_words
+from headwater.query.planning.query_plan import QueryPlan
 
 INDEX_BYTES: Final = 6
 """What an event takes in the grid beside its columns."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.kernels.nearest.words import Emission
 from headwater.model import ColumnType
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -27,7 +27,9 @@ from headwater.query.build_pieces import (
     refused,
     whole,
 )
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.parse import parse_using
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import ColumnDefinition, CreatePoints, CreateQuery, Nearest, Quantity
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,
@@ -36,8 +38,6 @@ from headwater.query.operators.nearest.tree import (
     Using,
     ValueTarget,
 )
-from headwater.query.parse import parse_using
-from headwater.query.tree import ColumnDefinition, CreatePoints, CreateQuery, Nearest, Quantity
 
 Attributes = str | Sequence[str | tuple[str, str]]
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import PointsSchema, Span, StreamSchema
-from headwater.query.answer_columns import RESERVED
-from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.streams import duration_us, forget_us
+from headwater.query.checking.answer_columns import RESERVED
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.streams import duration_us, forget_us
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Nearest
 from headwater.query.operators.nearest.operator import (
     MOST_ATTRIBUTES,
     MOST_NEIGHBOURS,
@@ -18,7 +20,6 @@ from headwater.query.operators.nearest.operator import (
     NearestOperator,
 )
 from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
-from headwater.query.tree import Nearest
 
 
 def check_neighbourhood(

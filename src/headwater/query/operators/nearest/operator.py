@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
-from headwater.query.answer_columns import RESERVED, Columns, SelectList
+from headwater.query.checking.answer_columns import RESERVED, Columns, SelectList
+from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -19,12 +20,11 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
-from headwater.query.tree import Expression
 
 if TYPE_CHECKING:
     from headwater.kernels.fence.question import Fences
     from headwater.kernels.nearest.question import Points
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 MOST_NEIGHBOURS: Final = 10_000

@@ -22,11 +22,11 @@ from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows
 from headwater.model.identity import content_hash
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.nearest.operator import NearestOperator
-from headwater.query.row_conditions import RowConditions
+from headwater.query.planning.row_conditions import RowConditions
 
 if TYPE_CHECKING:
     from headwater.kernels.nearest import NearestKernel
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 POINTS_A_ZONE: Final = 1000
 """Points that one zone answers; more are spread over all zones."""

@@ -11,7 +11,12 @@ from typing import Any
 from lark import Token, v_args
 
 from headwater.kernels.nearest.words import Algorithm, Emission
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.leaves import Number, name_of, number_of, refused, stretch, whole_number
+from headwater.query.language.options import Option, once
+from headwater.query.language.shared_rules import SharedRules, Signed
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Literal, Nearest, Quantity
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,
@@ -20,11 +25,6 @@ from headwater.query.operators.nearest.tree import (
     Using,
     ValueTarget,
 )
-from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.shared_rules import SharedRules, Signed
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Literal, Nearest, Quantity
 
 
 @v_args(inline=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import Span
-from headwater.query.tree.expressions import Quantity, nowhere
+from headwater.query.language.tree.expressions import Quantity, nowhere
 
 
 @dataclass(frozen=True, slots=True)

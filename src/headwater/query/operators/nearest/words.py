@@ -11,6 +11,7 @@ from typing import Final
 from headwater.kernels.nearest.limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
+from headwater.query.language.words import counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.nearest.operator import NearestOperator
 from headwater.query.operators.nearest.plan import (
@@ -22,8 +23,7 @@ from headwater.query.operators.nearest.plan import (
     expected_bytes,
     expected_candidates,
 )
-from headwater.query.planned import QueryPlan
-from headwater.query.words import counted, duration_in_words, size_in_words
+from headwater.query.planning.query_plan import QueryPlan
 
 WINDOWS: Final = (1_000, 10_000, 100_000)
 """How many objects a window of time may hold: for each of these the candidates are told."""

@@ -20,8 +20,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
-from headwater.query.build_pieces import Duration, Source, duration, query_of, read, refused, whole
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.build_pieces import Duration, Source, duration, query_of, read, refused, whole
+from headwater.query.language.parse import parse_expression, parse_pattern, parse_skip
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Binary, CreateQuery, Expression, MatchRecognize
 from headwater.query.operators.pattern.tree import (
     Column,
     Definition,
@@ -35,8 +37,6 @@ from headwater.query.operators.pattern.tree import (
     Subset,
     Variable,
 )
-from headwater.query.parse import parse_expression, parse_pattern, parse_skip
-from headwater.query.tree import Binary, CreateQuery, Expression, MatchRecognize
 
 _Word = TypeVar("_Word", Contiguity, Mode)
 

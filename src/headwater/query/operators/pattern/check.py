@@ -8,10 +8,13 @@ from typing import Final
 
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema, format_duration
-from headwater.query.answer_columns import RESERVED
-from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.streams import duration_us, forget_us
+from headwater.query.checking.answer_columns import RESERVED
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.expressions import ExprType
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Call, Expression, MatchRecognize, Quantity
+from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.check_modes import check_mode
 from headwater.query.operators.pattern.check_shape import (
     beginnings,
@@ -25,8 +28,6 @@ from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOpera
 from headwater.query.operators.pattern.programs import looks_at_one_row, untranslatable
 from headwater.query.operators.pattern.terms import Lowered, Place, Where, lower
 from headwater.query.operators.pattern.tree import Column, Exclusion, Loop, Variable
-from headwater.query.tree import Call, Expression, MatchRecognize, Quantity
-from headwater.query.walk import every_pattern
 
 TIMED_OUT: Final = "timed_out"
 """The column of WITH TIMEOUTS."""

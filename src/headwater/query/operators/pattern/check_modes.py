@@ -9,9 +9,9 @@ from typing import Final
 
 from headwater.kernels.pattern.node import MOST_ELEMENTS
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checking.complaints import Complaints
+from headwater.query.language.tree import MatchRecognize
 from headwater.query.operators.pattern.tree import Loop, NodeMode, Pattern, Sequence, Variable
-from headwater.query.tree import MatchRecognize
 
 MOST_HELD: Final = 65_536
 """Events in the window of one node."""

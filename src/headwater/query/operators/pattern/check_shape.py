@@ -10,7 +10,8 @@ import math
 
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import Span
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checking.complaints import Complaints
+from headwater.query.language.walk import every_pattern, patterns_in
 from headwater.query.operators.pattern.operator import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT
 from headwater.query.operators.pattern.tree import (
     Choice,
@@ -24,7 +25,6 @@ from headwater.query.operators.pattern.tree import (
     Sequence,
     Variable,
 )
-from headwater.query.walk import every_pattern, patterns_in
 
 
 def variables_of(pattern: Pattern) -> tuple[str, ...]:

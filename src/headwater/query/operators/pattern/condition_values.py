@@ -14,8 +14,11 @@ import numpy as np
 
 from headwater.kernels.pattern.trace import Bound, Recording
 from headwater.model import Column, ColumnType, Rows, StreamSchema
-from headwater.query.checks.complaints import Complaints
+from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate
+from headwater.query.language.printer import show
+from headwater.query.language.tree import Binary, Call, Expression, Literal, MatchRecognize, Name, Timestamp
+from headwater.query.language.walk import columns_of, every_pattern, parts_of, with_parts
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import is_under_test, value_of
 from headwater.query.operators.pattern.terms import (
@@ -31,9 +34,6 @@ from headwater.query.operators.pattern.terms import (
     lower,
 )
 from headwater.query.operators.pattern.tree import Loop
-from headwater.query.printer import show
-from headwater.query.tree import Binary, Call, Expression, Literal, MatchRecognize, Name, Timestamp
-from headwater.query.walk import columns_of, every_pattern, parts_of, with_parts
 
 _OVER_MATCHES: Final = frozenset((*LOGICAL, *PHYSICAL, *AGGREGATES, "CLASSIFIER", "MATCH_NUMBER"))
 

@@ -15,6 +15,7 @@ from headwater.kernels.pattern.shape import ALWAYS, Shape
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
 from headwater.model import StreamSchema
 from headwater.query.expressions import ExprType, condition, evaluate
+from headwater.query.language.walk import columns_of
 from headwater.query.operators.pattern import tree
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import Compiler, looks_at_one_row, value_of
@@ -26,7 +27,6 @@ from headwater.query.operators.pattern.terms import (
     Term,
     Variables,
 )
-from headwater.query.walk import columns_of
 
 
 def make_query(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, Kernel, StreamSchema
+from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -19,10 +20,9 @@ from headwater.query.operators.contract import (
     Words,
 )
 from headwater.query.operators.pattern.tree import Pattern
-from headwater.query.tree import Expression
 
 if TYPE_CHECKING:
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from headwater.kernels.pattern import PatternKernel
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.planned import QueryPlan
-from headwater.query.row_conditions import RowConditions
+from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.row_conditions import RowConditions
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PatternKernel:

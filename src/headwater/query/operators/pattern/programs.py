@@ -21,8 +21,7 @@ from headwater.model import ColumnType
 from headwater.query.expressions import ExprType, evaluate, type_of
 from headwater.query.expressions.functions import FUNCTIONS
 from headwater.query.expressions.kinds import COMPARISONS, binary_type, common_type, literal_type
-from headwater.query.operators.pattern.terms import AggregateTerm, Lowered, MatchNumberTerm, RowTerm, Term
-from headwater.query.tree import (
+from headwater.query.language.tree import (
     Between,
     Binary,
     Call,
@@ -36,7 +35,8 @@ from headwater.query.tree import (
     Timestamp,
     Unary,
 )
-from headwater.query.walk import every_part
+from headwater.query.language.walk import every_part
+from headwater.query.operators.pattern.terms import AggregateTerm, Lowered, MatchNumberTerm, RowTerm, Term
 
 _DOUBLE, _WHOLE = ExprType.DOUBLE, ExprType.BIGINT
 _ARITHMETIC: Final = {"+": op.ADD, "-": op.SUBTRACT, "*": op.MULTIPLY, "%": op.REMAINDER}

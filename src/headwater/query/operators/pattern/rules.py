@@ -10,6 +10,11 @@ from typing import Any, Final, NamedTuple
 from lark import Token, v_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.query.language.leaves import name_of, refused, stretch, whole_number
+from headwater.query.language.options import Option, once
+from headwater.query.language.shared_rules import SharedRules
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Expression, MatchRecognize, Quantity
 from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
@@ -28,11 +33,6 @@ from headwater.query.operators.pattern.tree import (
     Subset,
     Variable,
 )
-from headwater.query.syntax.leaves import name_of, refused, stretch, whole_number
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.shared_rules import SharedRules
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Expression, MatchRecognize, Quantity
 
 _LINKS: Final = {"~>": Contiguity.RELAXED, "~~>": Contiguity.ANY}
 _CONTIGUITIES: Final = {"~": Contiguity.RELAXED, "~~": Contiguity.ANY}

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from headwater.model import ColumnType, Span
-from headwater.query.checks.complaints import Complaints, suggest
+from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate_constant, type_of
-from headwater.query.tree import Call, Expression, Literal, Name, Scope, Star
-from headwater.query.walk import every_part, parts_of, with_parts
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Call, Expression, Literal, Name, Scope, Star
+from headwater.query.language.walk import every_part, parts_of, with_parts
 
 MOST_OFFSET: Final = 10_000
 """How many rows PREV, NEXT, FIRST and LAST may go back or on: so many are kept for each partition."""

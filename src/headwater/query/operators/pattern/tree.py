@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import Span
-from headwater.query.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 
 # --- what stands in PATTERN ( … ) -----------------------------------------------------------------------------------
 

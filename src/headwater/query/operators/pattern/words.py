@@ -10,6 +10,10 @@ from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
+from headwater.query.language.printer import show
+from headwater.query.language.tree import MatchRecognize
+from headwater.query.language.walk import every_pattern, patterns_in
+from headwater.query.language.words import aligned, counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.pattern.check import unbounded
 from headwater.query.operators.pattern.check_shape import has_no_end
@@ -25,11 +29,7 @@ from headwater.query.operators.pattern.written import (
     until_texts,
     written_patterns,
 )
-from headwater.query.planned import QueryPlan
-from headwater.query.printer import show
-from headwater.query.tree import MatchRecognize
-from headwater.query.walk import every_pattern, patterns_in
-from headwater.query.words import aligned, counted, duration_in_words, size_in_words
+from headwater.query.planning.query_plan import QueryPlan
 
 IN_COLUMNS: Final = "in columns, once for all queries that ask the same"
 IN_SCAN: Final = "in the scan, row by row, because other rows of the match are looked at"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from headwater.query.language.parse import parse
+from headwater.query.language.printer import show
+from headwater.query.language.tree import CreateQuery, MatchRecognize
+from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.tree import Loop
-from headwater.query.parse import parse
-from headwater.query.printer import show
-from headwater.query.tree import CreateQuery, MatchRecognize
-from headwater.query.walk import every_pattern
 
 EVERY_ROW: Final = "every row"
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.kernels.predict.words import Certainty, GiveUp
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -27,10 +27,10 @@ from headwater.query.build_pieces import (
     text_of,
     whole,
 )
-from headwater.query.checks.complaints import suggest
+from headwater.query.language.parse import parse_expression
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import CreateQuery, Predict, Suppress
 from headwater.query.operators.predict.tree import Alias
-from headwater.query.parse import parse_expression
-from headwater.query.tree import CreateQuery, Predict, Suppress
 
 
 def predict(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import Span, StreamSchema
-from headwater.query.answer_columns import RESERVED
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.streams import duration_us
-from headwater.query.limits import MOST_DIMENSIONS
+from headwater.query.checking.answer_columns import RESERVED
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.streams import duration_us
+from headwater.query.language.limits import MOST_DIMENSIONS
+from headwater.query.language.tree import Predict, Quantity
 from headwater.query.operators.predict.check_conditions import Condition, Lowering
 from headwater.query.operators.predict.operator import MOST_ALIASES, MOST_PIECES, MOST_STORED, PredictOperator
-from headwater.query.tree import Predict, Quantity
 
 _AT_MOST = (Comparator.LESS_EQUAL, Comparator.LESS)
 

@@ -14,14 +14,14 @@ from typing import Final
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Comparator
 from headwater.model import StreamSchema
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.expressions import constant, type_of
-from headwater.query.checks.places import PLAIN_NUMBER, why_no_meters
-from headwater.query.checks.updates import check_updates, dimensions_in
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.expression_types import constant, type_of
+from headwater.query.checking.places import PLAIN_NUMBER, why_no_meters
+from headwater.query.checking.updates import check_updates, dimensions_in
 from headwater.query.expressions import ExprType
+from headwater.query.language.tree import Between, Binary, Expression, Name, Predict, Quantity, Unary
+from headwater.query.language.walk import every_part
 from headwater.query.operators.predict.check_subjects import Of, Subject, Subjects, is_constant, said_as
-from headwater.query.tree import Between, Binary, Expression, Name, Predict, Quantity, Unary
-from headwater.query.walk import every_part
 
 Condition = Value | Difference | Distance
 

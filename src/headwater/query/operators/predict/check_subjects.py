@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from headwater.model import StreamSchema
-from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.updates import dimensions_in, is_updates, slope_of
-from headwater.query.tree import Binary, Call, Expression, Name, Predict
-from headwater.query.walk import every_part
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.updates import dimensions_in, is_updates, slope_of
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Binary, Call, Expression, Name, Predict
+from headwater.query.language.walk import every_part
 
 _SHAPES: Final = (
     "PREDICT takes conditions joined by AND: temperature < 50; in PAIRS also a.temperature < 50, ABS(a.x - b.x) <= 400, "

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import ColumnType, Kernel, StreamSchema
-from headwater.query.answer_columns import Columns, SelectList
-from headwater.query.checks.complaints import Complaints
-from headwater.query.checks.updates import update_columns
+from headwater.query.checking.answer_columns import Columns, SelectList
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.updates import update_columns
+from headwater.query.language.tree import Expression, Item
+from headwater.query.language.walk import columns_of
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -21,11 +23,9 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
-from headwater.query.tree import Expression, Item
-from headwater.query.walk import columns_of
 
 if TYPE_CHECKING:
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 MOST_ALIASES: Final = 8

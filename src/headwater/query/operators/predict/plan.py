@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from headwater.kernels.predict import PredictKernel
 from headwater.kernels.predict.question import Alias, PredictQuery
-from headwater.query.checks.updates import HEARTBEAT, TOLERANCE, slope_of
+from headwater.query.checking.updates import HEARTBEAT, TOLERANCE, slope_of
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.predict.operator import PredictOperator
-from headwater.query.planned import QueryPlan
-from headwater.query.row_conditions import RowConditions
+from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.row_conditions import RowConditions
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PredictKernel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headwater.kernels.predict.words import Certainty
-from headwater.query.tree import Predict
+from headwater.query.language.tree import Predict
 
 
 def predict_text(node: Predict, show: Callable[[object], str], name: Callable[[str], str]) -> str:

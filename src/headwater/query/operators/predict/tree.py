@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import Span
-from headwater.query.tree.expressions import Expression, Quantity, no_places, nowhere
+from headwater.query.language.tree.expressions import Expression, Quantity, no_places, nowhere
 
 Number = float | int
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from headwater.kernels.predict.question import Difference, Distance, Value, bounds_all_joins
 from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
+from headwater.query.language.words import counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.predict.operator import PredictOperator
-from headwater.query.words import counted, duration_in_words, size_in_words
 
 LINE_BYTES: Final = 80
 """What a stored update takes beside its dimensions: life, tolerance, neighbours, its place in the index."""

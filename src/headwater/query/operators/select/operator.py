@@ -10,7 +10,7 @@ from headwater.model import Kernel
 from headwater.query.operators.contract import Explained, KernelPlace, Operator, Words
 
 if TYPE_CHECKING:
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)

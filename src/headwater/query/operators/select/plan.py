@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from headwater.kernels.select import Selection, SelectKernel
 from headwater.query.operators.contract import KernelPlace
-from headwater.query.planned import QueryPlan
-from headwater.query.row_conditions import RowConditions
+from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.row_conditions import RowConditions
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SelectKernel:

@@ -7,7 +7,7 @@ What is true of the builders in `headwater.query.build` is true here: pieces tha
 
 from __future__ import annotations
 
-from headwater.query.build_pieces import (
+from headwater.query.language.build_pieces import (
     Duration,
     Number,
     Source,
@@ -18,9 +18,9 @@ from headwater.query.build_pieces import (
     refused,
     text_of,
 )
+from headwater.query.language.parse import parse_predictor, parse_quantity
+from headwater.query.language.tree import CreateQuery, Quantity, Suppress
 from headwater.query.operators.suppress.tree import Dimension
-from headwater.query.parse import parse_predictor, parse_quantity
-from headwater.query.tree import CreateQuery, Quantity, Suppress
 
 
 def suppress(

@@ -7,13 +7,14 @@ from typing import Final
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span, StreamSchema
-from headwater.query.checks.complaints import Complaints, suggest
-from headwater.query.checks.places import PLAIN_NUMBER, why_no_meters
-from headwater.query.checks.streams import duration_us, forget_us, length_m
-from headwater.query.limits import MOST_DIMENSIONS
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.places import PLAIN_NUMBER, why_no_meters
+from headwater.query.checking.streams import duration_us, forget_us, length_m
+from headwater.query.language.limits import MOST_DIMENSIONS
+from headwater.query.language.suggestions import suggest
+from headwater.query.language.tree import Quantity, Suppress
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
 from headwater.query.operators.suppress.tree import Dimension
-from headwater.query.tree import Quantity, Suppress
 
 _PARAMETERS: Final = {
     Predictor.LEAST_SQUARES: ("n",),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, Kernel, StreamSchema
-from headwater.query.checks.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
+from headwater.query.checking.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
+from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -18,10 +19,9 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
-from headwater.query.tree import Expression
 
 if TYPE_CHECKING:
-    from headwater.query.planned import QueryPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 
 MOST_SAMPLES: Final = 10_000

@@ -12,12 +12,12 @@ from lark import Token, v_args
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
+from headwater.query.language.leaves import Number, name_of, number_of, refused, stretch, whole_number
+from headwater.query.language.options import Option, once
+from headwater.query.language.shared_rules import SharedRules, Signed
+from headwater.query.language.tokens import span_of
+from headwater.query.language.tree import Literal, Quantity
 from headwater.query.operators.suppress.tree import Dimension, Suppress
-from headwater.query.syntax.leaves import Number, name_of, number_of, refused, stretch, whole_number
-from headwater.query.syntax.options import Option, once
-from headwater.query.syntax.shared_rules import SharedRules, Signed
-from headwater.query.syntax.tokens import span_of
-from headwater.query.tree import Literal, Quantity
 
 
 class _Used(NamedTuple):

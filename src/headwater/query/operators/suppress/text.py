@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from headwater.kernels.suppress.words import Predictor
-from headwater.query.tree import Quantity, Suppress
+from headwater.query.language.tree import Quantity, Suppress
 
 PREDICTORS: Final = {
     Predictor.CONSTANT: "CONSTANT",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
-from headwater.query.tree.expressions import Quantity, no_places, nowhere
+from headwater.query.language.tree.expressions import Quantity, no_places, nowhere
 
 Number = float | int
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.kernels.suppress.words import Predictor, memory_of
+from headwater.query.language.words import duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.suppress.operator import SuppressOperator
-from headwater.query.words import duration_in_words, size_in_words
 
 SENSOR_BYTES: Final = 56
 """What SUPPRESS keeps of a sensor beside its line and what its predictor remembers: who it is, when it sent and was read."""

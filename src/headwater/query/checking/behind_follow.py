@@ -1,0 +1,191 @@
+"""What may run behind a FOLLOW, once for each interest?
+
+Queries behind one FOLLOW read queries behind the same one, are no FOLLOW themselves, look back over a time that is known, and leave the
+stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered. Fences that stand still are read by nobody;
+those that move must be behind the same FOLLOW as the positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple
+
+from headwater.model import Span
+from headwater.query.checking.answer_columns import STAMPS, Columns
+from headwater.query.checking.catalogue import CheckedQuery
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.lookback import heartbeat_us
+from headwater.query.language.tree import (
+    CreateQuery,
+    Expression,
+    Fence,
+    Follow,
+    MatchRecognize,
+    Name,
+    Nearest,
+    Operator,
+    Predict,
+)
+from headwater.query.language.walk import columns_of
+from headwater.query.operators.union import (
+    AnyOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+)
+
+
+class Read(NamedTuple):
+    """A source that a query reads: as it was written, where, and the FOLLOW behind which it runs, if any."""
+
+    name: str
+    span: Span | None
+    behind: str | None
+    tells_interests: bool = False
+
+
+def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
+    """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
+    follows = isinstance(tree.select.operator, Follow)
+    fellow = next((source for source in sources if source.behind), None)
+    behind = fellow.behind if fellow else None
+    for source in sources:
+        if source.tells_interests:
+            complaints.refuse(
+                "wrong-chain",
+                f"queries read events, and '{source.name}' tells interests",
+                source.span,
+                "leave EMIT INTERESTS out, or ask for the interests in a query of their own",
+            )
+        elif follows and source.behind:
+            complaints.refuse(
+                "wrong-chain",
+                f"'{source.name}' runs behind a FOLLOW, and no FOLLOW stands behind a FOLLOW",
+                source.span,
+                "read what is not behind a FOLLOW; what is delivered to one object is not near to another",
+            )
+        elif not follows and fellow and source.behind != behind:
+            _refuse_apart(tree, source, fellow, complaints)
+    return tree.name if follows else behind
+
+
+def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Complaints) -> None:
+    if not isinstance(tree.select.operator, Fence):
+        complaints.refuse(
+            "wrong-sources",
+            f"'{source.name}' and '{fellow.name}' do not run behind the same FOLLOW",
+            source.span,
+            "let both read the same FOLLOW, or follow both together: FROM a, b FOLLOW (…)",
+        )
+        return
+    complaints.refuse(
+        "wrong-sources",
+        "positions and fences that move run behind the same FOLLOW, or both behind none: "
+        f"'{source.name}' does not run where '{fellow.name}' does",
+        source.span,
+        "name the FOLLOW and read it on both sides: CREATE QUERY near AS SELECT * FROM a, b FOLLOW (…), then FROM near WHERE source = 'a' "
+        "FENCE (near WHERE source = 'b' RADIUS …)",
+        "polygons of a CREATE FENCES stand behind any FOLLOW",
+    )
+
+
+def tells_interests(operator: AnyOperator) -> bool:
+    """Whether it is a FOLLOW with EMIT INTERESTS."""
+    return isinstance(operator, FollowOperator) and operator.interests
+
+
+def check_bounded(
+    tree: CreateQuery,
+    asked: AnyOperator,
+    queries: Mapping[str, CheckedQuery],
+    streams: Container[str],
+    complaints: Complaints,
+) -> None:
+    """What runs behind a FOLLOW looks back over a time that is known before it starts.
+
+    What is neither among `queries` nor among `streams` was refused, and is not held against those that read it.
+    """
+    operator = tree.select.operator
+    wrong: tuple[str, str, str] | None = None
+    if isinstance(asked, NearestOperator) and asked.window_us is None:
+        wrong = (
+            "a window of rows reaches back for as long as it likes",
+            "OVER",
+            "say OVER a time, as in OVER 1 HOUR",
+        )
+    elif isinstance(asked, PatternOperator) and asked.within_us is None:
+        wrong = "nothing says how long a match may last", "WITHIN", "write PATTERN (…) WITHIN 1 MINUTE"
+    elif isinstance(asked, PredictOperator):
+        wrong = _why_unbounded(tree, asked, queries, streams)
+    if wrong is None or operator is None:
+        return
+    why, word, advice = wrong
+    complaints.refuse(
+        "unbounded-behind-follow",
+        f"behind FOLLOW it must be known how far back an answer looks, and {why}",
+        _place(operator, word),
+        advice,
+        "when an interest moves, what happened before is looked at again, as far back as the windows behind FOLLOW reach",
+    )
+
+
+def check_stamp_names(tree: CreateQuery, answers: Columns, complaints: Complaints) -> None:
+    """Neither the operator nor the SELECT list names a column like a stamp that it is not."""
+    for name, _ in answers:
+        if name in STAMPS:
+            complaints.refuse(
+                "reserved-column",
+                f"the answers would have a column '{name}', and every answer behind FOLLOW has its own",
+                tree.select.operator.span if tree.select.operator else tree.span,
+                "give it another name with AS",
+            )
+    for item in tree.select.items or ():
+        if item.alias in STAMPS and item.expression != Name(item.alias):
+            complaints.refuse(
+                "reserved-column",
+                f"every answer behind FOLLOW has its own '{item.alias}'",
+                item.span or item.expression.span,
+                "give it another name with AS",
+            )
+
+
+def stamps_in(expression: Expression | None) -> tuple[Name, ...]:
+    """The stamps that an expression names."""
+    return () if expression is None else tuple(name for name in columns_of(expression) if name.name in STAMPS)
+
+
+def _why_unbounded(
+    tree: CreateQuery, asked: PredictOperator, queries: Mapping[str, CheckedQuery], streams: Container[str]
+) -> tuple[str, str, str] | None:
+    """Why it is not known how far back a PREDICT looks, at which word that stands, and what to do."""
+    if asked.tentative:
+        return (
+            "a TENTATIVE answer is taken back later",
+            "TENTATIVE",
+            "leave it out: answers are then told when they are final",
+        )
+    if asked.buffer is not None:
+        return "what a full BUFFER holds depends on all that came before", "BUFFER", "leave BUFFER out"
+    sources = (tree.select.source, *tree.select.further_sources)
+    for source in sources:
+        if heartbeat_us(queries, source) is None and _is_known(source, queries, streams):
+            return (
+                "no SUPPRESS says for how long an update holds",
+                "",
+                "read a SUPPRESS with its column heartbeat: SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS) PREDICT (…)",
+            )
+    return None
+
+
+def _is_known(source: str, queries: Mapping[str, CheckedQuery], streams: Container[str]) -> bool:
+    """Whether nothing that a source goes back to was refused."""
+    if (query := queries.get(source)) is None:
+        return source in streams
+    return all(_is_known(read, queries, streams) for read in (query.reads, *query.further_reads))
+
+
+def _place(operator: Operator, word: str) -> Span | None:
+    if isinstance(operator, MatchRecognize):
+        return operator.pattern.span or operator.span
+    return operator.place_of(word) if isinstance(operator, Nearest | Predict) else operator.span

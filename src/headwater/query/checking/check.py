@@ -1,0 +1,414 @@
+"""Can every query of a text be answered? Names, types and meaning, with every error there is, all at once.
+
+Statements may stand in any order: a query may read a stream or a query created further down. What a broken statement
+gives is left open, so that one mistake is told once and not again by everything that reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, StreamSchema
+from headwater.query.checking.answer_columns import Columns, SelectList
+from headwater.query.checking.answers import (
+    answers_as_stream,
+    columns_read,
+    used_of,
+)
+from headwater.query.checking.behind_follow import (
+    Read,
+    check_bounded,
+    check_sources_behind,
+    check_stamp_names,
+    stamps_in,
+    tells_interests,
+)
+from headwater.query.checking.catalogue import (
+    Catalogue,
+    CheckedFences,
+    CheckedPoints,
+    CheckedQuery,
+    CheckedStream,
+)
+from headwater.query.checking.chain_length import check_chain_length
+from headwater.query.checking.chains import check_chain
+from headwater.query.checking.complaints import Complaints, EnoughErrors
+from headwater.query.checking.history_limit import MOST_HISTORY_US, check_history
+from headwater.query.checking.points_and_fences import check_fences, check_points
+from headwater.query.checking.selects import check_select_list, check_where
+from headwater.query.checking.sources import Created, is_hidden, sources_of, spans_of, what_it_is
+from headwater.query.checking.streams import check_stream
+from headwater.query.checking.written_out_chains import expand
+from headwater.query.language.parse import parse
+from headwater.query.language.tokens import MOST_ERRORS
+from headwater.query.language.tree import (
+    Correlate,
+    CreateFences,
+    CreatePoints,
+    CreateQuery,
+    CreateStream,
+    Fence,
+    Follow,
+    MatchRecognize,
+    Nearest,
+    Predict,
+    Script,
+    Statement,
+    Suppress,
+)
+from headwater.query.operators.contract import Beside
+from headwater.query.operators.correlate.check import check_correlation
+from headwater.query.operators.fence.check import Fenced, check_fencing, is_roaming
+from headwater.query.operators.follow.check import (
+    Events,
+    check_following,
+    events_schema,
+)
+from headwater.query.operators.nearest.check import check_neighbourhood
+from headwater.query.operators.nearest.tree import EachTarget
+from headwater.query.operators.pattern.check import check_recognition
+from headwater.query.operators.predict.check import check_prediction
+from headwater.query.operators.suppress.check import check_suppression
+from headwater.query.operators.union import AnyOperator, FenceOperator, FollowOperator, SelectOperator
+
+_CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
+
+_Shown = tuple[Columns, SelectList, Columns]
+
+
+def check(
+    script: Script | str,
+    text: str = "",
+    file: str = "query",
+    *,
+    syntax: Sequence[QueryError] = (),
+    most_history_us: int = MOST_HISTORY_US,
+) -> Catalogue:
+    """The checked streams, points, fences and queries of a script or of a text; raises QueriesRefused with all errors.
+
+    `text` is what the script was read from. `syntax` are errors of statements that could not be read and are not in the
+    script: they are told along, and names that those statements may have created are not called unknown. `most_history_us` is
+    for how long a FOLLOW may keep events.
+    """
+    if isinstance(script, str):
+        text = script
+        script, syntax = parse(text)
+    complaints = Complaints(most=MOST_ERRORS)
+    complaints.errors += syntax
+    with contextlib.suppress(EnoughErrors):
+        script, broken = _without_chains(script, complaints)
+        unread = _names_in(text) if syntax else None
+        catalogue = _Checker(script, complaints, unread, broken).run()
+        check_history(catalogue, most_history_us, complaints)
+        if not complaints.errors:
+            return catalogue
+    unfinished = len(complaints.errors) >= MOST_ERRORS
+    raise QueriesRefused(complaints.in_order(), text, file, unfinished=unfinished)
+
+
+@dataclass(slots=True)
+class _Checker:
+    """One pass over a script; what is not in `schemas` is unknown or broken.
+
+    `unread` are names that statements may have created which could not be read; None: all could be read. `broken` are the
+    queries of which nothing behind FROM can be checked, by `id`. `behind` is the FOLLOW behind which a query runs, `stamps` are
+    the columns that a FOLLOW adds to answers.
+    """
+
+    script: Script
+    complaints: Complaints
+    unread: frozenset[str] | None
+    broken: frozenset[int]
+    streams: dict[str, CheckedStream] = field(default_factory=dict)
+    queries: dict[str, CheckedQuery] = field(default_factory=dict)
+    points: dict[str, CheckedPoints] = field(default_factory=dict)
+    fences: dict[str, CheckedFences] = field(default_factory=dict)
+    schemas: dict[str, StreamSchema] = field(default_factory=dict)
+    named: dict[str, Statement] = field(default_factory=dict)
+    repeated: list[Statement] = field(default_factory=list)
+    starred: dict[object, _Shown] = field(default_factory=dict)
+    behind: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Columns] = field(default_factory=dict)
+
+    @property
+    def created(self) -> Created:
+        """What is created, for questions about it."""
+        return Created(self.named, self.unread, self.complaints)
+
+    def run(self) -> Catalogue:
+        """Streams, points and fences first, then queries in the order in which they read one another."""
+        self._names()
+        for statement in self.named.values():
+            if isinstance(statement, CreateStream) and (stream := check_stream(statement, self.complaints)):
+                self.streams[stream.schema.name] = stream
+                self.schemas[stream.schema.name] = stream.schema
+            elif isinstance(statement, CreatePoints) and (points := check_points(statement, self.complaints)):
+                self.points[points.schema.name] = points
+            elif isinstance(statement, CreateFences) and (fences := check_fences(statement, self.complaints)):
+                self.fences[fences.schema.name] = fences
+        created = {name: tree for name, tree in self.named.items() if isinstance(tree, CreateQuery)}
+        if self.unread is None and not any(isinstance(tree, CreateQuery) for tree in self.script.statements):
+            self.complaints.refuse(
+                "empty-script", "there is no query to answer", None, "add CREATE QUERY name AS SELECT …"
+            )
+        places: dict[str, int] = {}
+        for tree in self._in_reading_order(created):
+            places[tree.name] = check_chain_length(tree, places, self.complaints)
+            if query := self._query(tree):
+                self.queries[query.name] = query
+        self._check_repeated()
+        return Catalogue(self.streams, self.queries, self.points, self.fences)
+
+    def _names(self) -> None:
+        for statement in self.script.statements:
+            if statement.name not in self.named:
+                self.named[statement.name] = statement
+                continue
+            self.repeated.append(statement)
+            self.complaints.refuse(
+                "duplicate-name",
+                f"there {what_it_is(self.named[statement.name])} named '{statement.name}' already",
+                statement.span,
+                "streams, points, fences and queries share their names: rename one of the two",
+            )
+
+    def _check_repeated(self) -> None:
+        """What has a name that is taken has its own errors as well."""
+        for statement in self.repeated:
+            if isinstance(statement, CreateStream):
+                check_stream(statement, self.complaints)
+            elif isinstance(statement, CreatePoints):
+                check_points(statement, self.complaints)
+            elif isinstance(statement, CreateFences):
+                check_fences(statement, self.complaints)
+            else:
+                self._query(statement)
+
+    def _in_reading_order(self, created: Mapping[str, CreateQuery]) -> list[CreateQuery]:
+        """Each query after those it reads; those that read one another in a circle are refused and left out."""
+        placed: dict[str, CreateQuery] = {}
+        left: set[str] = set()
+        refused: set[str] = set()
+        for start in created:
+            path = {} if start in left else {start: iter(sources_of(created[start]))}
+            while path:
+                name = next(reversed(path))
+                source = next(path[name], None)
+                if source is None:
+                    del path[name]
+                    left.add(name)
+                    if name not in refused:
+                        placed[name] = created[name]
+                elif source in path:
+                    names = list(path)
+                    circle = names[names.index(source) :]
+                    self._refuse_circle(circle, created)
+                    refused.update(circle)
+                elif source in created and source not in left:
+                    path[source] = iter(sources_of(created[source]))
+        return list(placed.values())
+
+    def _refuse_circle(self, circle: Sequence[str], created: Mapping[str, CreateQuery]) -> None:
+        written = [name for name in circle if not created[name].hidden]
+        steps = " reads ".join(f"'{name}'" for name in [*written, written[0]])
+        self.complaints.refuse(
+            "cyclic-query",
+            f"queries cannot read one another in a circle: {steps}",
+            created[circle[0]].select.source_span or created[circle[0]].span,
+            "let one of them read a stream",
+        )
+
+    def _query(self, tree: CreateQuery) -> CheckedQuery | None:
+        self.created.sources_exist(tree)
+        if id(tree) in self.broken:
+            return None
+        before = len(self.complaints.errors)
+        behind = self._runs_behind(tree)
+        schema = self._schema_read(tree)
+        if schema:
+            self._check_where(tree, schema, behind)
+        operator = self._operator(tree, schema)
+        if schema is None or operator is None:
+            return None
+        if behind and behind != tree.name:
+            check_bounded(tree, operator, self.queries, self.streams, self.complaints)
+        beside = self._schema_of(operator.given_set or operator.reads_beside)
+        if added := operator.stamps(beside):
+            self.stamps.setdefault(tree.name, added)
+        stamps = self.stamps.get(behind, ()) if behind else ()
+        shown = self._columns(tree, schema, operator, beside, stamps)
+        if shown is None:
+            return None
+        answers, selected, columns = shown
+        own = answers[: len(answers) - len(stamps)]
+        operator = operator.having_selected(own, selected)
+        derived = answers_as_stream(tree.name, schema, columns, operator.key_names(schema, beside))
+        self.schemas.setdefault(tree.name, derived)
+        if len(self.complaints.errors) > before:
+            return None
+        return CheckedQuery(tree, operator, answers, selected, derived, behind)
+
+    def _schema_read(self, tree: CreateQuery) -> StreamSchema | None:
+        """What a query reads: its source, or the events of a FOLLOW; None where something of it is not known."""
+        if not isinstance(tree.select.operator, Follow):
+            return self.schemas.get(tree.select.source)
+        names = (tree.select.source, *tree.select.further_sources)
+        known = [self.schemas[name] for name in names if name in self.schemas]
+        return events_schema(known) if len(known) == len(names) else None
+
+    def _check_where(self, tree: CreateQuery, schema: StreamSchema, behind: str | None) -> None:
+        """WHERE is a condition on rows; stamps are no columns of theirs."""
+        where = tree.select.where
+        stamps = stamps_in(where) if behind and behind != tree.name else ()
+        if not stamps:
+            check_where(where, schema.types, self.complaints)
+            return
+        self.complaints.refuse(
+            "unknown-column",
+            f"the rows behind FOLLOW have no '{stamps[0].name}', which only answers have",
+            stamps[0].span or tree.select.span,
+            "choose focal objects in FOLLOW (… WHERE …); a SELECT list may name focal, interest and historical",
+        )
+
+    def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> AnyOperator | None:
+        """What the operator asks for; None where something is wrong with it."""
+        place_known = self._place_known(tree.select.source)
+        match tree.select.operator:
+            case None:
+                return SelectOperator()
+            case Correlate() as correlate:
+                return check_correlation(correlate, schema, self.complaints, place_known=place_known)
+            case MatchRecognize() as pattern:
+                return check_recognition(pattern, schema, self.complaints)
+            case Nearest() as nearest:
+                self.created.points_exist(nearest)
+                target = nearest.target
+                points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
+                return check_neighbourhood(nearest, schema, points, self.complaints, place_known=place_known)
+            case Suppress() as suppress:
+                return check_suppression(suppress, schema, self.complaints, place_known=place_known)
+            case Predict() as predict:
+                schemas = [self.schemas.get(source) for source in sources_of(tree)]
+                return check_prediction(predict, schemas, self.complaints)
+            case Follow() as follow:
+                return self._following(tree, follow)
+            case Fence() as fence:
+                return self._fencing(tree, fence)
+            case unknown:
+                assert_never(unknown)
+
+    def _following(self, tree: CreateQuery, operator: Follow) -> FollowOperator | None:
+        spans = spans_of(tree)
+        events = [
+            Events(name, self.schemas.get(name), spans[name], self._place_known(name))
+            for name in (tree.select.source, *tree.select.further_sources)
+        ]
+        focals, place_known = self.schemas.get(operator.focals), self._place_known(operator.focals)
+        return check_following(operator, events, focals, self.complaints, focals_place_known=place_known)
+
+    def _fencing(self, tree: CreateQuery, operator: Fence) -> FenceOperator | None:
+        source = tree.select.source
+        given = Fenced(
+            self.schemas.get(source),
+            spans_of(tree)[source],
+            self._schema_of_fences(operator.fences),
+            self._place_known(source),
+            self._place_known(operator.fences),
+            is_roaming(operator, source, tree.select.where),
+        )
+        return check_fencing(operator, given, self.complaints)
+
+    def _schema_of_fences(self, name: str) -> StreamSchema | FencesSchema | None:
+        return self.fences[name].schema if name in self.fences else self.schemas.get(name)
+
+    def _place_known(self, source: str) -> bool:
+        """False for a stream whose PLACE was refused: then a missing place is no second error."""
+        stream = self.streams.get(source)
+        return not (stream and stream.tree.place and not stream.schema.place)
+
+    def _runs_behind(self, tree: CreateQuery) -> str | None:
+        """The FOLLOW behind which a query runs, if any."""
+        if not self.behind and not isinstance(tree.select.operator, Follow):
+            return None
+        sources = [
+            Read(self._written(name), span or tree.span, self.behind.get(name), self._tells_interests(name))
+            for name, span in spans_of(tree).items()
+            if name in self.schemas
+        ]
+        behind = check_sources_behind(tree, sources, self.complaints)
+        if behind:
+            self.behind.setdefault(tree.name, behind)
+        return behind
+
+    def _tells_interests(self, name: str) -> bool:
+        query = self.queries.get(name)
+        return query is not None and tells_interests(query.operator)
+
+    def _written(self, name: str) -> str:
+        """The name of the query that somebody wrote, for one that is a link of it."""
+        created = self.named.get(name)
+        return name.rpartition("/")[0] if created and is_hidden(created) else name
+
+    def _columns(
+        self, tree: CreateQuery, schema: StreamSchema, operator: AnyOperator, beside: Beside, stamps: Columns
+    ) -> _Shown | None:
+        """What a query's kernel answers and what is selected of it; made once for queries that ask for the same by `*`."""
+        before = len(self.complaints.errors)
+        alike = None if tree.select.items is not None else operator.columns_depend_on
+        if alike and (schema.name, alike) in self.starred:
+            return self.starred[schema.name, alike]
+        answers, starred, further = operator.columns(schema, beside)
+        operator.check_select_list(tree.select.items or (), self.complaints)
+        if stamps:
+            check_stamp_names(tree, answers, self.complaints)
+        scope, starred = (*answers, *further, *stamps), (*stamps, *starred)
+        selected = check_select_list(tree.select.items, scope, starred, self.complaints)
+        if selected is None:
+            return None
+        used = used_of(further, selected) if further else ()
+        answers = (*answers, *used, *stamps) if used or stamps else answers
+        shown = answers, selected, columns_read(selected, stamps)
+        if alike and len(self.complaints.errors) == before:
+            self.starred[schema.name, alike] = shown
+        return shown
+
+    def _schema_of(self, name: str | None) -> Beside:
+        """What an operator reads beside FROM, or is given."""
+        if name in self.points:
+            return self.points[name].schema
+        return self._schema_of_fences(name) if name else None
+
+    def _schema_of_points(self, name: str | None) -> PointsSchema | None:
+        return self.points[name].schema if name in self.points else None
+
+
+def _without_chains(script: Script, complaints: Complaints) -> tuple[Script, frozenset[int]]:
+    """The script with chains of operators written out, and the queries of which nothing behind FROM can be checked, by `id`."""
+    if not any(_reads_further(statement) for statement in script.statements):
+        return script, frozenset()
+    statements: list[Statement] = []
+    broken: set[int] = set()
+    for statement in script.statements:
+        whole = check_chain(statement, complaints) if isinstance(statement, CreateQuery) else statement
+        if whole is None:
+            broken.add(id(statement))
+            statements.append(statement)
+        else:
+            statements += expand(Script((whole,))).statements
+    return Script(tuple(statements)), frozenset(broken)
+
+
+def _reads_further(statement: Statement) -> bool:
+    if not isinstance(statement, CreateQuery):
+        return False
+    return bool(statement.select.chain or statement.select.further_sources)
+
+
+def _names_in(text: str) -> frozenset[str]:
+    """The names behind every CREATE of a text, whatever else is wrong with it."""
+    quoted = (name.removeprefix('"').removesuffix('"').replace('""', '"') for name in _CREATED.findall(text))
+    return frozenset(quoted)

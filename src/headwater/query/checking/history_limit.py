@@ -1,0 +1,65 @@
+"""For how long may a FOLLOW keep events?
+
+An interest that is still to come looks back over LAST and the longest sum of windows behind it, or over OVER of QUALITY if that is longer.
+All events of that time are kept, in every zone. How many they are nobody knows before they come; how long they are kept is known, and
+whoever means seconds and writes days should hear of it before the memory is full. So there is a bound, a day if nobody sets another, and
+what needs more is refused before the run.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater.model import UNITS, QueriesRefused, format_duration
+from headwater.query.checking.catalogue import Catalogue, CheckedQuery
+from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.lookback import history_us, windows_behind
+from headwater.query.checking.streams import duration_us
+from headwater.query.language.build_pieces import Duration, duration
+from headwater.query.language.tree import Follow
+from headwater.query.language.words import history_in_words, without_a_hair
+from headwater.query.operators.union import FollowOperator
+
+MOST_HISTORY_US: Final = UNITS["DAYS"]
+
+
+def most_history_us(given: Duration | None) -> int:
+    """The bound that somebody sets, or that there is; raises QueriesRefused if it is no duration."""
+    if given is None:
+        return MOST_HISTORY_US
+    complaints = Complaints()
+    found = duration_us(duration(given), "most_history", complaints)
+    if found is not None and found < 0:
+        complaints.refuse("negative-duration", "most_history is below zero", None, "write it like '7 DAYS'")
+    if found is None or complaints.errors:
+        raise QueriesRefused(complaints.errors, str(given), "most_history")
+    return found
+
+
+def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) -> None:
+    """No FOLLOW needs events for longer than `most_us`."""
+    for name, query in catalogue.queries.items():
+        if not isinstance(query.operator, FollowOperator):
+            continue
+        windows_us = windows_behind(catalogue, name)
+        needed_us = without_a_hair(history_us(query.operator, windows_us))
+        if needed_us > most_us:
+            _refuse(query, needed_us, windows_us, most_us, complaints)
+
+
+def _refuse(
+    query: CheckedQuery, needed_us: int, windows_us: int, most_us: int, complaints: Complaints
+) -> None:
+    asked, operator = query.operator, query.tree.select.operator
+    assert isinstance(asked, FollowOperator) and isinstance(operator, Follow)
+    over = asked.last_us + windows_us <= asked.over_us
+    word = "QUALITY" if over else "LAST"
+    parts = f"LAST is {history_in_words(asked.last_us)}, the windows behind it {history_in_words(windows_us)}"
+    enough = format_duration(needed_us)
+    complaints.refuse(
+        "history-too-long",
+        f"events of the last {history_in_words(needed_us)} would have to be kept, and a run keeps those of {history_in_words(most_us)} at most",
+        operator.place_of(word),
+        f"{'QUALITY looks back over them' if over else parts}: ask for less",
+        f"or let more be kept, if there is memory for it: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",
+    )

@@ -1,0 +1,67 @@
+"""How far back must the rows reach that a FOLLOW hands to the queries behind it?
+
+An answer of a query looks back at most as far as its window, and the rows it looks at may be answers themselves. So what is
+needed is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
+and the heartbeat of the updates that it reads. A FENCE looks back to the last position of an object that is not forgotten; who has just been
+forgotten leaves a microsecond after FORGET, so it counts as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from headwater.query.checking.catalogue import Catalogue, CheckedQuery
+from headwater.query.checking.updates import HEARTBEAT
+from headwater.query.language.tree import Name
+from headwater.query.operators.union import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
+
+
+def windows_behind(catalogue: Catalogue, name: str) -> int:
+    """The longest sum of windows behind the FOLLOW query `name`, in microseconds."""
+    reached: dict[str, int] = {}
+    for query in catalogue.queries.values():  # each after those it reads
+        if query.behind == name and query.name != name:
+            before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
+            reached[query.name] = max(before) + window_us(query, catalogue)
+    return max(reached.values(), default=0)
+
+
+def history_us(asked: FollowOperator, windows_us: int) -> int:
+    """How long events are kept for a FOLLOW with such windows behind it."""
+    return max(asked.last_us + windows_us, asked.over_us)
+
+
+def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None:
+    """The heartbeat of a query's updates; None where no SUPPRESS makes them, or the column is not handed on as it is."""
+    query = queries.get(source)
+    if query is None or (HEARTBEAT, Name(HEARTBEAT)) not in (column[:2] for column in query.selected):
+        return None
+    match query.operator:
+        case SuppressOperator() as suppress:
+            return suppress.heartbeat_us
+        case FollowOperator() as follow:
+            events = follow.events
+        case SelectOperator() | FenceOperator():
+            events = (query.reads,)
+        case CorrelateOperator() | PatternOperator() | NearestOperator() | PredictOperator():
+            return None
+        case _:
+            assert_never(query.operator)
+    known = [found for event in events if (found := heartbeat_us(queries, event)) is not None]
+    return max(known) if len(known) == len(events) else None
+
+
+def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
+    """How far back one answer looks."""
+    beats = [heartbeat_us(catalogue.queries, source) or 0 for source in (query.reads, *query.further_reads)]
+    return query.operator.looks_back_us(max(beats))

@@ -1,0 +1,93 @@
+"""Which columns make a row an update: a line for each dimension, how far the truth may be from it, and for how long it holds.
+
+A dimension `x` of a stream of updates is a column of numbers that has another beside it, `x_slope`. SUPPRESS answers with such
+columns, and PREDICT reads them, whoever wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from headwater.model import StreamSchema
+from headwater.query.checking.complaints import Complaints
+from headwater.query.language.tree import Name, Predict
+from headwater.query.language.walk import every_part
+
+TOLERANCE: Final = "tolerance"
+HEARTBEAT: Final = "heartbeat"
+REASON: Final = "reason"
+
+_SLOPE: Final = "_slope"
+
+
+def slope_of(dimension: str) -> str:
+    """The column with the slope of a dimension, per second."""
+    return dimension + _SLOPE
+
+
+def update_columns(dimensions: Sequence[str]) -> Iterator[str]:
+    """The columns of an update with some dimensions, beside its time and key."""
+    for name in dimensions:
+        yield name
+        yield slope_of(name)
+    yield TOLERANCE
+    yield HEARTBEAT
+
+
+def dimensions_in(schema: StreamSchema) -> tuple[str, ...]:
+    """The dimensions of a stream of updates, in the order of its columns; none: it is no such stream."""
+    types = schema.types
+    return tuple(
+        name
+        for name, kind in schema.columns
+        if kind.numeric and (slope := types.get(slope_of(name))) is not None and slope.numeric
+    )
+
+
+def is_updates(schema: StreamSchema) -> bool:
+    """Whether its rows are updates."""
+    types = schema.types
+    return bool(dimensions_in(schema)) and all(
+        name in types and types[name].numeric for name in (TOLERANCE, HEARTBEAT)
+    )
+
+
+def check_updates(tree: Predict, schemas: Sequence[StreamSchema | None], complaints: Complaints) -> None:
+    """Every source of a PREDICT that is known is a stream of updates."""
+    for schema in schemas:
+        if schema is None:
+            continue
+        types = schema.types
+        missing = [name for name in (TOLERANCE, HEARTBEAT) if name not in types]
+        if not dimensions_in(schema):
+            missing.insert(0, slope_of(_a_dimension(tree, schema)))
+        if missing:
+            _refuse(tree, schema, f"it has no {_listed(missing)}", complaints)
+            continue
+        for name in (TOLERANCE, HEARTBEAT):
+            if not types[name].numeric:
+                _refuse(tree, schema, f"its '{name}' is {types[name].value}", complaints)
+
+
+def _refuse(tree: Predict, schema: StreamSchema, why: str, complaints: Complaints) -> None:
+    name = _a_dimension(tree, schema)
+    complaints.refuse(
+        "no-updates",
+        f"'{schema.name}' is no stream of updates: {why}",
+        tree.span,
+        f"put SUPPRESS ({name} TOLERANCE … HEARTBEAT …) before PREDICT",
+        f"or, if its rows are updates, name their columns {name}, {slope_of(name)}, {TOLERANCE} and {HEARTBEAT}",
+    )
+
+
+def _a_dimension(tree: Predict, schema: StreamSchema) -> str:
+    """The first column of numbers that the condition names; any other if it names none."""
+    types = schema.types
+    named = (part.name for part in every_part(tree.condition) if isinstance(part, Name))
+    return next((name for name in named if name in types and types[name].numeric), "x")
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return " and no ".join([", no ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]

@@ -1,0 +1,35 @@
+"""Options that stand in any order: the word each is known by, what it says, and that none stands twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from headwater.model import Span
+from headwater.query.language.leaves import refused
+
+
+class Option(NamedTuple):
+    """One option of a statement: the word it is known by, what it says, where it stands."""
+
+    word: str
+    value: Any
+    span: Span
+
+
+def once(given: Iterable[Option]) -> dict[str, Any]:
+    """What each option says, by its word; none may stand twice."""
+    options: dict[str, Any] = {}
+    for option in given:
+        if option.word in options:
+            raise refused(f"{option.word} stands here twice", option.span, "take one of them out")
+        options[option.word] = option.value
+    return options
+
+
+def one_of(given: Sequence[Option], words: Sequence[str]) -> None:
+    """Of these options at most one stands here."""
+    said = [option for option in given if option.word in words]
+    if len(said) > 1:
+        message = f"{said[0].word} and {said[1].word} say two different things"
+        raise refused(message, said[1].span, f"take one of them out: {' or '.join(words)}")

@@ -1,0 +1,192 @@
+"""What do the queries behind a FOLLOW need of its events?
+
+Rule 1  Queries that read one another, directly or not, hang together: a sub-graph. Its events reach it through its *entries*: queries that
+        read the FOLLOW itself, alone or together with others.
+Rule 2  An entry looks back as far as the longest sum of windows on a path from it, not on any path there is.
+Rule 3  A sub-graph is free where none of its queries depends on where its rows begin. A SELECT looks at each event by itself, a single
+        pattern at those of its partition, everything else at all events together.
+Rule 4  What a pattern answers may depend on events up to its window later, and on the end of its input: a loop goes on, or closes. So a
+        sub-graph is as sure of an answer as the longest sum of windows of patterns on a path of it is over. Only a single pattern, of
+        which nobody reads what it answers, need not wait for that: each of its answers has all it depends on behind its first event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Final, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.correlate.subscription import Emit
+from headwater.kernels.follow.question import BY_ITSELF, Need
+from headwater.kernels.nearest.words import Emission
+from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.select import SelectKernel
+from headwater.model import RowCondition, Rows
+from headwater.query.expressions import condition
+from headwater.query.language.tree import Name
+from headwater.query.language.walk import columns_of
+from headwater.query.operators.union import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
+from headwater.query.planning.projections import Projection
+
+if TYPE_CHECKING:
+    from headwater.query.planning.groups import Group
+    from headwater.query.planning.query_plan import QueryPlan
+
+Sources = Callable[[str], tuple[str, ...]]
+
+ONE_BY_ONE: Final = ("select", "pattern")
+"""Kinds of queries whose kernels gain nothing from company, and which may need other events than their neighbours."""
+
+
+def inside_groups(kind: str, queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[QueryPlan]]]:
+    """Which of the queries behind a FOLLOW that read the same share a kernel; and what their group has more in its name for it."""
+    if kind in ONE_BY_ONE:
+        return [(f":{query.name}", [query]) for query in queries]
+    return [("", queries)]
+
+
+def needs_behind(
+    follow: QueryPlan,
+    projection: Projection,
+    groups: Sequence[Group],
+    queries: Mapping[str, QueryPlan],
+    sources: Sources,
+) -> dict[str, Need]:
+    """What every entry needs, by the name of its group, or of what it reads where that is not the FOLLOW alone."""
+    handed = {name for name, expression, _ in projection.columns if expression == Name(name)} - {"event_time"}
+    parts, paths = parts_of(groups, sources), _paths(groups, queries, sources)
+    later = _paths(groups, queries, sources, kinds=("pattern",))
+    members: dict[int, list[Group]] = {}
+    for group in groups:
+        members.setdefault(parts[group.name], []).append(group)
+    needs: dict[str, Need] = {}
+    for group in groups:
+        if follow.name not in sources(group.reads):
+            continue
+        together = members[parts[group.name]]
+        is_alone = group.reads == follow.name
+        name = group.name if is_alone else group.reads
+        need = Need(
+            parts[group.name],
+            paths[group.name],
+            _takes([queries[query] for query in group.queries], handed) if is_alone else None,
+            _looks_at(together, handed),
+            not any(weak_in(other, queries) for other in together),
+            _settles(together),
+            max(later[other.name] for other in together),
+        )
+        longest = max(need.windows_us, needs[name].windows_us if name in needs else 0)
+        needs[name] = replace(need, windows_us=longest)
+    return needs
+
+
+def parts_of(groups: Sequence[Group], sources: Sources) -> dict[str, int]:
+    """The number of the sub-graph of each group; groups come after what they read."""
+    made_by = {query: group.name for group in groups for query in group.queries}
+    part: dict[str, int] = {}
+    for number, group in enumerate(groups):
+        read = {part[made_by[source]] for source in sources(group.reads) if source in made_by}
+        part[group.name] = min(read, default=number)
+        if len(read) > 1:  # it ties together what had nothing to do with one another
+            part = {name: part[group.name] if old in read else old for name, old in part.items()}
+    numbers = {number: place for place, number in enumerate(dict.fromkeys(part.values()))}
+    return {name: numbers[number] for name, number in part.items()}
+
+
+def _paths(
+    groups: Sequence[Group],
+    queries: Mapping[str, QueryPlan],
+    sources: Sources,
+    kinds: Collection[str] | None = None,
+) -> dict[str, int]:
+    """The longest sum of windows, or of those of some kinds of queries, on a path from each group on, its own included; groups come
+    after what they read."""
+
+    def window_us(query: QueryPlan) -> int:
+        return query.window_us if kinds is None or query.kind in kinds else 0
+
+    paths: dict[str, int] = {}
+    behind: dict[str, int] = {}  # by what is read: the longest path of those that read it
+    for group in reversed(groups):
+        paths[group.name] = max(window_us(queries[query]) + behind.get(query, 0) for query in group.queries)
+        for source in sources(group.reads):
+            behind[source] = max(behind.get(source, 0), paths[group.name])
+    return paths
+
+
+def weak_in(group: Group, queries: Mapping[str, QueryPlan]) -> list[str]:
+    """Those queries of a group to which it matters where rows begin."""
+    asked = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
+    return [
+        query
+        for query in group.queries
+        if not _is_strong(queries[query])
+        or not all(pattern.is_anywhere_the_same for pattern in asked if pattern.name == query)
+    ]
+
+
+def _is_strong(query: QueryPlan) -> bool:
+    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
+
+    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one; nor is what is chosen by chance (PROBABLE).
+    """
+    match query.operator:
+        case SelectOperator() | PatternOperator() | FenceOperator():
+            return True
+        case CorrelateOperator() as correlate:
+            return correlate.emit is not Emit.READINGS
+        case NearestOperator() as nearest:
+            return nearest.sigma is None and not (nearest.emission is Emission.ENTERS and nearest.k > 1)
+        case SuppressOperator() | PredictOperator() | FollowOperator():
+            return False
+        case unknown:
+            assert_never(unknown)
+
+
+def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:
+    """What a sub-graph looks at together."""
+    kernels = [group.kernel for group in groups]
+    if all(isinstance(kernel, SelectKernel) for kernel in kernels):
+        return BY_ITSELF
+    if len(kernels) > 1 or not isinstance(kernels[0], PatternKernel):
+        return ()
+    (query,) = kernels[0].queries
+    columns = tuple(sorted(query.partition))
+    return columns if handed.issuperset(columns) else ()
+
+
+def _settles(groups: Sequence[Group]) -> bool:
+    """Whether what a sub-graph answers before windows are filled may be wrong: all but single patterns and SELECTs."""
+    if all(isinstance(group.kernel, SelectKernel) for group in groups):
+        return False
+    return len(groups) > 1 or not isinstance(groups[0].kernel, PatternKernel)
+
+
+def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:
+    """A condition that holds for every event that some queries can use; None: for any."""
+    wanted = [query.operator.useful_rows(query.where) for query in queries]
+    conditions = [
+        condition(one)
+        for one in wanted
+        if one is not None and handed.issuperset(name.name for name in columns_of(one))
+    ]
+    if len(conditions) < len(wanted):
+        return None
+
+    def takes(rows: Rows) -> NDArray[np.bool_]:
+        return reduce(np.logical_or, [holds(rows) for holds in conditions])
+
+    return takes

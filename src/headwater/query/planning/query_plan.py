@@ -1,0 +1,63 @@
+"""A query that is ready to run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.kernels.fence.question import Fences
+from headwater.kernels.follow.words import Saving
+from headwater.kernels.nearest.question import Points
+from headwater.model import StreamSchema
+from headwater.query.language.tree import Expression
+from headwater.query.operators.union import AnyOperator
+from headwater.query.planning.zones import zone_of
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """One query, ready to run.
+
+    `fingerprint` changes with the meaning of the query and of all it reads. `schema` is the query's answers
+    as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
+    `given` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
+    query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
+    `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
+    `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
+    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
+    itself, `left_off` which savings a FOLLOW does not make.
+    """
+
+    name: str
+    reads: str
+    operator: AnyOperator
+    fingerprint: str
+    zone_key: str
+    shape: int
+    where: Expression | None
+    schema: StreamSchema
+    spread: tuple[str, ...] = ()
+    given: Points | Fences | None = None
+    scatter: str | None = None
+    parts: int = 1
+    audit: float = 0.0
+    shared: bool = False
+    hidden: bool = False
+    behind: str | None = None
+    before_us: int = 0
+    window_us: int = 0
+    left_off: frozenset[Saving] = frozenset()
+
+    @property
+    def kind(self) -> str:
+        """Which kernel answers it."""
+        return self.operator.kind
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it runs inside a FOLLOW, not beside it."""
+        return self.behind is not None and self.behind != self.name
+
+    def lives_in(self, zone: int, zones: int) -> bool:
+        """Whether a zone answers it."""
+        everywhere = self.spread or self.parts > 1 or self.shared
+        return bool(everywhere) or zone_of(self.zone_key, zones) == zone

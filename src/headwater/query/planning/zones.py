@@ -1,0 +1,162 @@
+"""In which zone does a query live?
+
+A zone key says what a query wants rows for; equal keys share a zone. Queries on the same region (or the same list of
+sensors) have the same key, because they want the same rows. Others go by their own name, so that a file of many spreads
+over the zones. A query that reads a query has the key of that one: its answers are made there.
+
+A pattern with PARTITION BY does not live in one zone: it is spread over all of them, each partition in one. Plain SELECTs
+that read it are spread with it; if anything else reads it, its answers must meet, and it lives in one zone like the others.
+A NEAREST with PER is spread in the same way. One with many points and no PER is scattered: each point lives in one zone.
+A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single values that reads it, or a stream; a FENCE whose fences
+stand still is spread by the key of its objects.
+
+A PREDICT of pairs is shared: a pair is answered in the zone that has the tile with the lower corner of where its two lines can be
+near one another (see the kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
+SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
+read by other operators, it lives in one zone.
+
+A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What stands behind it
+lives with it. So is a FENCE whose fences move: each zone has all fences, and the objects that live in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+from zlib import crc32
+
+from headwater.query.checking.catalogue import Catalogue, CheckedQuery
+from headwater.query.operators.union import (
+    CorrelateOperator,
+    FenceOperator,
+    FollowOperator,
+    NearestOperator,
+    PatternOperator,
+    PredictOperator,
+    SelectOperator,
+    SuppressOperator,
+)
+
+MOST_ZONES = 64
+
+
+def zone_keys(catalogue: Catalogue) -> dict[str, str]:
+    """The zone key of every query."""
+    keys: dict[str, str] = {}
+    for name, query in catalogue.queries.items():
+        read = [keys[source] for source in (query.reads, *query.further_reads) if source in keys]
+        keys[name] = read[0] if read else query.operator.zone_key or f"query {name}"
+        for other in read[1:]:  # queries that are read together live together, with all that read them
+            keys = {named: keys[name] if key == other else key for named, key in keys.items()}
+    return keys
+
+
+def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """The queries that live in every zone, with the columns of their stream whose values decide in which a row is wanted."""
+    free = _read_by_plain_selects(catalogue)
+    found: dict[str, tuple[str, ...]] = {}
+    for name, query in catalogue.queries.items():
+        if query.reads in found:
+            found[name] = found[query.reads]
+        elif query.reads not in catalogue.streams or name not in free:
+            continue
+        else:
+            found[name] = query.operator.spread_by(catalogue.streams[query.reads].schema)
+    return {name: columns for name, columns in found.items() if columns}
+
+
+def shared(catalogue: Catalogue) -> set[str]:
+    """The queries that live in every zone as copies, for a PREDICT of pairs, a FOLLOW or a FENCE; and these, each zone with its share."""
+    components: dict[str, list[CheckedQuery]] = {}
+    keys = zone_keys(catalogue)
+    for name, query in catalogue.queries.items():
+        components.setdefault(keys[name], []).append(query)
+    found: set[str] = set()
+    for members in components.values():
+        joining = {query.name for query in members if is_shared(query)}
+        if joining and all(_fits(query, joining, catalogue) for query in members):
+            found.update(query.name for query in members)
+    return found
+
+
+def is_shared(query: CheckedQuery) -> bool:
+    """Whether each zone answers a share of it; what runs behind a FOLLOW lives where that does."""
+    return query.operator.is_shared and query.behind in (None, query.name)
+
+
+def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
+    """Whether a query may live in every zone beside a PREDICT of pairs, a FOLLOW or a FENCE."""
+    if query.behind not in (None, query.name):
+        return True
+    match query.operator:
+        case SelectOperator():
+            return True
+        case PredictOperator(pairs=True, buffer=int()):
+            return False
+        case FollowOperator() | FenceOperator() | SuppressOperator() | PredictOperator():
+            return not _reads_any(query, joining, catalogue)
+        case CorrelateOperator() | PatternOperator() | NearestOperator():
+            return False
+        case _:
+            assert_never(query.operator)
+
+
+def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:
+    """Whether a query reads one of some queries, at once or by way of others."""
+    seen: set[str] = set()
+    ahead = [query]
+    while ahead:
+        reading = ahead.pop()
+        sources = {reading.reads, *reading.further_reads} & catalogue.queries.keys() - seen
+        if not sources.isdisjoint(wanted):
+            return True
+        seen |= sources
+        ahead += (catalogue.queries[source] for source in sources)
+    return False
+
+
+def scattered(catalogue: Catalogue) -> dict[str, str]:
+    """The queries that live where the points of a NEAREST live, itself among them; with the name of that one."""
+    free = _read_by_plain_selects(catalogue)
+    found: dict[str, str] = {}
+    for name, query in catalogue.queries.items():
+        if query.reads in found:
+            found[name] = found[query.reads]
+        elif query.operator.is_scattered and query.reads in catalogue.streams and name in free:
+            found[name] = name
+    return found
+
+
+def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
+    """The queries that nothing but plain SELECTs read, and so on; a SUPPRESS may also be read by a PREDICT of its values."""
+    readers: dict[str, list[CheckedQuery]] = {}
+    for query in catalogue.queries.values():
+        for source in (query.reads, *query.further_reads):
+            readers.setdefault(source, []).append(query)
+
+    found: set[str] = set()
+    for name, query in reversed(list(catalogue.queries.items())):  # each before those it reads
+        if all(_stays_with(reader, query) and reader.name in found for reader in readers.get(name, ())):
+            found.add(name)
+    return found
+
+
+def _stays_with(reader: CheckedQuery, query: CheckedQuery) -> bool:
+    """Whether a reader needs of a query only what is in its own zone."""
+    match query.operator, reader.operator:
+        case _, SelectOperator():
+            return True
+        case SuppressOperator(), PredictOperator(is_by_sensor=by_sensor):
+            return by_sensor
+        case _:
+            return False
+
+
+def zone_of(zone_key: str, zones: int) -> int:
+    """The same in every process and after every restart."""
+    return crc32(zone_key.encode()) % zones
+
+
+def default_zones(cores: int) -> int:
+    """Two zones a core: enough to share the work out, few enough that the cost of a call does not count."""
+    return max(2, min(MOST_ZONES, 2 * cores))

@@ -1,1 +1,0 @@
-"""How a text becomes a tree: tokens, what each grammar rule adds, and what to say where the text goes wrong."""

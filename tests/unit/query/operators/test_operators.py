@@ -1,0 +1,57 @@
+"""The operators that there are: the union, the grammar, the language page, the folders and the golden files name the same ones."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import headwater.query
+from headwater.query.language.tree import Operator as Written
+from headwater.query.operators.contract import Operator
+from headwater.query.operators.union import AnyOperator, SelectOperator
+
+ROOT = Path(__file__).parents[4]
+QUERY = Path(headwater.query.__file__).parent
+OPERATORS: tuple[type[Operator], ...] = get_args(AnyOperator)
+WRITTEN = [operator for operator in OPERATORS if operator is not SelectOperator]
+
+
+def kinds(operators: list[type[Operator]]) -> list[str]:
+    return sorted(operator.kind for operator in operators)
+
+
+def test_every_folder_is_an_operator_of_the_union() -> None:
+    folders = [path.name for path in (QUERY / "operators").iterdir() if (path / "operator.py").exists()]
+    assert sorted(folders) == kinds(list(OPERATORS))
+
+
+def test_the_grammar_has_a_rule_for_each() -> None:
+    rule = re.search(r"^\?operator: (.+)$", (QUERY / "language" / "grammar.lark").read_text(), re.MULTILINE)
+    assert rule is not None
+    assert sorted(rule[1].split(" | ")) == sorted(operator.keyword.lower() for operator in WRITTEN)
+
+
+def test_the_tree_has_a_node_for_each() -> None:
+    modules = [node.__module__ for node in get_args(Written)]
+    assert sorted(modules) == [f"headwater.query.operators.{kind}.tree" for kind in kinds(WRITTEN)]
+
+
+def test_the_language_page_has_a_chapter_for_each() -> None:
+    chapters = re.findall(r"^## (\w+)$", (ROOT / "docs/reference/language.md").read_text(), re.MULTILINE)
+    assert [operator.keyword for operator in WRITTEN if operator.keyword not in chapters] == []
+
+
+def test_each_has_golden_files() -> None:
+    golden = ROOT / "tests/golden"
+    assert [kind for kind in kinds(list(OPERATORS)) if not any((golden / kind).rglob("*.golden"))] == []
+
+
+@pytest.mark.parametrize("kind", kinds(WRITTEN))
+def test_a_folder_holds_what_an_operator_is(kind: str) -> None:
+    parts = ("tree", "rules", "check", "operator", "plan", "words")
+    missing = [part for part in parts if find_spec(f"headwater.query.operators.{kind}.{part}") is None]
+    assert missing == (["plan"] if kind == "follow" else [])
