@@ -72,15 +72,15 @@ soak: $(STAMPS)/dev
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
 lock: $(STAMPS)/env
 	@$(COMPILE) --group build --output-file requirements-build.txt
-	@$(COMPILE) pyproject.toml --output-file requirements.txt
-	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
+	@$(COMPILE) pyproject.toml --extra pictures --output-file requirements.txt
+	@$(COMPILE) pyproject.toml --extra pictures --group dev --output-file requirements-dev.txt
 	$(call say,requirements-build.txt requirements.txt and requirements-dev.txt are up to date)
 
 env: $(STAMPS)/dev
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache spark-warehouse
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src lab tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the environment ----------------------------------------------------------------------------------------------
 
@@ -94,16 +94,16 @@ $(STAMPS)/env: requirements-build.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.txt
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/run: $(STAMPS)/env requirements.txt pyproject.toml
+$(STAMPS)/run: $(STAMPS)/env requirements.txt pyproject.toml lab/pyproject.toml
 	$(call say,installing the packages it runs on (the first time some 600 MB: a minute or more))
 	@$(UV_INSTALL) --require-hashes -r requirements.txt
-	@$(UV_INSTALL) --no-deps --editable .
+	@$(UV_INSTALL) --no-deps --editable . --editable lab
 	@$(BIN)/headwater prepare
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/env requirements-dev.txt pyproject.toml
+$(STAMPS)/dev: $(STAMPS)/env requirements-dev.txt pyproject.toml lab/pyproject.toml
 	$(call say,installing the packages it runs on and is tested with (the first time some 600 MB: a minute or more))
 	@$(UV_INSTALL) --require-hashes -r requirements-dev.txt
-	@$(UV_INSTALL) --no-deps --editable .
+	@$(UV_INSTALL) --no-deps --editable . --editable lab
 	@$(BIN)/headwater prepare
 	@touch $@

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 
-from headwater.apps.bench.nearest import FILL, JUDGED_K, MANY_QUERIES, OBJECTS_RA, QUERIES
-from headwater.apps.bench.nearest_kernel import run_kernel
-from headwater.apps.bench.nearest_objects import make_objects, make_points, uniform
-from headwater.apps.bench.nearest_questions import Asked
 from headwater.kernels.nearest.words import Algorithm
+from headwater_lab.bench.nearest import FILL, JUDGED_K, MANY_QUERIES, OBJECTS_RA, QUERIES
+from headwater_lab.bench.nearest_kernel import run_kernel
+from headwater_lab.bench.nearest_objects import make_objects, make_points, uniform
+from headwater_lab.bench.nearest_questions import Asked
 
 SEED = 7
 

@@ -11,14 +11,14 @@ import time
 
 import numpy as np
 
-from headwater.apps.bench.pattern_events import Events, make_events
-from headwater.apps.bench.pattern_kernel import batches, kernel_rate
-from headwater.apps.bench.pattern_questions import script
-from headwater.apps.bench.patterns import CASES
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.lanes import Arranged
 from headwater.kernels.pattern.question import RowTest
 from headwater.query.planning.plan import compile_text
+from headwater_lab.bench.pattern_events import Events, make_events
+from headwater_lab.bench.pattern_kernel import batches, kernel_rate
+from headwater_lab.bench.pattern_questions import script
+from headwater_lab.bench.patterns import CASES
 
 SEED = 7
 

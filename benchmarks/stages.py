@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headwater.apps.bench.correlate import CASES
-from headwater.apps.bench.questions import script
-from headwater.apps.bench.stations import make_reports, write_reports
 from headwater.hosts.files import read_pieces
 from headwater.hosts.spark.packing import blobs_by_zone, unit_of
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.hosts.zone import Output, Program, ZoneState, cells_of, clusters_of, save_zone
 from headwater.query.planning.plan import Plan, compile_text
+from headwater_lab.bench.correlate import CASES
+from headwater_lab.bench.questions import script
+from headwater_lab.bench.stations import make_reports, write_reports
 
 ROWS, FILES, PER_BATCH, ZONES, SEED = 800_000, 8, 2, 4, 7
 STAGES = ("read", "route", "pack", "unpack", "order", "kernel", "project", "answers", "save")

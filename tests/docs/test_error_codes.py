@@ -33,7 +33,7 @@ def headings() -> set[str]:
 def codes_in_the_code() -> set[str]:
     """The first argument of every call that makes an error, where it is a code."""
     found = set()
-    for path in (ROOT / "src").glob("**/*.py"):
+    for path in (*(ROOT / "src").glob("**/*.py"), *(ROOT / "lab" / "src").glob("**/*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and _name(node.func) in TELLERS and node.args:
                 first = node.args[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.apps.bench.state import LEAVING, OPERATORS, Zone, bytes_left, comings
+from headwater_lab.bench.state import LEAVING, OPERATORS, Zone, bytes_left, comings
 
 KEYS = int(os.environ.get("HEADWATER_SOAK_KEYS", "0")) or 10_000
 AT_MOST = 20_000  # bytes: the last rows, and chunks of a log that are not full yet

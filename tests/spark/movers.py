@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from headwater.model import SECOND, format_instant, parse_instant
-from headwater.workloads.moving_objects import START, Motion, make_movers
+from headwater_lab.workloads.moving_objects import START, Motion, make_movers
 from tests.spark.valley import write_jsonl
 
 LATE_S = 4

@@ -6,8 +6,8 @@ import csv
 from contextlib import contextmanager
 
 from headwater.apps.cli import main
-from headwater.apps.reproduce.follow import experiment
-from headwater.apps.reproduce.follow.cases import (
+from headwater_lab.reproduce.follow import experiment
+from headwater_lab.reproduce.follow.cases import (
     BEGINNINGS,
     COLUMNS,
     CONDITIONS,

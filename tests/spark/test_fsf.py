@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from headwater.apps.cli import main
-from headwater.apps.reproduce.fsf import experiment
-from headwater.apps.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
-from headwater.apps.reproduce.tasks import Kept, run_cases
+from headwater_lab.reproduce.fsf import experiment
+from headwater_lab.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
+from headwater_lab.reproduce.tasks import Kept, run_cases
 
 
 def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:

@@ -27,8 +27,8 @@ from headwater.hosts.points import points_from_files
 from headwater.kernels.nearest.limits import expected_loss, r_star
 from headwater.model import SECOND, Rows, parse_instant
 from headwater.query.planning.plan import Plan, compile_text
-from headwater.workloads import AIR_QUALITY_TEXT, read_air_quality
-from headwater.workloads.polkura import HYDROMET_TEXT, read_hydromet
+from headwater_lab.workloads.beijing import AIR_QUALITY_TEXT, read_air_quality
+from headwater_lab.workloads.polkura import HYDROMET_TEXT, read_hydromet
 from tests.spark.test_runs import bounded
 
 RECORDED = Path(os.environ.get("HEADWATER_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -28,7 +28,7 @@ from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_fro
 from headwater.hosts.zone.store import SavedZone
 from headwater.model import SECOND, Instant, Rows, format_instant, parse_instant
 from headwater.query.planning.plan import Plan, compile_text
-from headwater.workloads.moving_objects import START, make_movers
+from headwater_lab.workloads.moving_objects import START, make_movers
 from tests.spark.movers import LINES, MOTION, NEAR, STREAMS, arriving, drive, quiet_time, write_parts
 from tests.spark.test_runs import bounded, followed
 from tests.spark.valley import read_answers, write_jsonl

@@ -6,9 +6,9 @@ import csv
 from contextlib import contextmanager
 
 from headwater.apps.cli import main
-from headwater.apps.reproduce.prediction import experiment
-from headwater.apps.reproduce.prediction.cases import BUFFERS, COLUMNS, OBJECTS, POLICIES
 from headwater.kernels.suppress.words import Predictor
+from headwater_lab.reproduce.prediction import experiment
+from headwater_lab.reproduce.prediction.cases import BUFFERS, COLUMNS, OBJECTS, POLICIES
 
 TINY = experiment.Scale((20, 40), (1, 3), 20, (Predictor.SLOPE,), 10, 10)
 

@@ -22,7 +22,7 @@ from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
 from headwater.model import SECOND, Rows, format_instant, join_rows, parse_instant
 from headwater.query.planning.plan import compile_text
-from headwater.workloads import TRADES_TEXT, read_trades
+from headwater_lab.workloads.trades import TRADES_TEXT, read_trades
 from tests.spark.test_runs import bounded, followed
 
 RECORDED = Path(os.environ.get("HEADWATER_DATA", Path(__file__).parents[3] / "shared" / "data")) / "ibm-ticks"

@@ -1,10 +1,9 @@
-"""Worlds to ask questions about: stations in a valley, networks and their subscriptions, made up from a seed; readers of records.
+"""Worlds to ask questions about: stations in a valley, networks and their subscriptions, made up from a seed.
 
-The same seed gives the same readings, whatever span of time is asked for first.
+The same seed gives the same readings, whatever span of time is asked for first. Worlds that only benchmarks and published figures need,
+and readers of recorded data, are in `headwater_lab.workloads`.
 """
 
 from headwater.workloads.alpine import STREAM_TEXT, Valley
-from headwater.workloads.beijing import AIR_QUALITY_TEXT, read_air_quality
-from headwater.workloads.trades import TRADES_TEXT, read_trades
 
-__all__ = ["AIR_QUALITY_TEXT", "STREAM_TEXT", "TRADES_TEXT", "Valley", "read_air_quality", "read_trades"]
+__all__ = ["STREAM_TEXT", "Valley"]

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.apps.bench.predict_kernel import Asking
 from headwater.kernels.predict import Certainty, Comparator
 from headwater.kernels.predict.geometry import Join, Lines, join_interval, join_of, workspace
 from headwater.kernels.predict.geometry import bounds as bound
 from headwater.kernels.predict.sources import cards_of
 from headwater.model import SECOND
+from headwater_lab.bench.predict_kernel import Asking
 
 LINES, PAIRS = 200, 3_000
 NEAR_M = 150.0

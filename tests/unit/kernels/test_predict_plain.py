@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.apps.bench.predict_kernel import Asking
 from headwater.kernels.predict import Certainty, Comparator, PredictKernel
 from headwater.kernels.predict.geometry import (
     Join,
@@ -22,6 +21,7 @@ from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED, lay_out, p
 from headwater.kernels.predict.ordering import FEW, by_places, in_order
 from headwater.kernels.predict.sources import cards_of
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
+from headwater_lab.bench.predict_kernel import Asking
 
 LINES, PAIRS = 60, 400
 WITHIN_US = 3 * SECOND

@@ -49,7 +49,8 @@ def test_every_code_of_a_query_error_has_a_heading_with_an_example() -> None:
 def test_every_code_of_every_other_error_has_a_heading() -> None:
     raised = {
         code
-        for source in (ROOT / "src/headwater").rglob("*.py")
+        for sources in ("src", "lab/src")
+        for source in (ROOT / sources).rglob("*.py")
         for code in re.findall(
             r'(?:DataError|HostError|PeerError)\(\s*"([a-z-]+)"', source.read_text(encoding="utf-8")
         )

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from headwater import __version__
+from headwater.apps.cli.lab_commands import LAB_COMMANDS, is_missing, load_lab_command, missing_lab
 from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.memory import keep_memory
 
@@ -28,8 +29,6 @@ COMMANDS: Final = {
     "plan": "say for a network of sensors which operator stands where, and what each link carries",
     "checkpoint": "say what a checkpoint holds, check that it is whole, or copy it so that it goes on elsewhere",
     "demo": "watch generated stations and standing queries, with nothing prepared",
-    "bench": "measure how fast it is here",
-    "reproduce": "draw a published figure again and say whether its claims hold here",
     "prepare": "compile the kernels once, so that later starts are quick",
 }
 
@@ -40,10 +39,14 @@ def run_command(argv: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit code."""
     keep_compiled_code()
     keep_memory()
-    given = list(sys.argv[1:] if argv is None else argv)
-    arguments = _parser(given).parse_args(given)
+    words = list(sys.argv[1:] if argv is None else argv)
+    named = next((word for word in words if not word.startswith("-")), "")
+    if is_missing(named):
+        return _report_error(missing_lab(named), debug=False)
+    parser = _parser(named)
+    arguments = parser.parse_args(words)
     if arguments.command is None:
-        _parser(given).print_help()
+        parser.print_help()
         return DONE
     # py4j logs a traceback of its own for Ctrl-C when nobody has said where logs go.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -58,10 +61,11 @@ def run_command(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except Exception as error:
-        return _said(error, debug=arguments.debug)
+        return _report_error(error, debug=arguments.debug)
 
 
-def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(named: str) -> argparse.ArgumentParser:
+    """All commands, with the flags of the one that is named."""
     parser = argparse.ArgumentParser(
         prog="headwater",
         description="Standing questions about sensors and moving things, answered for as long as readings arrive.",
@@ -69,22 +73,23 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headwater {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    asked = next((word for word in given if not word.startswith("-")), None)
-    for name, summary in COMMANDS.items():
+    for name, summary in (COMMANDS | LAB_COMMANDS).items():
         command = commands.add_parser(
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=_HelpFormatter,
         )
-        if name == asked:
+        if name == named:
             _module(name).add_arguments(command)
             command.add_argument("--debug", action="store_true", help="show tracebacks, and what Spark logs")
     return parser
 
 
 def _module(command: str) -> Any:
-    """The module that a command is in: imported only when it is asked for."""
+    """The module that a command is in: imported only when it is called."""
+    if command in LAB_COMMANDS:
+        return load_lab_command(command)
     return import_module(f"headwater.apps.cli.{command.replace('-', '_')}")
 
 
@@ -92,8 +97,8 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the examples at the end as they are written."""
 
 
-def _said(error: Exception, *, debug: bool) -> int:
-    """Tell what went wrong; anything but a mistake of ours without a traceback."""
+def _report_error(error: Exception, *, debug: bool) -> int:
+    """Print what went wrong: anything but a mistake of ours without a traceback."""
     from headwater.apps.cli.arguments import UsageError
     from headwater.model import HeadwaterError
 

@@ -95,12 +95,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(planned: Planned, folder: Path) -> list[Path]:
+    from headwater.apps.pictures import can_draw
     from headwater.apps.plan.picture import draw
     from headwater.apps.plan.report import write_tables
 
     picture = folder / "plan.png"
     try:
         tables = write_tables(planned, folder)
+        if not can_draw():
+            return tables
         draw(planned, picture)
     except OSError as fault:
         raise unwritable(folder, fault) from fault

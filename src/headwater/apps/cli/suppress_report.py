@@ -108,12 +108,15 @@ def _compared(
 
 
 def _write(comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
+    from headwater.apps.pictures import can_draw
     from headwater.apps.suppression.comparison import write_table
     from headwater.apps.suppression.picture import draw
 
     table, picture = folder / "suppress-report.csv", folder / "suppress-report.png"
     try:
         write_table(comparisons, table)
+        if not can_draw():
+            return [table]
         draw(comparisons, picture)
     except OSError as fault:
         raise unwritable(folder, fault) from fault

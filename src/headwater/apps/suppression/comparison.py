@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headwater.apps.bench.nearest_table import aligned
 from headwater.apps.suppression.choices import Choice, shown, tolerances_around
 from headwater.apps.suppression.recorded import Question, Recorded, Say
+from headwater.apps.text_columns import aligned
 from headwater.kernels.suppress.report import Samples, Savings, pace_s, savings
 from headwater.model import format_duration
 from headwater.query.language.words import counted

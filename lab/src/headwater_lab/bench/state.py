@@ -1,0 +1,204 @@
+"""What do keys cost that nobody hears of? Steps among idle keys, restarts with them, and what is left when they are gone.
+
+(a) Every operator, in a zone of its own without Spark: some keys come once and stay, then small steps touch a few of them. A
+    step with many idle keys is to cost what it costs with few: it is the processor time of stepping, saving and encoding.
+(b) A pattern on Spark, with an open partial match for every key: processor time of all Python workers, and of everything, a
+    micro-batch; how long a restart takes until its first answer, and how large the checkpoint is.
+(c) Every operator: keys come and go, and the bytes that are saved are compared with those for a tenth as many keys.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.hosts.zone import Arrivals, Program, Unit, ZoneState, cells_of, clusters_of, save_zone
+from headwater.model import SECOND, Column, ColumnType, Rows, strings
+from headwater.query.planning.plan import compile_text
+from headwater_lab.bench.checks import Report
+from headwater_lab.bench.figures import spoken
+from headwater_lab.bench.measuring import Say, Wanted
+
+Keys = NDArray[np.int64]
+
+FEW: Final = 1_000
+LOADED_AT_ONCE: Final = 100_000
+TOUCHED: Final = 250
+STEPS: Final = 30
+WARM_UP: Final = 5
+BEGIN_US: Final = 1_780_000_000 * SECOND
+MOST_TIMES: Final = 1.3
+
+STREAM: Final = """\
+CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, v DOUBLE, PLACE (x, y)) LATE 0 SECONDS;
+"""
+
+OPERATORS: Final = {
+    "SELECT": "SELECT id FROM s WHERE v > 1000",
+    "CORRELATE": "SELECT * FROM s CORRELATE (v > 80 AS high, v < -1 AS low WITHIN {window}, 100 METERS)",
+    "NEAREST": "SELECT * FROM s NEAREST (10 TO (0) BY (v) OVER {window})",
+    "NEAREST PER": "SELECT * FROM s NEAREST (3 TO (0) BY (v) OVER {window} PER id)",
+    "MATCH_RECOGNIZE": "SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY id PATTERN (a b) WITHIN {window} "
+    "DEFINE a AS v > 80, b AS v < -1)",
+    "MATCH EVERY": "SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY id MATCH EVERY PATTERN (a ~> b) WITHIN {window} "
+    "DEFINE a AS v > 80, b AS v < -1)",
+    "SUPPRESS": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} FORGET {window})",
+    "PREDICT": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} FORGET {window}) PREDICT (v > 1000)",
+    "PREDICT PAIRS": "SELECT * FROM s SUPPRESS (x, y TOLERANCE 1 HEARTBEAT {window} FORGET {window}) "
+    "PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 5 AND ABS(a.y - b.y) <= 5 WITHIN 1 SECOND)",
+    "FOLLOW": "SELECT * FROM s FOLLOW (s RADIUS 5 LAST 1 SECOND FORGET {window})",
+    "FENCE": "SELECT * FROM s FENCE (s RADIUS 5 FORGET {window})",
+}
+"""One query of every kind. Keys are far from one another, and no value ever completes a match."""
+
+STAYING: Final = "1 HOUR"
+LEAVING: Final = "10 SECONDS"
+
+
+def run_state(wanted: Wanted) -> Report:
+    """Measure and judge; `rows` is the number of idle keys."""
+    report = Report()
+
+    def say(words: str) -> None:
+        print(words, file=sys.stderr)
+
+    if "a" in wanted.cases:
+        _measure_steps(wanted, report, say)
+    if "b" in wanted.cases:
+        from headwater_lab.bench.state_on_spark import measure_on_spark
+
+        measure_on_spark(wanted, report, say)
+    if "c" in wanted.cases:
+        _measure_leavings(wanted, report, say)
+    return report
+
+
+# --- (a) steps among idle keys ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one step: milliseconds of processor time, and bytes that are written."""
+
+    milliseconds: float
+    written: int
+
+
+def _measure_steps(wanted: Wanted, report: Report, say: Say) -> None:
+    for name in OPERATORS:
+        few, many = (step_cost(name, keys, seed=wanted.seed) for keys in (FEW, wanted.rows))
+        say(
+            f"(a) {name}: {few.milliseconds:.1f} ms a step with {FEW:,} keys, {many.milliseconds:.1f} with {wanted.rows:,}"
+        )
+        report.judge(
+            f"a: {name}, times as long", many.milliseconds / few.milliseconds, "times", "<=", MOST_TIMES
+        )
+        report.notes.append(
+            f"(a) {name}: {few.milliseconds:.2f} and {many.milliseconds:.2f} ms a step, "
+            f"{spoken(few.written)} and {spoken(many.written)} bytes written"
+        )
+
+
+def step_cost(operator: str, keys: int, *, seed: int) -> Cost:
+    """What a step of TOUCHED rows costs when so many keys are there; the median of STEPS."""
+    zone = Zone(operator, STAYING)
+    for first in range(0, keys, LOADED_AT_ONCE):
+        zone.take(np.arange(first, min(first + LOADED_AT_ONCE, keys)))
+    random = np.random.default_rng(seed)
+    costs = [zone.take(random.choice(keys, TOUCHED, replace=False)) for _ in range(WARM_UP + STEPS)]
+    counted = costs[WARM_UP:]
+    return Cost(
+        float(np.median([cost.milliseconds for cost in counted])),
+        int(np.median([cost.written for cost in counted])),
+    )
+
+
+class Zone:
+    """One zone of one query, saved after every step as on Spark, but to nowhere."""
+
+    def __init__(self, operator: str, window: str) -> None:
+        text = f"{STREAM}CREATE QUERY q AS {OPERATORS[operator].format(window=window)};"
+        self.program = Program(compile_text(text))
+        self.state: ZoneState = self.program.start()
+        self.saved: set[str] = set()
+        self.number = 0
+        self.answers: tuple[Rows, ...] = ()
+
+    def take(self, keys: Sequence[int] | Keys) -> Cost:
+        """A row of every key, a second after the last ones."""
+        rows = rows_of(np.asarray(keys, np.int64), BEGIN_US + self.number * SECOND)
+        unit = Unit("s", self.number, 0, clusters_of(rows["at"].values), rows)
+        self.number += 1
+        began = time.process_time()
+        self.state, output = self.program.step(self.state, Arrivals({"s": [unit]}))
+        written = self._save()
+        self.answers = output.answers
+        return Cost((time.process_time() - began) * 1e3, written)
+
+    def _save(self) -> int:
+        saved = save_zone(self.program, self.state)
+        new = [
+            data
+            for key, chunk in saved.chunks.items()
+            if key not in self.saved
+            for _, data in cells_of(key, chunk)
+        ]
+        self.saved = set(saved.chunks)
+        return len(saved.head) + sum(map(len, new))
+
+    @property
+    def size(self) -> int:
+        """The bytes of everything that is saved."""
+        saved = save_zone(self.program, self.state)
+        return len(saved.head) + sum(map(len, saved.cells().values()))
+
+
+def rows_of(keys: Keys, at_us: int) -> Rows:
+    """A row of each key at one time, every key at a place of its own."""
+    count = len(keys)
+    return Rows.of(
+        {
+            "id": strings([f"sensor-{key:07d}" for key in keys.tolist()]),
+            "at": Column(ColumnType.TIMESTAMP, np.full(count, at_us)),
+            "x": Column(ColumnType.DOUBLE, 100.0 * (keys % 1_000)),
+            "y": Column(ColumnType.DOUBLE, 100.0 * (keys // 1_000)),
+            "v": Column(ColumnType.DOUBLE, np.full(count, 90.0 + 5 * (at_us // SECOND % 2))),
+        }
+    )
+
+
+# --- (c) keys that come and go ----------------------------------------------------------------------------------------
+
+
+def _measure_leavings(wanted: Wanted, report: Report, say: Say) -> None:
+    for name in OPERATORS:
+        tenth, all_of_them = (bytes_left(name, keys) for keys in (wanted.rows // 10, wanted.rows))
+        each = (all_of_them - tenth) / (wanted.rows * 0.9)
+        say(f"(c) {name}: {all_of_them:,} bytes after {wanted.rows:,} keys")
+        report.judge(f"c: {name}, bytes left of a key", each, "bytes", "<", 0.01)
+        report.notes.append(
+            f"(c) {name}: {tenth:,} bytes after {wanted.rows // 10:,} keys have gone, {all_of_them:,} after {wanted.rows:,}"
+        )
+
+
+def bytes_left(operator: str, keys: int) -> int:
+    """What is saved when so many keys have come and their windows are over."""
+    zone = Zone(operator, LEAVING)
+    for chosen in comings(keys):
+        zone.take(chosen)
+    for _ in range(45):  # more than any window of those, twice over
+        zone.take([keys])
+    return zone.size
+
+
+def comings(keys: int) -> Iterator[Keys]:
+    """All keys, once each, some at a time."""
+    at_once = min(LOADED_AT_ONCE, max(keys // 20, 1))
+    for first in range(0, keys, at_once):
+        yield np.arange(first, min(first + at_once, keys))

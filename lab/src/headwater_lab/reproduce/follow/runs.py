@@ -1,0 +1,313 @@
+"""One run on Spark for a figure and an application: all points and all ways to do it, side by side in one text, over the same events.
+
+Figure 3.8    Posts 100 m apart, each with a box that lasts, against boxes around drivers that move with every report: DELIVER EACH streams the
+              whole past of each interest (the paper's MCEP without optimisations), DELIVER ONCE with all savings what is needed.
+Figure 3.9    Conditions for a new interest, with the events they stream and how well interests fit.
+Figure 3.10   Where the past begins: so far back as all windows together reach; at the latest few events, as many as the counting
+              window needs on average; nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from headwater.kernels.follow.words import Saving
+from headwater.model import Rows
+from headwater.query.planning.plan import Plan
+from headwater_lab.reproduce.follow.asking import Asked
+from headwater_lab.reproduce.follow.cases import (
+    ACCIDENTS,
+    ALWAYS,
+    AVERAGE,
+    BASIC,
+    BEGINNINGS,
+    CONDITIONS,
+    EACH,
+    FRIENDS,
+    NONE,
+    ONCE,
+    POSTS,
+    PREDEPLOYED,
+    SPEEDS,
+    UPDATES,
+    Case,
+    Measured,
+)
+from headwater_lab.reproduce.follow.questions import (
+    FAST_MPS,
+    RECENT_S,
+    STREAMS,
+    Following,
+    accidents,
+    box,
+    counted,
+    drivers,
+    friends,
+    plan_of,
+    speeds,
+)
+from headwater_lab.reproduce.follow.traffic import Traffic, posts
+from headwater_lab.workloads.traces import Floats
+
+SILENT: Final = "FORGET 2 SECONDS"
+SPEED_EDGE_M: Final = 200
+
+
+class WrongError(Exception):
+    """What a run counted or answered is not what it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What runs a plan over files and in how many zones, with whose traffic, and how many are followed."""
+
+    run: Callable[[Plan, Mapping[str, Path]], Asked]
+    zones: int
+    traffic: Traffic
+    drivers: int
+
+    def ask(self, queries: list[str], told: list[str], saving: Sequence[str] = ()) -> Asked:
+        """Run queries side by side; FOLLOWs stream everything but those that are `saving`."""
+        return self.run(plan_of(queries, told, saving=saving, zones=self.zones), self.traffic.files)
+
+    def following(self, edge_m: int, last_s: int = 0, words: str = "") -> Following:
+        """Follow the drivers."""
+        return Following(drivers(self.drivers), box(edge_m), last_s, f"{words} {SILENT}".strip())
+
+
+def all_questions(followed: int, edge_m: int, latest: int) -> str:
+    """The three applications as one text, as somebody would write it."""
+    around = Following(drivers(followed), box(edge_m))
+    return "\n".join(
+        (
+            STREAMS,
+            accidents(ACCIDENTS, around),
+            friends(FRIENDS, replace(around, last_s=RECENT_S)),
+            speeds(SPEEDS, around, latest),
+        )
+    )
+
+
+def run_case(case: Case, setting: Setting) -> list[Measured]:
+    """All rows of a case."""
+    return _RUNS[case.figure](case, setting)
+
+
+# --- figure 3.8 ---------------------------------------------------------------------------------------------------
+
+
+def _run_predeployed(case: Case, setting: Setting) -> list[Measured]:
+    question, events, last_s = _APPLICATIONS[case.application]
+    queries, told = [], []
+    for edge in case.points:
+        queries += [
+            question(f"each{edge}", setting.following(edge, last_s, "DELIVER EACH")),
+            question(f"once{edge}", setting.following(edge, last_s)),
+            counted(f"posts{edge}", events, Following("posts", box(edge))),
+        ]
+        told += [f"each{edge}", f"once{edge}"]
+    asked = setting.ask(queries, told, [f"once{edge}_near" for edge in case.points])
+    return [row for edge in case.points for row in _beside_posts(case, setting, asked, edge)]
+
+
+def _beside_posts(case: Case, setting: Setting, asked: Asked, edge: int) -> Iterator[Measured]:
+    stand = f"posts{edge}"
+    predeployed = asked.counted("events_live", stand)
+    _check_posts(case, setting.traffic, edge, predeployed)
+    yield _measured(case, POSTS, asked, stand, len(posts(setting.traffic.trace)), edge_m=edge, relative=1.0)
+    for way, name in ((EACH, f"each{edge}"), (ONCE, f"once{edge}")):
+        streamed = _streamed(asked, f"{name}_near") / setting.drivers
+        yield _measured(
+            case,
+            way,
+            asked,
+            f"{name}_near",
+            setting.drivers,
+            edge_m=edge,
+            answers=_count(asked, name),
+            relative=streamed / max(predeployed, 1),
+        )
+
+
+def _check_posts(case: Case, traffic: Traffic, edge: int, found: int) -> None:
+    """What all posts together got is what is worked out from the places alone."""
+    of = traffic.trace if case.application == ACCIDENTS else traffic.sightings
+    wanted = covered(of.x, of.y, posts(traffic.trace), edge)
+    if found != wanted:
+        raise WrongError(
+            f"{found:,} events were streamed to predeployed regions of {edge} m, and {wanted:,} lie in them"
+        )
+
+
+def covered(x: Floats, y: Floats, centres: Floats, edge_m: float) -> int:
+    """How many pairs there are of an event and a box around a centre that it lies in; centres are on a grid."""
+    together = np.ones(len(x), np.int64)
+    for places, centre in ((x, centres[:, 0]), (y, centres[:, 1])):
+        lines = np.unique(centre)
+        first = np.searchsorted(lines, places - edge_m / 2, "left")
+        together *= np.searchsorted(lines, places + edge_m / 2, "right") - first
+    return int(together.sum())
+
+
+# --- figure 3.9 ---------------------------------------------------------------------------------------------------
+
+
+def _run_updates(case: Case, setting: Setting) -> list[Measured]:
+    queries, told = [], []
+    for edge in case.points:
+        for number, condition in enumerate(CONDITIONS):
+            following = setting.following(edge, words=f"UPDATE {condition}")
+            way, fits = f"way{edge}_{number}", f"fits{edge}_{number}"
+            queries += [accidents(way, following), counted(fits, "reports", following)]
+            told += [way, fits]
+    asked = setting.ask(queries, told)
+    return [row for edge in case.points for row in _beside_always(case, setting, asked, edge)]
+
+
+def _beside_always(case: Case, setting: Setting, asked: Asked, edge: int) -> Iterator[Measured]:
+    yardstick = _streamed(asked, f"way{edge}_{CONDITIONS.index(ALWAYS)}_near")
+    for number, condition in enumerate(CONDITIONS):
+        way = f"way{edge}_{number}"
+        precision, recall = quality(asked.answers[f"fits{edge}_{number}"])
+        yield _measured(
+            case,
+            condition,
+            asked,
+            f"{way}_near",
+            setting.drivers,
+            edge_m=edge,
+            answers=_count(asked, way),
+            relative=_streamed(asked, f"{way}_near") / max(yardstick, 1),
+            precision=precision,
+            recall=recall,
+        )
+
+
+def quality(interests: Rows) -> tuple[float, float]:
+    """The mean precision and recall of interests, each as long as it lasted."""
+    lasted = (interests["ends"].values - interests["begins"].values).astype(np.float64)
+    found = [float(np.average(interests[name].values, weights=lasted)) for name in ("precision", "recall")]
+    return found[0], found[1]
+
+
+# --- figure 3.10 --------------------------------------------------------------------------------------------------
+
+
+def _run_beginnings(case: Case, setting: Setting) -> list[Measured]:
+    queries, told = [], []
+    for latest in case.points:
+        past = {BASIC: "", AVERAGE: f"BEST EFFORT {estimate(setting.traffic, latest)}", NONE: "BEST EFFORT 0"}
+        for way, words in past.items():
+            following = setting.following(SPEED_EDGE_M, words=f"DELIVER EACH {words}".strip())
+            queries.append(speeds(_named(way, latest), following, latest))
+            told.append(_named(way, latest))
+    asked = setting.ask(queries, told)
+    return [row for latest in case.points for row in _beside_all_windows(case, setting, asked, latest)]
+
+
+def _named(way: str, latest: int) -> str:
+    return f"{way.replace(' ', '_')}_{latest}"
+
+
+def _beside_all_windows(case: Case, setting: Setting, asked: Asked, latest: int) -> Iterator[Measured]:
+    names = {way: _named(way, latest) for way in (BASIC, AVERAGE, NONE)}
+    found = {way: _situations(asked, name) for way, name in names.items()}
+    for way in (AVERAGE, NONE):
+        if more := len(found[way] - found[BASIC]):
+            raise WrongError(
+                f"with the past of '{way}' there are {more:,} answers that all windows do not give"
+            )
+    yardstick = asked.counted("events_historical", f"{names[BASIC]}_near")
+    for way, name in names.items():
+        yield _measured(
+            case,
+            way,
+            asked,
+            f"{name}_near",
+            setting.drivers,
+            edge_m=SPEED_EDGE_M,
+            latest=latest,
+            answers=len(found[way]),
+            relative=asked.counted("events_historical", f"{name}_near") / max(yardstick, 1),
+            completeness=len(found[way]) / len(found[BASIC]) if found[BASIC] else 1.0,
+        )
+
+
+def estimate(traffic: Traffic, latest: int) -> int:
+    """How many events it takes on average to have so many fast ones."""
+    fast = float(np.mean(traffic.trace.speed >= FAST_MPS))
+    return int(np.ceil(latest / max(fast, 1e-3)))
+
+
+def _situations(asked: Asked, name: str) -> set[tuple[object, ...]]:
+    if name not in asked.answers:
+        return set()
+    rows = asked.answers[name]
+    columns = (rows[column].tolist() for column in ("focal", "event_time", "car", "average"))
+    return set(zip(*columns, strict=True))
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def _measured(
+    case: Case,
+    way: str,
+    asked: Asked,
+    near: str,
+    followed: int,
+    *,
+    edge_m: int,
+    relative: float,
+    latest: int = 0,
+    answers: int = 0,
+    precision: float = 1.0,
+    recall: float = 1.0,
+    completeness: float = 1.0,
+) -> Measured:
+    streamed = _streamed(asked, near)
+    return Measured(
+        figure=case.figure,
+        application=case.application,
+        edge_m=edge_m,
+        latest=latest,
+        seed=case.seed,
+        way=way,
+        drivers=followed,
+        interests=asked.counted("interests", near),
+        live=asked.counted("events_live", near),
+        historical=asked.counted("events_historical", near),
+        streamed=streamed,
+        saved=sum(asked.counted(f"saved_{saving.value}", near) for saving in Saving),
+        a_driver=streamed / followed,
+        relative=relative,
+        precision=precision,
+        recall=recall,
+        answers=answers,
+        completeness=completeness,
+        run_s=asked.seconds,
+    )
+
+
+def _streamed(asked: Asked, near: str) -> int:
+    return asked.counted("events_live", near) + asked.counted("events_historical", near)
+
+
+def _count(asked: Asked, name: str) -> int:
+    return asked.answers[name].count if name in asked.answers else 0
+
+
+_APPLICATIONS: Final[Mapping[str, tuple[Callable[[str, Following], str], str, int]]] = {
+    ACCIDENTS: (accidents, "reports", 0),
+    FRIENDS: (friends, "sightings", RECENT_S),
+}
+_RUNS: Final[Mapping[str, Callable[[Case, Setting], list[Measured]]]] = {
+    PREDEPLOYED: _run_predeployed,
+    UPDATES: _run_updates,
+    BEGINNINGS: _run_beginnings,
+}
