@@ -18,8 +18,8 @@ import pytest
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import BEGINNING, END, SECOND, Instant
-from headwater.query.language.printer import show
 from headwater.query.language.tree import MatchRecognize
+from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import Skip
 from tests.laws.kernel_laws import between_times, restored
 from tests.laws.pattern_worlds import random_pattern, random_rows
@@ -41,7 +41,7 @@ def test_what_is_told_is_what_the_oracle_tells(every: bool) -> None:
         rows = random_rows(random, random.randint(1, 7 if every else 9))
         watermarks = sorted({random.randint(1, 14) * SECOND for _ in range(random.randint(0, 2))})
         if _is_accepted(operator):
-            assert_alike(operator, rows, watermarks, f"{SEED}/{place}: {show(operator.pattern)}")
+            assert_alike(operator, rows, watermarks, f"{SEED}/{place}: {pattern_text(operator.pattern)}")
 
 
 def assert_alike(operator: MatchRecognize, rows: Listed, watermarks: Sequence[Instant], where: str) -> None:
@@ -91,6 +91,6 @@ SHAPES = {
 
 
 def test_the_shapes_that_went_wrong_are_drawn() -> None:
-    drawn = [show(random_pattern(Random(f"19/{n}"), every=n % 2 == 0).pattern) for n in range(600)]
+    drawn = [pattern_text(random_pattern(Random(f"19/{n}"), every=n % 2 == 0).pattern) for n in range(600)]
     missing = [name for name, text in SHAPES.items() if not any(re.search(text, one) for one in drawn)]
     assert missing == []

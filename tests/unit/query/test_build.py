@@ -23,6 +23,7 @@ from headwater.query.build import (
 )
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
+from headwater.query.operators.correlate.text import area_text, clause_text
 from headwater.query.operators.fence.build import fence
 from headwater.query.operators.follow.build import follow
 from headwater.query.operators.nearest.build import highest, nearest
@@ -100,7 +101,7 @@ def test_a_correlation_built_is_the_correlation_written():
 )
 def test_a_clause_built_is_the_clause_written(clause, text):
     assert correlate("q", "s", clause, within="1 DAY") == correlate("q", "s", text, within="1 DAY")
-    assert show(clause) == text
+    assert clause_text(clause) == text
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_an_area_built_is_the_area_written(area, text):
     assert correlate("q", "s", "a > 1", inside=area, **given) == correlate(
         "q", "s", "a > 1", inside=text, **given
     )
-    assert show(area) == text
+    assert area_text(area) == text
 
 
 def test_durations_and_lengths_come_in_many_ways():

@@ -16,13 +16,14 @@ from headwater.query.explaining.event_stores import stores_in_words
 from headwater.query.explaining.key_memory import key_memory
 from headwater.query.expressions import is_said_by_spark, to_spark_sql
 from headwater.query.expressions.spark_sql import EVERY_ROW
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.tree import Expression
 from headwater.query.language.words import counted, duration_in_words, listed, region_in_words
 from headwater.query.operators.contract import Entry, Explained
 from headwater.query.operators.fence.words import fences_in_words
 from headwater.query.operators.nearest.words import points_in_words
 from headwater.query.operators.pattern.drawing import as_dot, draw
+from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.operators.union import AnyOperator, FollowOperator, PatternOperator
 from headwater.query.planning.groups import follow_name
@@ -76,7 +77,7 @@ def dot(plan: Plan) -> str:
     return "\n".join(
         as_dot(
             query.name,
-            f"PATTERN ({show(asked.pattern)})",
+            f"PATTERN ({pattern_text(asked.pattern)})",
             draw(asked, written[query.name], plan.stream(query.reads)),
         )
         for query, asked in patterns
@@ -125,7 +126,7 @@ def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
     else:
         where = "decided before Python for a DataFrame, in Catalyst, and for files in the reader"
     entries: list[Entry] = [
-        ("filter", _wrapped(show(useful))),
+        ("filter", _wrapped(expression_text(useful))),
         ("", f"{where}; other rows only move time on"),
     ]
     if sql != EVERY_ROW:
@@ -166,7 +167,7 @@ def _query(plan: Plan, query: QueryPlan) -> str:
     asks, state, zones, why_there, drawn = query.operator.words(explained)
     entries: list[Entry] = [("reads", query.reads)]
     if query.where is not None:
-        entries.append(("where", _wrapped(show(query.where))))
+        entries.append(("where", _wrapped(expression_text(query.where))))
     entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in asks]
     columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))

@@ -52,6 +52,6 @@ def test_each_has_golden_files() -> None:
 
 @pytest.mark.parametrize("kind", kinds(WRITTEN))
 def test_a_folder_holds_what_an_operator_is(kind: str) -> None:
-    parts = ("tree", "rules", "check", "operator", "plan", "words")
+    parts = ("tree", "rules", "text", "check", "operator", "plan", "words")
     missing = [part for part in parts if find_spec(f"headwater.query.operators.{kind}.{part}") is None]
     assert missing == (["plan"] if kind == "follow" else [])

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from headwater.query.language.expression_text import expression_text, name_text, operator_text
+from headwater.query.operators.fence.tree import Fence
 
-from headwater.query.language.tree import Fence
 
-
-def fence_text(node: Fence, show: Callable[[object], str], name: Callable[[str], str]) -> str:
-    """`FENCE (…)`; `show` gives the text of a node, `name` that of a name."""
-    where = f" WHERE {show(node.where)}" if node.where else ""
+def fence_text(node: Fence) -> str:
+    """`FENCE (…)`."""
+    where = f" WHERE {expression_text(node.where)}" if node.where else ""
     lines = [
-        f"{name(node.fences)}{where}",
-        *([f"RADIUS {show(node.radius)}"] if node.radius else []),
-        *([f"BOX {', '.join(map(show, node.box))}"] if node.box else []),
-        *([] if node.shape is None else [f"SHAPE {name(node.shape)}"]),
+        f"{name_text(node.fences)}{where}",
+        *([f"RADIUS {expression_text(node.radius)}"] if node.radius else []),
+        *([f"BOX {', '.join(map(expression_text, node.box))}"] if node.box else []),
+        *([] if node.shape is None else [f"SHAPE {name_text(node.shape)}"]),
         *([f"DETECT {', '.join(detect.name for detect in node.detect)}"] if node.detect else []),
-        *([f"FORGET {show(node.forget)}"] if node.forget else []),
+        *([f"FORGET {expression_text(node.forget)}"] if node.forget else []),
     ]
-    return "FENCE (\n" + "".join(f"  {line}\n" for line in lines) + ")"
+    return operator_text("FENCE", lines)

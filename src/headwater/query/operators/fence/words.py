@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from headwater.kernels.fence.words import Detect
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.fence.operator import FenceOperator
@@ -41,7 +41,7 @@ def _asks(asked: FenceOperator) -> list[Entry]:
     told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in asked.detect)
     return [
         ("fences", _fences(asked)),
-        *([("of these", show(asked.where))] if asked.where else []),
+        *([("of these", expression_text(asked.where))] if asked.where else []),
         ("told", told),
         ("forgotten", f"who is silent for longer than {duration_in_words(asked.forget_us)}"),
     ]

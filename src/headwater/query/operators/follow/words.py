@@ -8,7 +8,7 @@ from typing import Final
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
 from headwater.query.checking.lookback import history_us
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import counted, duration_in_words, history_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.follow.operator import FollowOperator
@@ -33,7 +33,7 @@ def words(asked: FollowOperator, explained: Explained) -> Words:
 
 
 def _asks(asked: FollowOperator, query: QueryPlan) -> list[Entry]:
-    where = f" for which {show(asked.where)}" if asked.where is not None else ""
+    where = f" for which {expression_text(asked.where)}" if asked.where is not None else ""
     history = duration_in_words(asked.last_us) if asked.last_us else "nothing"
     entries: list[Entry] = [
         (

@@ -16,7 +16,7 @@ from headwater.kernels.pattern.trace import Bound, Recording
 from headwater.model import Column, ColumnType, Rows, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.tree import Binary, Call, Expression, Literal, MatchRecognize, Name, Timestamp
 from headwater.query.language.walk import columns_of, every_pattern, parts_of, with_parts
 from headwater.query.operators.pattern.operator import PatternOperator
@@ -71,7 +71,7 @@ class Seeing:
             truth = self.truth(part, variable, bound, row, number)
             verdict = "unknown (NULL)" if truth is None else str(truth).lower()
             lines.append(
-                f"  {show(part)}: {show(self._with_values(part, variable, bound, row, number))} is {verdict}"
+                f"  {expression_text(part)}: {expression_text(self._with_values(part, variable, bound, row, number))} is {verdict}"
             )
         return lines
 

@@ -28,12 +28,13 @@ from headwater.kernels.pattern.trace import (
 )
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
 from headwater.query.expressions import ExprType
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.tree import MatchRecognize
 from headwater.query.language.words import counted
 from headwater.query.operators.pattern.condition_values import Seeing, as_node
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
+from headwater.query.operators.pattern.text import skip_text
 from headwater.query.operators.pattern.tree import Skip
 
 MOST_SHOWN: Final = 5
@@ -210,7 +211,7 @@ class Why:
         if looked.inside:
             rows = counted(looked.inside, "row")
             lines.append(
-                f"{rows} inside earlier matches began none: {show(self.written.skip or Skip(self.asked.skip))}"
+                f"{rows} inside earlier matches began none: {skip_text(self.written.skip or Skip(self.asked.skip))}"
             )
         if not looked.whole:
             lines.append(
@@ -251,7 +252,7 @@ class Why:
             number, variable = int(auto.condition[state]), int(auto.variable[state])
             for part in self.seeing.parts(number):
                 held = sum(self.seeing.truth(part, variable, (), row, 1) is True for row in range(low, high))
-                text = f"{show(part)} holds for {held:,} of {counted(high - low, 'row')}"
+                text = f"{expression_text(part)} holds for {held:,} of {counted(high - low, 'row')}"
                 lines.append(f"  {self.asked.variables[variable]}  {text}")
         return lines
 
@@ -263,7 +264,7 @@ class Why:
             return [f"{lead}: matched", *self._table(rows)]
         furthest = attempt.furthest
         if dropped := self._dropped_by(attempt, looked):
-            skip = show(self.written.skip or Skip(self.asked.skip))
+            skip = skip_text(self.written.skip or Skip(self.asked.skip))
             match_words = f"the match from {self._at(dropped.first)} to {self._at(dropped.bound[-1][0])}"
             return [f"{lead}: ended by {match_words} ({skip})"]
         if attempt.matches:
@@ -377,9 +378,9 @@ class Why:
         first, last = self._time(partial.bound[0][0]), self._time(partial.bound[-1][0])
         if between is not None and (within is None or last + between < first + within):
             assert self.written.between_rows is not None
-            return f"WITHIN {show(self.written.between_rows)} BETWEEN ROWS"
+            return f"WITHIN {expression_text(self.written.between_rows)} BETWEEN ROWS"
         assert self.written.within is not None
-        return f"WITHIN {show(self.written.within)}"
+        return f"WITHIN {expression_text(self.written.within)}"
 
     def _waited(self, state: int) -> str:
         auto = self.data.auto
@@ -407,7 +408,7 @@ class Why:
         return _moment(self._time(row))
 
     def _shown(self, value: Any, column: str) -> str:
-        return show(as_node(value, ExprType(self.schema.types[column].value)))
+        return expression_text(as_node(value, ExprType(self.schema.types[column].value)))
 
 
 @dataclass(frozen=True, slots=True)

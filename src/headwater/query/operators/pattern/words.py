@@ -10,7 +10,7 @@ from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
-from headwater.query.language.printer import show
+from headwater.query.language.expression_text import name_text
 from headwater.query.language.tree import MatchRecognize
 from headwater.query.language.walk import every_pattern, patterns_in
 from headwater.query.language.words import aligned, counted, duration_in_words, size_in_words
@@ -22,6 +22,7 @@ from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row
 from headwater.query.operators.pattern.terms import Lowered
+from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import Choice, Edge, Empty, Loop, Never, Pattern, Variable
 from headwater.query.operators.pattern.written import (
     EVERY_ROW,
@@ -99,8 +100,8 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
 def _asks(asked: PatternOperator, written: MatchRecognize) -> list[Entry]:
     entries: list[Entry] = [
         ("partition", [", ".join(asked.partition) or "none: all rows are one partition"]),
-        ("order", [", ".join(show(column) for column in written.order) or "that of the stream"]),
-        ("pattern", show(asked.pattern)),
+        ("order", [", ".join(name_text(column.name) for column in written.order) or "that of the stream"]),
+        ("pattern", pattern_text(asked.pattern)),
         ("conditions", conditions_in_words(asked, written)),
         *([("decided", decisions_in_words(asked))] if asked.define or asked.untils else []),
         ("matches", family_in_words(asked)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from headwater.query.language.expression_text import expression_text
 from headwater.query.language.parse import parse
-from headwater.query.language.printer import show
 from headwater.query.language.tree import CreateQuery, MatchRecognize
 from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.operator import PatternOperator
@@ -26,11 +26,11 @@ def written_patterns(text: str) -> dict[str, MatchRecognize]:
 
 def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
     """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
-    defined = {definition.name: show(definition.condition) for definition in written.define}
+    defined = {definition.name: expression_text(definition.condition) for definition in written.define}
     return (*(defined[name] for name, _ in asked.define), *until_texts(written))
 
 
 def until_texts(written: MatchRecognize) -> list[str]:
     """The conditions of UNTIL, outermost first, left to right."""
     loops = (part for part in every_pattern(written.pattern) if isinstance(part, Loop))
-    return [show(loop.until) for loop in loops if loop.until is not None]
+    return [expression_text(loop.until) for loop in loops if loop.until is not None]

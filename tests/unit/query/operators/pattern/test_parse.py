@@ -8,6 +8,7 @@ from headwater.query.language.parse import is_plain_name, parse, parse_expressio
 from headwater.query.language.printer import show
 from headwater.query.language.tokens import MAX_DEPTH
 from headwater.query.language.tree import Call, MatchRecognize, Name, Quantity, Scope, Star, Unit
+from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
@@ -117,7 +118,7 @@ def test_there_is_one_way_to_write_a_pattern_query():
 )  # fmt: skip
 def test_a_pattern_is_read_as_it_is_meant(text, tree):
     assert parse_pattern(text) == tree
-    assert parse_pattern(show(tree)) == tree
+    assert parse_pattern(pattern_text(tree)) == tree
 
 
 def test_every_node_of_a_pattern_knows_its_place():
