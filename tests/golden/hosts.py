@@ -17,10 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.hosts.declared_sets import GivenPoints, points_from_files
 from headwater.hosts.files import find_files, json_lines, read_pieces, rows_to_arrow
 from headwater.hosts.local import Told as LocalTold
 from headwater.hosts.local import follow_local, run_local
-from headwater.hosts.points import GivenPoints, points_from_files
 from headwater.model import Rows, join_rows
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
@@ -133,7 +133,7 @@ def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told
 
 def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
     """All cases in one batch."""
-    from headwater.hosts.spark.runs import run_batch
+    from headwater.hosts.spark.file_runs import run_batch
 
     together = Together(cases, folder)
     plan = together.plan()
@@ -144,7 +144,7 @@ def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[
 def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
-    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.file_runs import run_follow
     from headwater.hosts.spark.zone_report import ZoneTold, table_of
 
     together = Together(cases, folder / "in")

@@ -13,9 +13,9 @@ from typing import Any, Final
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
-from headwater.hosts.streams import read_stream
+from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import (
     Arrivals,
     Program,

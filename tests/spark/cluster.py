@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headwater.hosts.spark.java import find_java
-from headwater.hosts.spark.launch import spark_home
+from headwater.hosts.spark.java_process import spark_home
 from tests.spark.kills import descendants
 
 DRIVER = """
 import sys
 from pathlib import Path
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.zone_report import table_of

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.spark.archive import GIVEN_UP_AFTER_S, Archive, archive_for
+from headwater.hosts.spark.class_archive import GIVEN_UP_AFTER_S, Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
-from headwater.hosts.spark.launch import class_path
+from headwater.hosts.spark.java_process import class_path
 
 JAVA = find_java()
 

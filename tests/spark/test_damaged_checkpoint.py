@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.copying import copy_checkpoint
-from headwater.hosts.spark.inspection import inspect_files
+from headwater.hosts.spark.checkpoint_copy import copy_checkpoint
+from headwater.hosts.spark.checkpoint_inspection import inspect_files
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text
 from tests.spark.embedded import Commands, commands_on
@@ -34,7 +34,7 @@ EXPECTED = sorted(f"k{n}" for n in range(KEYS))
 @pytest.fixture(scope="module")
 def world(spark, tmp_path_factory) -> Path:
     """A folder with a checkpoint in `state` that has one batch behind it, and rows for the next."""
-    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.file_runs import run_follow
 
     folder = tmp_path_factory.mktemp("damaged")
     first_rows(folder / "in")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.checksums import is_checksum_file, is_intact
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.hosts.spark.zone_report import table_of
 from headwater.query.planning.plan import compile_text
 from tests.spark.test_other_cores import KEYS, TEXT, first_rows, second_rows

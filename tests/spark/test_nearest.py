@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 
 import headwater as hw
+from headwater.hosts.declared_sets import points_from_files, points_from_tables
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import run_local
-from headwater.hosts.points import points_from_files, points_from_tables
 from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
-from headwater.hosts.spark.points import frame_points
-from headwater.hosts.spark.runs import run_batch, run_follow
+from headwater.hosts.spark.declared_sets import frame_points
+from headwater.hosts.spark.file_runs import run_batch, run_follow
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import DataError, HostError, LimitReached
 from headwater.query.planning.plan import Plan, compile_text

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
+from headwater.hosts.declared_sets import points_from_files
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
-from headwater.hosts.points import points_from_files
 from headwater.kernels.nearest.limits import expected_loss, r_star
 from headwater.model import SECOND, Rows, parse_instant
 from headwater.query.planning.plan import Plan, compile_text

@@ -13,7 +13,7 @@ import pytest
 import headwater as hw
 from headwater.hosts.spark import answers
 from headwater.hosts.spark.checkpoint import hold, tasks_of, zones_of
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.hosts.spark.zone_report import table_of
 from headwater.query.planning.plan import compile_text
 from tests.spark.valley import read_answers

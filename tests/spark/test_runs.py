@@ -10,8 +10,8 @@ from threading import Event
 import pytest
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.notes import FORMAT
-from headwater.hosts.spark.runs import run_batch, run_follow
+from headwater.hosts.spark.checkpoint_notes import FORMAT
+from headwater.hosts.spark.file_runs import run_batch, run_follow
 from headwater.hosts.spark.zone_report import ZoneTold, table_of
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text

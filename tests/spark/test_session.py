@@ -14,9 +14,9 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.spark.archive import archive_for
+from headwater.hosts.spark.class_archive import archive_for
 from headwater.hosts.spark.java import find_java, look_into
-from headwater.hosts.spark.launch import class_path, launch
+from headwater.hosts.spark.java_process import class_path, launch
 from headwater.hosts.spark.session import log_file, start_spark
 from headwater.model import HostError
 

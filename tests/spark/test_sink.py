@@ -13,7 +13,7 @@ import pytest
 
 from headwater.apps.cli import main
 from headwater.hosts.spark.checkpoint import hold, zones_of
-from headwater.hosts.spark.notes import Notes, QueryNote, notes_text, read_notes
+from headwater.hosts.spark.checkpoint_notes import Notes, QueryNote, notes_text, read_notes
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text

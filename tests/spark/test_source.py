@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 
-from headwater.hosts.spark import streamed_files
-from headwater.hosts.spark import streaming_source as source
+from headwater.hosts.spark import streamed_files, streaming_source
+from headwater.hosts.spark.files_source import options_for
 from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_inputs
-from headwater.hosts.spark.source import options_for
 from headwater.hosts.spark.streaming_source import FollowReader
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text
@@ -103,12 +102,12 @@ def test_missing_notes_are_refused_before_anything_is_noted(tmp_path, lost) -> N
 def test_time_is_running_time_and_no_clock_that_is_set_changes_it(tmp_path, monkeypatch) -> None:
     a = filled(tmp_path / "a", 1)
     clock = [1_000_000_000_000]
-    monkeypatch.setattr(source.time, "monotonic_ns", lambda: clock[0])
+    monkeypatch.setattr(streaming_source.time, "monotonic_ns", lambda: clock[0])
     made = reader(tmp_path, a, once=False, tick_us=5_000_000)
     offset, _ = batch(made, made.initialOffset())
     assert offset["now"] == 0
     clock[0] += 4_000_000_000
-    monkeypatch.setattr(source.time, "time_ns", lambda: time.monotonic_ns() + 3_600_000_000_000)
+    monkeypatch.setattr(streaming_source.time, "time_ns", lambda: time.monotonic_ns() + 3_600_000_000_000)
     assert batch(made, offset)[0] == offset, "no tick yet"
     clock[0] += 2_000_000_000
     offset, _ = batch(made, offset)
@@ -123,8 +122,8 @@ def test_time_is_running_time_and_no_clock_that_is_set_changes_it(tmp_path, monk
 def test_a_log_stays_small_while_files_come_and_go_and_grow(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(streamed_files, "MOST_GONE", 5)
     monkeypatch.setattr(streamed_files, "SPARE_LINES", 10)
-    monkeypatch.setattr(source, "LOOK_AGAIN_US", 0)
-    monkeypatch.setattr(source, "LOOKING_PAUSES", 0)
+    monkeypatch.setattr(streaming_source, "LOOK_AGAIN_US", 0)
+    monkeypatch.setattr(streaming_source, "LOOKING_PAUSES", 0)
     a = filled(tmp_path / "a")
     read: list[str] = []
     lines = []

@@ -8,9 +8,9 @@ from importlib.resources import files
 import pyarrow.parquet as pq
 import pytest
 
+from headwater.apps.demo.answer_words import in_words
 from headwater.apps.demo.feed import HISTORY_S, START
 from headwater.apps.demo.run import last_of_each
-from headwater.apps.demo.words import in_words
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local

@@ -19,7 +19,7 @@ from headwater.apps.suppression.choices import (
     tolerances_in,
 )
 from headwater.apps.suppression.comparison import Comparison, compare
-from headwater.apps.suppression.recorded import plan_of_samples, questions, read_samples
+from headwater.apps.suppression.recorded_samples import plan_of_samples, questions, read_samples
 from headwater.hosts.local import run_local
 from headwater.kernels.suppress import Predictor
 from headwater.query.checking.check import check

@@ -18,8 +18,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from headwater.hosts.declared_sets import points_from_files
 from headwater.hosts.local.streaming import follow_local
-from headwater.hosts.points import points_from_files
 from headwater.model import SECOND, Rows
 from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.zones import default_zones

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.hosts.spark.zone_report import ZoneTold
 from headwater.model import SECOND
 from headwater.query.planning.plan import compile_text

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.parquet as pq
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.runs import run_follow
+from headwater.hosts.spark.file_runs import run_follow
 from headwater.query.planning.plan import Plan
 from headwater_lab.bench.checks import Taken
 from headwater_lab.bench.memory import WorkerMemory

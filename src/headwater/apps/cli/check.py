@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from headwater.apps.cli.arguments import add_file, read_queries
-from headwater.apps.cli.history import add_most_history, most_history
+from headwater.apps.cli.history_option import add_most_history, most_history
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,11 +13,11 @@ from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.spark_runs import spark_trouble
 from headwater.hosts.spark.checkpoint import lock_folder, refuse_absent
-from headwater.hosts.spark.copying import copy_checkpoint
+from headwater.hosts.spark.checkpoint_copy import copy_checkpoint
+from headwater.hosts.spark.checkpoint_inspection import inspect_files, last_batch, measure_files
+from headwater.hosts.spark.checkpoint_notes import DAMAGED, FORMAT, Notes, read_notes
+from headwater.hosts.spark.checkpoint_relocation import settle
 from headwater.hosts.spark.inputs import absent_inputs
-from headwater.hosts.spark.inspection import inspect_files, last_batch, measure_files
-from headwater.hosts.spark.notes import DAMAGED, FORMAT, Notes, read_notes
-from headwater.hosts.spark.relocation import settle
 from headwater.model import BEGINNING, HostError, format_instant
 from headwater.query.language.words import listed, size_in_words
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from headwater import __version__
 from headwater.apps.cli.lab_commands import LAB_COMMANDS, is_missing, load_lab_command, missing_lab
 from headwater.hosts.cache import keep_compiled_code
-from headwater.hosts.memory import keep_memory
+from headwater.hosts.process_memory import keep_memory
 
 COMMANDS: Final = {
     "run": "answer the queries of a file from files or folders of readings",

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
-from headwater.apps.cli.history import add_most_history, most_history
-from headwater.apps.cli.zones import add_zones, zones_here
+from headwater.apps.cli.history_option import add_most_history, most_history
+from headwater.apps.cli.zones_option import add_zones, zones_here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from headwater.apps.cli.summary import Summary
-from headwater.hosts.spark.replacing import replace_file
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import BEGINNING, END, HostError, format_instant
 
 

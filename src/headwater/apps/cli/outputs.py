@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.apps.cli.bad_runs import join_runs
+from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.model import Column, ColumnType, Rows, StreamSchema, format_duration, strings

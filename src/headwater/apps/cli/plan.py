@@ -13,8 +13,8 @@ from headwater.apps.cli.arguments import UsageError, folder_for, read_queries, u
 from headwater.apps.cli.commands import DONE, REFUSED
 
 if TYPE_CHECKING:
-    from headwater.apps.plan.day import Day, Say
     from headwater.apps.plan.report import Planned
+    from headwater.apps.plan.sensor_day import Day, Say
     from headwater.apps.plan.subscriptions import Question
 
 WIDTH = 150
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(planned: Planned, folder: Path) -> list[Path]:
     from headwater.apps.pictures import can_draw
-    from headwater.apps.plan.picture import draw
+    from headwater.apps.plan.network_picture import draw
     from headwater.apps.plan.report import write_tables
 
     picture = folder / "plan.png"
@@ -142,7 +142,7 @@ def _advice(planned: Planned, *, slow: bool) -> str:
 
 
 def _day(question: Question, paths: list[str], seed: int, say: Say) -> Day:
-    from headwater.apps.plan.day import generated_day, recorded_day
+    from headwater.apps.plan.sensor_day import generated_day, recorded_day
 
     if paths:
         say("reading")

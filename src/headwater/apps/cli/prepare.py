@@ -167,8 +167,8 @@ def _plan(queries: str, rows: Rows) -> Plan:
     """The plan of queries over the valley; the points they ask about are some of its readings."""
     import pyarrow as pa
 
+    from headwater.hosts.declared_sets import points_from_tables
     from headwater.hosts.files.arrow import rows_to_arrow
-    from headwater.hosts.points import points_from_tables
     from headwater.query.planning.plan import compile_text
     from headwater.workloads import STREAM_TEXT
 

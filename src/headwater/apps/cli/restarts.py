@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from headwater.hosts.spark.changes import Changes, DroppedState
+from headwater.hosts.spark.query_changes import Changes, DroppedState
 from headwater.query.language.words import counted, size_in_words
 
 MOST_NAMED: Final = 8

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
-from headwater.apps.cli.history import add_most_history, most_history
-from headwater.apps.cli.overlaps import refuse_overlaps
-from headwater.apps.cli.points import Asked, ask_points
+from headwater.apps.cli.declared_sets import Asked, ask_points
+from headwater.apps.cli.history_option import add_most_history, most_history
+from headwater.apps.cli.output_retention import add_upkeep
+from headwater.apps.cli.overlapping_paths import refuse_overlaps
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
-from headwater.apps.cli.upkeep import add_upkeep
-from headwater.apps.cli.zones import add_zones, zones_here
+from headwater.apps.cli.zones_option import add_zones, zones_here
+from headwater.hosts.declared_sets import asked_fences, asked_points
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import Told
-from headwater.hosts.points import asked_fences, asked_points
 from headwater.model import SECOND, DataError
 from headwater.query.planning.plan import Plan, compile_text
 

@@ -44,7 +44,7 @@ def run_on_spark(
     say: Say = lambda words, done, total: None,
 ) -> Iterator[Told]:
     """A bounded input to its end, as a batch on an embedded Spark; `say` hears how far it is."""
-    from headwater.hosts.spark.runs import run_batch
+    from headwater.hosts.spark.file_runs import run_batch
     from headwater.hosts.spark.session import embedded_spark
 
     with embedded_spark(debug=debug, small=_size(inputs) < SMALL_BYTES) as spark, spark_trouble():

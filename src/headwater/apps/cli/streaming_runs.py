@@ -18,24 +18,24 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.apps.cli.bad_runs import join_runs
+from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.apps.cli.commands import DONE
-from headwater.apps.cli.history import most_history
+from headwater.apps.cli.declared_sets import Asked, ask_points
+from headwater.apps.cli.history_option import most_history
 from headwater.apps.cli.metrics import write_metrics
+from headwater.apps.cli.output_retention import refuse_merged_inputs, upkeep_of
 from headwater.apps.cli.outputs import late_rows
-from headwater.apps.cli.points import Asked, ask_points
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.spark_runs import as_given, spark_trouble, told_by_zones
 from headwater.apps.cli.summary import Summary, buffers_of
-from headwater.apps.cli.upkeep import refuse_merged_inputs, upkeep_of
-from headwater.apps.cli.zones import zones_here
+from headwater.apps.cli.zones_option import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import Told
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
-from headwater.hosts.spark.inspection import refuse_ahead
+from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.state_notes import StateNotes
 from headwater.hosts.spark.streaming import EachTold
@@ -92,7 +92,7 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
 def _run(
     arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachTold, checkpoint: Checkpoint
 ) -> None:
-    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.file_runs import run_follow
     from headwater.hosts.spark.session import embedded_spark
 
     with embedded_spark(debug=arguments.debug) as spark:

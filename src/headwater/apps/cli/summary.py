@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from headwater.apps.cli.points import Audited
+from headwater.apps.cli.declared_sets import Audited
+from headwater.hosts.declared_sets import GivenPoints
 from headwater.hosts.local import Told
-from headwater.hosts.points import GivenPoints
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant

@@ -15,7 +15,7 @@ from headwater.apps.cli.commands import DONE
 if TYPE_CHECKING:
     from headwater.apps.suppression.choices import Choice
     from headwater.apps.suppression.comparison import Comparison
-    from headwater.apps.suppression.recorded import Question, Say
+    from headwater.apps.suppression.recorded_samples import Question, Say
     from headwater.query.checking.catalogue import Catalogue
 
 Read = TypeVar("Read")
@@ -95,10 +95,10 @@ def _compared(
     tolerances: Sequence[float] | None,
     say: Say,
 ) -> Comparison:
-    from headwater.apps.cli.points import ask_points
+    from headwater.apps.cli.declared_sets import ask_points
     from headwater.apps.cli.run import read_inputs
     from headwater.apps.suppression.comparison import compare
-    from headwater.apps.suppression.recorded import plan_of_samples, read_samples
+    from headwater.apps.suppression.recorded_samples import plan_of_samples, read_samples
 
     plan = plan_of_samples(catalogue, question, text)
     inputs: Mapping[str, list[str]] = read_inputs(given, plan)
@@ -110,7 +110,7 @@ def _compared(
 def _write(comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
     from headwater.apps.pictures import can_draw
     from headwater.apps.suppression.comparison import write_table
-    from headwater.apps.suppression.picture import draw
+    from headwater.apps.suppression.comparison_picture import draw
 
     table, picture = folder / "suppress-report.csv", folder / "suppress-report.png"
     try:
@@ -124,7 +124,7 @@ def _write(comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
 
 
 def _chosen(catalogue: Catalogue, name: str | None) -> list[Question]:
-    from headwater.apps.suppression.recorded import questions
+    from headwater.apps.suppression.recorded_samples import questions
     from headwater.query.language.suggestions import suggest
 
     found = questions(catalogue)

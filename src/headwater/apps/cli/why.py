@@ -217,7 +217,7 @@ def _rows(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> 
 def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> Rows:
     """Every row, those that can begin nothing as well: a strict pattern sees them."""
     from headwater.hosts.files import find_files
-    from headwater.hosts.streams import read_stream
+    from headwater.hosts.stream_reading import read_stream
 
     schema, kept = plan.stream(stream), plan.kept(stream)
     parts = [Rows.empty({name: schema.types[name] for name in kept})]
@@ -235,7 +235,7 @@ def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> 
 
 def _of_query(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
     """The answers of the query that it reads, as a stream."""
-    from headwater.apps.cli.points import ask_points
+    from headwater.apps.cli.declared_sets import ask_points
     from headwater.hosts.local import run_local
 
     above = replace(plan, queries=tuple(other for other in plan.queries if other.name != query.name))

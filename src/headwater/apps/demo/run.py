@@ -55,7 +55,7 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
     feed.start()
     view.say("Starting Spark …")
     from headwater.hosts.spark.checkpoint import hold
-    from headwater.hosts.spark.runs import run_follow
+    from headwater.hosts.spark.file_runs import run_follow
     from headwater.hosts.spark.session import embedded_spark, prepare_next_start
 
     plan = compile_text((files("headwater.apps.demo") / "queries.hw").read_text(), zones=2)

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from headwater.apps.demo.words import in_words
+from headwater.apps.demo.answer_words import in_words
 
 LATEST: Final = 10
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headwater.apps.plan.day import Day
+from headwater.apps.plan.operator_words import operator_in_words
+from headwater.apps.plan.sensor_day import Day
 from headwater.apps.plan.subscriptions import Question
-from headwater.apps.plan.words import operator_in_words
 from headwater.model import HeadwaterError, NodeId, Operator, format_instant
 from headwater.query.language.words import counted, size_in_words
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headwater.apps.overlay import Outcome, Standing, simulate
 from headwater.apps.overlay.approaches import cover_of
-from headwater.apps.plan.day import Day, Say
 from headwater.apps.plan.report import Carried, Placed, Planned
+from headwater.apps.plan.sensor_day import Day, Say
 from headwater.apps.plan.subscriptions import Question
 from headwater.model import NodeId, Operator
 from headwater.protocols.cover import Probable

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.apps.suppression.choices import Choice, shown, tolerances_around
-from headwater.apps.suppression.recorded import Question, Recorded, Say
+from headwater.apps.suppression.recorded_samples import Question, Recorded, Say
 from headwater.apps.text_columns import aligned
 from headwater.kernels.suppress.report import Samples, Savings, pace_s, savings
 from headwater.model import format_duration

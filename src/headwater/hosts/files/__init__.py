@@ -4,11 +4,11 @@ Nothing that stands in a file raises: what cannot be used comes out as a bad row
 """
 
 from headwater.hosts.files.arrow import rows_from_arrow, rows_to_arrow
-from headwater.hosts.files.extents import Extent
+from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.file_reading import find_files, read_pieces
+from headwater.hosts.files.file_rows import BAD_TYPES, Piece
 from headwater.hosts.files.json_lines import json_lines
-from headwater.hosts.files.pieces import BAD_TYPES, Piece
-from headwater.hosts.files.reading import find_files, read_pieces
-from headwater.hosts.files.writing import LATE_TYPES, OUTPUT_NAMES, Output, check_output, open_output
+from headwater.hosts.files.row_outputs import LATE_TYPES, OUTPUT_NAMES, Output, check_output, open_output
 
 __all__ = [
     "BAD_TYPES",

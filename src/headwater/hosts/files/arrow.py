@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.hosts.files.cells import string_column
+from headwater.hosts.files.typed_columns import string_column
 from headwater.model import Column, ColumnType, Rows
 
 ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {

@@ -21,12 +21,12 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 from numpy.typing import NDArray
 
-from headwater.hosts.files.blocks import ANY_LINE_END, BLOCK_BYTES, BYTE_ORDER_MARK, Block, read_blocks
-from headwater.hosts.files.cells import Faults
-from headwater.hosts.files.extents import Extent
-from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, even_parts, typed_rows
-from headwater.hosts.files.records import LINE_LIMIT, Scan, scan_csv
-from headwater.hosts.files.text_cells import arrow_style
+from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.cell_parsing import arrow_style
+from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, even_parts, typed_rows
+from headwater.hosts.files.record_scanner import LINE_LIMIT, Scan, scan_csv
+from headwater.hosts.files.text_blocks import ANY_LINE_END, BLOCK_BYTES, BYTE_ORDER_MARK, Block, read_blocks
+from headwater.hosts.files.typed_columns import Faults
 from headwater.model import ColumnType, Rows
 
 DELIMITERS: Final = ",;\t"

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.json as arrow_json
 from numpy.typing import NDArray
 
-from headwater.hosts.files.blocks import BLOCK_BYTES, LINE_FEED, Block, read_blocks
-from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, even_parts, typed_rows
-from headwater.hosts.files.records import LINE_LIMIT, PLAIN, Scan, scan_lines
-from headwater.hosts.files.text_cells import FIRST_INSTANT, LAST_INSTANT
+from headwater.hosts.files.cell_parsing import FIRST_INSTANT, LAST_INSTANT
+from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, even_parts, typed_rows
+from headwater.hosts.files.record_scanner import LINE_LIMIT, PLAIN, Scan, scan_lines
+from headwater.hosts.files.text_blocks import BLOCK_BYTES, LINE_FEED, Block, read_blocks
+from headwater.hosts.files.typed_columns import Faults, show_cell
 from headwater.model import SECOND, ColumnType, Rows, format_instant, join_rows
 
 ONE_BY_ONE: Final = 64

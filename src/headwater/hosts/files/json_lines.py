@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.hosts.files.arrow import rows_from_arrow
-from headwater.hosts.files.texts import as_bytes, column_texts
+from headwater.hosts.files.value_texts import as_bytes, column_texts
 from headwater.model import ColumnType, Rows
 
 

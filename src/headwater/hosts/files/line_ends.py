@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED, Scanner
-from headwater.hosts.files.records import LINE_LIMIT
+from headwater.hosts.files.record_scanner import LINE_LIMIT
+from headwater.hosts.files.text_blocks import ANY_LINE_END, LINE_FEED, Scanner
 
 BLOCK_BYTES: Final = 1 << 20
 

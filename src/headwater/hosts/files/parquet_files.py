@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from headwater.hosts.files.cells import cell_text, fits
-from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, typed_rows
+from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, typed_rows
+from headwater.hosts.files.typed_columns import cell_text, fits
 from headwater.model import ColumnType
 
 # What Arrow raises for bytes that are no Parquet: its own errors, and the Python errors they are made of.

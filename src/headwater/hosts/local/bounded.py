@@ -14,7 +14,7 @@ from headwater.hosts.files import find_files
 from headwater.hosts.local.answer_order import Waiting
 from headwater.hosts.local.run_report import Told
 from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
-from headwater.hosts.streams import read_stream
+from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import Program
 from headwater.model import END, Rows, join_rows
 from headwater.query.expressions import condition

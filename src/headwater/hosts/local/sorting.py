@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from headwater.hosts.temporary import TemporaryFolder, temporary_folder
+from headwater.hosts.temporary_folders import TemporaryFolder, temporary_folder
 from headwater.model import (
     BEGINNING,
     END,

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.files.file_rows import Wanted
 from headwater.hosts.files.json_lines import json_lines
-from headwater.hosts.files.pieces import Wanted
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.local.run_report import Told
-from headwater.hosts.streams import read_stream
+from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
 from headwater.query.planning.plan import Plan

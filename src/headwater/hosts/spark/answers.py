@@ -19,15 +19,15 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.points import asked_fences, asked_points
+from headwater.hosts.declared_sets import asked_fences, asked_points
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
-from headwater.hosts.spark.frames import check_columns, sliced_frame, typed_column
-from headwater.hosts.spark.inspection import refuse_ahead
+from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
+from headwater.hosts.spark.declared_sets import check_audit, frame_points, refuse_bad_points, with_bad_points
+from headwater.hosts.spark.frame_packing import check_columns, sliced_frame, typed_column
 from headwater.hosts.spark.interpreter import our_python
 from headwater.hosts.spark.partition_keys import seats
-from headwater.hosts.spark.points import check_audit, frame_points, refuse_bad_points, with_bad_points
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
 from headwater.query.checking.history_limit import MOST_HISTORY_US, most_history_us

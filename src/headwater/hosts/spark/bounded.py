@@ -19,11 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.hosts.files import find_files, read_pieces
 from headwater.hosts.spark.bounded_source import size_of
+from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
 from headwater.hosts.spark.inputs import Input, name_inputs
+from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.partition_keys import seats
-from headwater.hosts.spark.source import HeadwaterFiles, options_for
-from headwater.hosts.spark.table import TABLE, output_batches, timed
 from headwater.hosts.zone import Output, Program
 from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
 from headwater.query.planning.plan import Plan

@@ -14,7 +14,7 @@ from headwater.hosts.files import find_files
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import pack_slices
 from headwater.hosts.spark.reading_tasks import on_one_thread, plan_of, share_out
-from headwater.hosts.streams import read_stream
+from headwater.hosts.stream_reading import read_stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from typing import Self
 
 from headwater import __version__
 from headwater.hosts.cores import usable_cores
-from headwater.hosts.spark.changes import Changes, changes_between
-from headwater.hosts.spark.inspection import refuse_damaged
-from headwater.hosts.spark.notes import Notes, QueryNote, read_notes, write_notes
-from headwater.hosts.spark.relocation import settle
+from headwater.hosts.spark.checkpoint_inspection import refuse_damaged
+from headwater.hosts.spark.checkpoint_notes import Notes, QueryNote, read_notes, write_notes
+from headwater.hosts.spark.checkpoint_relocation import settle
+from headwater.hosts.spark.query_changes import Changes, changes_between
 from headwater.hosts.spark.state_notes import read_state_notes
 from headwater.model import HostError, StreamSchema
 from headwater.query.planning.plan import Plan

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
 
-from headwater.hosts.spark.replacing import replace_file
+from headwater.hosts.spark.atomic_files import replace_file
 
 _MAGIC = b"crc\0"
 _PIECE = 512

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from headwater.hosts.files.fingerprints import Fingerprint
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.hosts.spark.checked_lines import ChangedLine, from_lines, to_line
-from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
 FORMAT: Final = 1

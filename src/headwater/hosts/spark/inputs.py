@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from headwater.hosts.files.watching import Watch
+from headwater.hosts.files.folder_watch import Watch
+from headwater.hosts.spark.atomic_files import replace_file
+from headwater.hosts.spark.changed_file import opened
 from headwater.hosts.spark.checked_lines import ChangedLine, from_lines, to_line
 from headwater.hosts.spark.file_log import FileLog
-from headwater.hosts.spark.replacing import replace_file
-from headwater.hosts.spark.seen_file import opened
 from headwater.model import HostError
 
 NOTES: Final = "inputs.notes"

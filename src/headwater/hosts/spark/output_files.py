@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from headwater.hosts.spark.replacing import replace_file, sync_folder
+from headwater.hosts.spark.atomic_files import replace_file, sync_folder
 from headwater.model import HostError
 
 MERGE_AT: Final = 1000

@@ -29,10 +29,10 @@ from pyspark.sql import SparkSession
 
 from headwater.hosts.cache import cache_folder, keep_compiled_code
 from headwater.hosts.cores import usable_cores
-from headwater.hosts.spark.archive import Archive, archive_for
+from headwater.hosts.spark.class_archive import Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
-from headwater.hosts.spark.launch import Machine, class_path, launch, log_end
-from headwater.hosts.temporary import TemporaryFolder, temporary_folder
+from headwater.hosts.spark.java_process import Machine, class_path, launch, log_end
+from headwater.hosts.temporary_folders import TemporaryFolder, temporary_folder
 from headwater.model import HostError
 
 MOST_LOGS: Final = 10

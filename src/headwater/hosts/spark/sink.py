@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.hosts.spark.output_files import OutputFiles, Upkeep
-from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
 _OWNER: Final = ".headwater.json"

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.hosts.spark.checked_lines import ChangedLine, from_lines, to_line
-from headwater.hosts.spark.replacing import replace_file
 from headwater.hosts.zone import StateSize
 
 NOTES: Final = "state.notes"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from headwater.hosts.spark.operate import CHUNK, HEAD, VERSION
+from headwater.hosts.spark.stateful_stage import CHUNK, HEAD, VERSION
 from headwater.model import HostError, decode
 from headwater.model.codec import Tree
 

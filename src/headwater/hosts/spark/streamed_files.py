@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from headwater.hosts.files.fingerprints import EMPTY
-from headwater.hosts.files.watching import Watch
-from headwater.hosts.spark.file_log import MOST_GONE, SPARE_LINES, Entry, FileLog
-from headwater.hosts.spark.seen_file import (
+from headwater.hosts.files.folder_watch import Watch
+from headwater.hosts.spark.changed_file import (
     BEGUN_AGAIN,
     EDITED,
     GZIP,
@@ -33,6 +32,7 @@ from headwater.hosts.spark.seen_file import (
     inodes,
     opened,
 )
+from headwater.hosts.spark.file_log import MOST_GONE, SPARE_LINES, Entry, FileLog
 from headwater.model import SECOND
 
 STILL_US: Final = 30 * SECOND

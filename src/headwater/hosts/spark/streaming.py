@@ -15,12 +15,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.spark.frames import packed_frame
+from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
+from headwater.hosts.spark.frame_packing import packed_frame
 from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
-from headwater.hosts.spark.operate import Operate
+from headwater.hosts.spark.output_table import TABLE, timed
 from headwater.hosts.spark.partition_keys import seats
-from headwater.hosts.spark.source import HeadwaterFiles, options_for
-from headwater.hosts.spark.table import TABLE, timed
+from headwater.hosts.spark.stateful_stage import Operate
 from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table
 from headwater.query.planning.plan import Plan
 

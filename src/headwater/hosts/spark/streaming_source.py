@@ -27,8 +27,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from headwater.hosts.files.watching import Watch
-from headwater.hosts.spark.entry_reading import read_entry
+from headwater.hosts.files.folder_watch import Watch
+from headwater.hosts.spark.entry_rows import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import pack

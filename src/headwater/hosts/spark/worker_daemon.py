@@ -16,7 +16,7 @@ from typing import Final
 from pyspark.daemon import manager
 
 from headwater.hosts.cache import keep_compiled_code
-from headwater.hosts.memory import keep_memory
+from headwater.hosts.process_memory import keep_memory
 
 IMPORTED: Final = (
     "numpy",
@@ -28,8 +28,8 @@ IMPORTED: Final = (
     "pyspark.sql.datasource",
     "pyspark.sql.streaming.stateful_processor_api_client",
     "pyspark.sql.streaming.stateful_processor_util",
-    "headwater.hosts.spark.source",
-    "headwater.hosts.spark.operate",
+    "headwater.hosts.spark.files_source",
+    "headwater.hosts.spark.stateful_stage",
     "headwater.hosts.spark.bounded",
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.hosts.spark.table import TABLE_ARROW, output_batches
+from headwater.hosts.spark.output_table import TABLE_ARROW, output_batches
 from headwater.hosts.zone import Output, StateSize
 from headwater.model import Rows, decode, encode, rows_tree, tree_rows
 

@@ -8,7 +8,7 @@ import pytest
 
 from headwater import __version__
 from headwater.apps.cli import main
-from headwater.apps.cli.zones import zones_here
+from headwater.apps.cli.zones_option import zones_here
 
 STREAM = "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);\n"
 COLD = "CREATE QUERY cold AS SELECT station FROM weather WHERE temperature < 0;\n"

@@ -10,8 +10,8 @@ import pytest
 
 from headwater.apps.cli import main, plan
 from headwater.apps.overlay import reading_lifetime
-from headwater.apps.plan.day import generated_day
 from headwater.apps.plan.report import Carried, Planned
+from headwater.apps.plan.sensor_day import generated_day
 from headwater.apps.plan.subscriptions import read_question
 from headwater.model import PeerError
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headwater.apps.cli.restarts import changes_in_words
-from headwater.hosts.spark.changes import Changes, changes_between
-from headwater.hosts.spark.notes import Notes, QueryNote
+from headwater.hosts.spark.checkpoint_notes import Notes, QueryNote
+from headwater.hosts.spark.query_changes import Changes, changes_between
 from headwater.hosts.spark.state_notes import StateNotes, are_intact, read_state_notes
 from headwater.hosts.zone import StateSize
 from headwater.query.language.words import size_in_words

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main
-from headwater.apps.cli.points import Audited
+from headwater.apps.cli.declared_sets import Audited
 from headwater.apps.cli.summary import Summary
 from headwater.hosts.local import Told
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from headwater.apps.plan.operator_words import operator_in_words
 from headwater.apps.plan.operators import read_operators
-from headwater.apps.plan.words import operator_in_words
 from headwater.model import SECOND, Circle, Filter, Operator, QueriesRefused
 
 STREAM = """CREATE STREAM weather (

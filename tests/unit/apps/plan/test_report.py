@@ -11,11 +11,11 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
-from headwater.apps.plan import picture, report
-from headwater.apps.plan.day import Day, generated_day
+from headwater.apps.plan import network_picture, report
 from headwater.apps.plan.layout import lay_out
-from headwater.apps.plan.picture import draw
+from headwater.apps.plan.network_picture import draw
 from headwater.apps.plan.report import Carried, Placed, Planned, link_rows, print_report, write_tables
+from headwater.apps.plan.sensor_day import Day, generated_day
 from headwater.apps.plan.subscriptions import read_question
 from headwater.model import HeadwaterError, LimitReached, Link, Network, PeerError
 
@@ -121,7 +121,7 @@ def test_a_link_that_only_ours_uses_saves_nothing(planned):
 
 @pytest.mark.parametrize("named", [60, 1])
 def test_the_picture_is_a_png_with_and_without_names(planned, tmp_path, monkeypatch, named):
-    monkeypatch.setattr(picture, "MOST_NAMED", named)
+    monkeypatch.setattr(network_picture, "MOST_NAMED", named)
     draw(planned, tmp_path / "plan.png")
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 

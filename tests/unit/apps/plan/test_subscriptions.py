@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from headwater.apps.overlay import Standing, simulate
-from headwater.apps.plan import day as day_module
-from headwater.apps.plan.day import generated_day, recorded_day
+from headwater.apps.plan import sensor_day as day_module
 from headwater.apps.plan.refusals import PlanRefused
+from headwater.apps.plan.sensor_day import generated_day, recorded_day
 from headwater.apps.plan.subscriptions import Question, read_question
 from headwater.model import DataError, HeadwaterError, LimitReached, Source, parse_instant
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from headwater.hosts.files import json_files, read_pieces
 from headwater.hosts.files.csv_files import read_csv
+from headwater.hosts.files.file_rows import Wanted
 from headwater.hosts.files.json_files import read_json_lines
-from headwater.hosts.files.pieces import Wanted
 from tests.unit.hosts.files.made_files import ALL, HEADER, WEATHER
 
 CSV_WORDS = [

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from headwater.hosts.files.csv_files import read_csv
-from headwater.hosts.files.pieces import Wanted
+from headwater.hosts.files.file_rows import Wanted
 from tests.unit.hosts.files.made_files import ALL, HEADER, SECOND, SIX, WEATHER, read, reasons, written
 
 GOOD = "s1,2026-01-31T06:00:00Z,7.1,45.8,-1.5,3,true\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.files.fences import FencesReader
+from headwater.hosts.files.fences_reader import FencesReader
 from headwater.model import GEOMETRY, ColumnType, DataError, FencesSchema
 
 SCHEMA = FencesSchema("zones", (("name", ColumnType.STRING), ("speed", ColumnType.BIGINT)), "name")

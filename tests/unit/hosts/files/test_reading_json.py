@@ -5,8 +5,8 @@ import json
 import pytest
 
 from headwater.hosts.files import json_files
+from headwater.hosts.files.file_rows import Wanted
 from headwater.hosts.files.json_files import read_json_lines
-from headwater.hosts.files.pieces import Wanted
 from tests.unit.hosts.files.made_files import ALL, SECOND, SIX, WEATHER, read, reasons, written
 
 GOOD = '{"station": "s1", "at": "2026-01-31T06:00:00Z", "lon": 7.1, "lat": 45.8, "temperature": -1.5, "count": 3, "dry": true}\n'

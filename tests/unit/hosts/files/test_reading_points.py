@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.files.pieces import Piece
-from headwater.hosts.files.points import PointsReader
+from headwater.hosts.files.file_rows import Piece
+from headwater.hosts.files.points_reader import PointsReader
 from headwater.model import ColumnType, DataError, LimitReached, PointsSchema
 
 D = ColumnType.DOUBLE

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwater.hosts.files import check_output, json_lines, open_output, rows_from_arrow, rows_to_arrow
 from headwater.hosts.files.json_lines import rows_from_json
-from headwater.hosts.files.writing import united
+from headwater.hosts.files.row_outputs import united
 from headwater.model import Column, ColumnType, DataError, HostError, Rows, format_instant, strings
 
 SIX = 1_769_839_200_000_000

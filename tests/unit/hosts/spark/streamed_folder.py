@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headwater.hosts.files.watching import Watch
-from headwater.hosts.spark.entry_reading import read_entry
+from headwater.hosts.files.folder_watch import Watch
+from headwater.hosts.spark.entry_rows import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.streamed_files import FollowedFiles
 from headwater.query.planning.plan import compile_text

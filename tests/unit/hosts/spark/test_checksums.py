@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from headwater.hosts.spark.checkpoint_relocation import settle
 from headwater.hosts.spark.checksums import checksum_file, is_intact, replace_checked
-from headwater.hosts.spark.relocation import settle
 
 
 def test_a_file_is_what_its_checksums_say(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.files.watching import Watch
+from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.inputs import name_inputs, recognise_inputs
 from headwater.hosts.spark.streamed_files import FollowedFiles

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.files.watching import Watch
+from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.streamed_files import GZIP_STILL_US, STILL_US, FollowedFiles
 from headwater.model import SECOND

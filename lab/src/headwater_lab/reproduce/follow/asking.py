@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headwater.apps.cli.spark_runs import spark_trouble, told_by_table
-from headwater.hosts.spark.runs import run_batch
+from headwater.hosts.spark.file_runs import run_batch
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan
 

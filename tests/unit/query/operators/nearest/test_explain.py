@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.points import points_from_tables
+from headwater.hosts.declared_sets import points_from_tables
 from headwater.query.explaining.explain import explain
 from headwater.query.planning.plan import compile_text
 

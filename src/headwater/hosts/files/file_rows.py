@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from headwater.hosts.files.cells import Faults, convert
-from headwater.hosts.files.extents import Extent
+from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.typed_columns import Faults, convert
 from headwater.model import (
     Column,
     ColumnType,

@@ -10,12 +10,12 @@ import time
 
 import pytest
 
-from headwater.hosts import temporary
-from headwater.hosts.temporary import temporary_folder
+from headwater.hosts import temporary_folders
+from headwater.hosts.temporary_folders import temporary_folder
 
 HOLD = """
 import sys, time
-from headwater.hosts.temporary import temporary_folder
+from headwater.hosts.temporary_folders import temporary_folder
 
 folder = temporary_folder(sys.argv[1])
 (folder.path / "large").write_text("x")
@@ -27,7 +27,7 @@ time.sleep(600)
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(temporary.tempfile, "tempdir", None)
+    monkeypatch.setattr(temporary_folders.tempfile, "tempdir", None)
     return tmp_path
 
 

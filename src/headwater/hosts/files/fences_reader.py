@@ -16,11 +16,11 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from headwater.hosts.files.blocks import BYTE_ORDER_MARK, READ_FAULTS
-from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.extents import open_bytes
-from headwater.hosts.files.pieces import Piece, Wanted, checked_piece, join_pieces, told_bad, without
-from headwater.hosts.files.reading import find_files, read_wanted
+from headwater.hosts.files.byte_ranges import open_bytes
+from headwater.hosts.files.file_reading import find_files, read_wanted
+from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, join_pieces, told_bad, without
+from headwater.hosts.files.text_blocks import BYTE_ORDER_MARK, READ_FAULTS
+from headwater.hosts.files.typed_columns import Faults, show_cell
 from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, strings
 from headwater.query.operators.fence.polygons import NoFence, text_of, text_of_text
 

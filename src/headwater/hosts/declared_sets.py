@@ -13,9 +13,9 @@ from typing import Final
 import pyarrow as pa
 
 from headwater.hosts.files import BAD_TYPES, Piece
-from headwater.hosts.files.fences import FencesReader
-from headwater.hosts.files.points import PointsReader
-from headwater.hosts.memory import available_bytes
+from headwater.hosts.files.fences_reader import FencesReader
+from headwater.hosts.files.points_reader import PointsReader
+from headwater.hosts.process_memory import available_bytes
 from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.question import Points
 from headwater.kernels.nearest.words import Metric

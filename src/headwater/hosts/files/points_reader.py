@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from headwater.hosts.files.cells import Faults, show_cell
-from headwater.hosts.files.pieces import Piece, Wanted, join_pieces, out_of_this_world, told_bad, without
-from headwater.hosts.files.reading import find_files, read_wanted
+from headwater.hosts.files.file_reading import find_files, read_wanted
+from headwater.hosts.files.file_rows import Piece, Wanted, join_pieces, out_of_this_world, told_bad, without
+from headwater.hosts.files.typed_columns import Faults, show_cell
 from headwater.model import DataError, PointsSchema, Rows
 
 Fits = Callable[[int], None]

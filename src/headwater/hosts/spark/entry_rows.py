@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from headwater.hosts.files import Extent, Piece
-from headwater.hosts.files.extents import persistently
-from headwater.hosts.files.pieces import Wanted
-from headwater.hosts.files.reading import PARQUET_NAMES, format_name
+from headwater.hosts.files.byte_ranges import persistently
+from headwater.hosts.files.file_reading import PARQUET_NAMES, format_name
+from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.spark.changed_file import inodes, opened
 from headwater.hosts.spark.file_log import Entry
-from headwater.hosts.spark.seen_file import inodes, opened
-from headwater.hosts.streams import read_stream
+from headwater.hosts.stream_reading import read_stream
 from headwater.query.planning.plan import Plan
 
 CHANGED: Final = (

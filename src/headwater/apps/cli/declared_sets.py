@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.hosts.points import GivenPoints, audited_points, points_from_files, probable_queries
+from headwater.hosts.declared_sets import GivenPoints, audited_points, points_from_files, probable_queries
 from headwater.query.operators.union import NearestOperator
 from headwater.query.planning.plan import Plan
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from headwater.hosts.spark.checkpoint_notes import read_notes, unusable
 from headwater.hosts.spark.checksums import is_checksum_file, is_intact
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.inputs import NOTES, absent_inputs
-from headwater.hosts.spark.notes import read_notes, unusable
 from headwater.hosts.spark.state_notes import NOTES as STATE_NOTES
 from headwater.hosts.spark.state_notes import are_intact
 from headwater.model import HostError

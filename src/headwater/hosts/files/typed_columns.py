@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from headwater.hosts.files.text_cells import (
+from headwater.hosts.files.cell_parsing import (
     FIRST_INSTANT,
     LAST_INSTANT,
     SPACES,

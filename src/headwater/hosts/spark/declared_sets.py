@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from headwater.hosts.points import (
+from headwater.hosts.declared_sets import (
     GivenPoints,
     asked_columns,
     asked_fences,

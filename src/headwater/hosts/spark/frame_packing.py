@@ -21,9 +21,9 @@ from pyspark.sql import types as T
 
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_from_arrow
-from headwater.hosts.files.pieces import Judge
+from headwater.hosts.files.file_rows import Judge
 from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
-from headwater.hosts.streams import judge_of
+from headwater.hosts.stream_reading import judge_of
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
 from headwater.query.planning.plan import Plan

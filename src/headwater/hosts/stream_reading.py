@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from headwater.hosts.files import Extent, Piece, read_pieces
-from headwater.hosts.files.cells import Faults
-from headwater.hosts.files.pieces import Judge
+from headwater.hosts.files.file_rows import Judge
+from headwater.hosts.files.typed_columns import Faults
 from headwater.model import Rows
 from headwater.query.expressions import condition
 from headwater.query.planning.plan import Plan

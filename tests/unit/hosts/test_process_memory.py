@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.memory import LARGE, MOST_KEPT, available_bytes, kept_bytes
+from headwater.hosts.process_memory import LARGE, MOST_KEPT, available_bytes, kept_bytes
 
 MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    8000 kB\n"
 
@@ -64,7 +64,7 @@ def test_what_is_kept_is_bounded_for_all_processes_together(available: int | Non
 RESIDENT = f"""
 from pathlib import Path
 import numpy as np
-from headwater.hosts.memory import keep_memory
+from headwater.hosts.process_memory import keep_memory
 does = KEEP and keep_memory() and keep_memory()
 blocks = [np.ones({LARGE} // 16) for _ in range(6)]
 del blocks

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from headwater.hosts.files.arrow import ARROW_TYPES, column_to_arrow
 from headwater.hosts.files.json_lines import json_lines
-from headwater.hosts.files.texts import as_bytes, column_texts
+from headwater.hosts.files.value_texts import as_bytes, column_texts
 from headwater.model import Column, ColumnType, DataError, HostError, Rows, join_rows
 
 OUTPUT_NAMES: Final = (".jsonl", ".csv", ".parquet")

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from headwater.hosts.spark import replacing
+from headwater.hosts.spark import atomic_files
 
 
 def test_the_folder_is_put_on_the_disk_after_the_rename(tmp_path: Path, monkeypatch) -> None:
@@ -18,7 +18,7 @@ def test_the_folder_is_put_on_the_disk_after_the_rename(tmp_path: Path, monkeypa
         synced.append((stat.S_ISDIR(os.fstat(file).st_mode), path.read_text()))
         really(file)
 
-    monkeypatch.setattr(replacing.os, "fsync", sync)
-    replacing.replace_file(path, b"new")
+    monkeypatch.setattr(atomic_files.os, "fsync", sync)
+    atomic_files.replace_file(path, b"new")
     assert synced == [(False, "old"), (True, "new")]
     assert [each.name for each in tmp_path.iterdir()] == ["notes"]

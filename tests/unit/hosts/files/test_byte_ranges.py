@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.hosts.files import Extent, extents
-from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED
+from headwater.hosts.files import Extent, byte_ranges
 from headwater.hosts.files.line_ends import complete_csv, complete_json, count_line_ends
+from headwater.hosts.files.text_blocks import ANY_LINE_END, LINE_FEED
 from headwater.model import HostError
 from tests.unit.hosts.files.made_files import WEATHER, read, written
 
@@ -66,8 +66,8 @@ def test_a_read_that_fails_for_a_moment_is_made_again(tmp_path, monkeypatch) -> 
             raise failures.pop()
         return really(*given)
 
-    monkeypatch.setattr(extents.os, "pread", failing)
-    monkeypatch.setattr(extents.time, "sleep", lambda _: None)
+    monkeypatch.setattr(byte_ranges.os, "pread", failing)
+    monkeypatch.setattr(byte_ranges.time, "sleep", lambda _: None)
     assert len(read(path, COLUMNS, extent=Extent(0, 100))[0]) == 1
     assert failures == []
 
@@ -78,8 +78,8 @@ def test_a_file_that_cannot_be_read_ends_the_run_and_loses_nothing(tmp_path, mon
     def closed(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(extents.os, "open", closed)
-    monkeypatch.setattr(extents.time, "sleep", lambda _: None)
+    monkeypatch.setattr(byte_ranges.os, "open", closed)
+    monkeypatch.setattr(byte_ranges.time, "sleep", lambda _: None)
     with pytest.raises(HostError) as refusal:
         read(path, COLUMNS, extent=Extent(0, 100))
     assert str(refusal.value).splitlines() == [

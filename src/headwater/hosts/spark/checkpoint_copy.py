@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.hosts.spark.checkpoint import lock_folder, refuse_absent
+from headwater.hosts.spark.checkpoint_inspection import Inspection, files_of, inspect_files
+from headwater.hosts.spark.checkpoint_notes import read_notes, unusable
+from headwater.hosts.spark.checkpoint_relocation import settle
 from headwater.hosts.spark.checksums import checksum_file
-from headwater.hosts.spark.inspection import Inspection, files_of, inspect_files
-from headwater.hosts.spark.notes import read_notes, unusable
-from headwater.hosts.spark.relocation import settle
-from headwater.hosts.spark.replacing import replace_file
 from headwater.model import HostError
 
 

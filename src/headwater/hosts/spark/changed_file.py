@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwater.hosts.files.blocks import ANY_LINE_END, LINE_FEED
+from headwater.hosts.files.file_reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES, format_name
 from headwater.hosts.files.fingerprints import Fingerprint, fingerprint
 from headwater.hosts.files.line_ends import complete_csv, complete_json, count_line_ends
-from headwater.hosts.files.reading import CSV_NAMES, JSON_NAMES, PARQUET_NAMES, format_name
+from headwater.hosts.files.text_blocks import ANY_LINE_END, LINE_FEED
 from headwater.hosts.spark.file_log import Entry
 
 GROWN: Final = (

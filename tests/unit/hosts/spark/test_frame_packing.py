@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from headwater.hosts.spark.frames import Packer
+from headwater.hosts.spark.frame_packing import Packer
 from headwater.query.planning.plan import compile_text
 
 PLAN = compile_text(

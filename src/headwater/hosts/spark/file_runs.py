@@ -15,7 +15,7 @@ from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
 from headwater.hosts.spark.streaming import EachTold
 from headwater.hosts.spark.zone_report import unpacked
-from headwater.hosts.temporary import temporary_folder
+from headwater.hosts.temporary_folders import temporary_folder
 from headwater.query.planning.plan import Plan
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.points import (
+from headwater.hosts.declared_sets import (
     MEMORY_SHARE,
     asked_columns,
     asked_points,
@@ -94,10 +94,12 @@ def test_ten_million_points_are_refused_long_before_they_are_read(plan, tmp_path
         lines = "".join(f"p{number}-{n},1,2\n" for n in range(1000))
         (tmp_path / f"{number:02d}.csv").write_text("name,a,b\n" + lines)
     opened = []
-    from headwater.hosts.files import points
+    from headwater.hosts.files import points_reader
 
-    read = points.read_wanted
-    monkeypatch.setattr(points, "read_wanted", lambda wanted: opened.append(wanted.path) or read(wanted))
+    read = points_reader.read_wanted
+    monkeypatch.setattr(
+        points_reader, "read_wanted", lambda wanted: opened.append(wanted.path) or read(wanted)
+    )
     with pytest.raises(LimitReached, match="the first 3,000 of them"):
         room = int(2500 * (bytes_of(plan, "one", 1) + bytes_of(plan, "two", 1)) / MEMORY_SHARE)
         points_from_files(plan, {"marks": [str(tmp_path)], "others": []}, memory=room)

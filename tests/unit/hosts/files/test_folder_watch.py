@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.files import watching
-from headwater.hosts.files.watching import (
+from headwater.hosts.files import folder_watch
+from headwater.hosts.files.folder_watch import (
     AROUND_US,
     HOT_US,
     LEAST_IN_TURN,
@@ -27,8 +27,8 @@ class Looks:
         self.now = 0
         self.asked = 0
         really, listing = os.stat, os.scandir
-        monkeypatch.setattr(watching.os, "stat", lambda *a, **k: self.count(really, *a, **k))
-        monkeypatch.setattr(watching.os, "scandir", lambda *a, **k: self.count(listing, *a, **k))
+        monkeypatch.setattr(folder_watch.os, "stat", lambda *a, **k: self.count(really, *a, **k))
+        monkeypatch.setattr(folder_watch.os, "scandir", lambda *a, **k: self.count(listing, *a, **k))
 
     def count(self, call, *given, **named):
         self.asked += 1

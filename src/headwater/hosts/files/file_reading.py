@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from headwater.hosts.files.cells import Faults
-from headwater.hosts.files.extents import Extent
-from headwater.hosts.files.pieces import Judge, Piece, Wanted, judge_readings, shown_path
+from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.file_rows import Judge, Piece, Wanted, judge_readings, shown_path
+from headwater.hosts.files.typed_columns import Faults
 from headwater.model import DataError, Rows, StreamSchema
 
 CSV_NAMES = (".csv", ".csv.gz")

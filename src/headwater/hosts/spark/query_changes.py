@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from headwater.hosts.spark.notes import Notes
+from headwater.hosts.spark.checkpoint_notes import Notes
 from headwater.hosts.zone import StateSize
 
 

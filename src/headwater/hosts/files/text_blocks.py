@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.hosts.files.extents import Extent, open_bytes
-from headwater.hosts.files.records import LINE_LIMIT, OPEN_QUOTE, TOO_LONG, Scan, broken_utf8
+from headwater.hosts.files.byte_ranges import Extent, open_bytes
+from headwater.hosts.files.record_scanner import LINE_LIMIT, OPEN_QUOTE, TOO_LONG, Scan, broken_utf8
 
 BLOCK_BYTES: Final = 4 << 20
 

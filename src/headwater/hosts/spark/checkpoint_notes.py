@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from headwater.hosts.spark.replacing import replace_file
+from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import HostError
 
 FORMAT = 7
