@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token
@@ -22,6 +21,7 @@ from lark.lexer import Lexer
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
+from headwater.query.language.grammar import grammar
 from headwater.query.language.leaves import too_deep
 from headwater.query.language.statement_rules import Rules
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
@@ -136,9 +136,8 @@ class _TokensAsTheyAre(Lexer):
 
 @cache
 def _language() -> _Language:
-    grammar = resources.files("headwater.query.language").joinpath("grammar.lark").read_text(encoding="utf-8")
     parser = Lark(
-        grammar,
+        grammar(),
         parser="lalr",
         lexer=_TokensAsTheyAre,
         start=list(_STARTS),

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from lark import Token, v_args
 
 from headwater.query.language.expression_rules import ExpressionRules
-from headwater.query.language.leaves import name_of, stretch
+from headwater.query.language.leaves import literal, name_of, stretch, whole_number
 from headwater.query.language.options import Option
 from headwater.query.language.tokens import span_of
 from headwater.query.language.tree import Literal, Quantity, Unit
@@ -30,6 +30,14 @@ class SharedRules(ExpressionRules):
     def signed_number(self, minus: Token | None, number: Token) -> Signed:
         """A number with its sign."""
         return Signed(minus, number)
+
+    def coordinate(self, minus: Token | None, number: Token) -> Literal:
+        """A number with its sign."""
+        return literal(number, minus)
+
+    def seed(self, minus: Token | None, number: Token) -> int:
+        """A whole number."""
+        return whole_number(number, "SEED", minus)
 
     def radius_option(self, word: Token, radius: Literal | Quantity) -> Option:
         """`RADIUS r`."""

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 import headwater.query
+from headwater.query.language.grammar import OPERATORS as GRAMMARS
 from headwater.query.language.tree import Operator as Written
 from headwater.query.operators.contract import Operator
 from headwater.query.operators.union import AnyOperator, SelectOperator
@@ -48,6 +49,11 @@ def test_the_language_page_has_a_chapter_for_each() -> None:
 def test_each_has_golden_files() -> None:
     golden = ROOT / "tests/golden"
     assert [kind for kind in kinds(list(OPERATORS)) if not any((golden / kind).rglob("*.golden"))] == []
+
+
+def test_the_grammar_is_put_together_from_the_rules_of_each() -> None:
+    files = (QUERY / "operators").glob("*/grammar.lark")
+    assert sorted(GRAMMARS) == sorted(file.parent.name for file in files) == kinds(WRITTEN)
 
 
 @pytest.mark.parametrize("kind", kinds(WRITTEN))

@@ -1,4 +1,4 @@
-"""What each rule of CORRELATE in `grammar.lark` adds to the tree; the methods carry the names of the rules."""
+"""What each rule of CORRELATE in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from headwater.kernels.correlate.subscription import Emit
 from headwater.query.language.leaves import (
     Number,
     alias_of,
-    literal,
     name_of,
     place_of,
     refused,
@@ -148,10 +147,6 @@ class CorrelateRules(SharedRules):
     def corner(self, x: Literal, y: Literal) -> tuple[Number, Number]:
         """`(x, y)`."""
         return _number(x), _number(y)
-
-    def coordinate(self, minus: Token | None, number: Token) -> Literal:
-        """A number with its sign."""
-        return literal(number, minus)
 
     def string_key(self, text: Token) -> Literal:
         """A sensor by name."""

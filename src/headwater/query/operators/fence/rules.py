@@ -1,4 +1,4 @@
-"""What each rule of FENCE in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+"""What each rule of FENCE in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
 
 RADIUS, BOX, SHAPE and FORGET are those of FOLLOW. Options may stand in any order.
 """

@@ -1,4 +1,4 @@
-"""What each rule of FOLLOW in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+"""What each rule of FOLLOW in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
 
 Behind RADIUS, BOX or SHAPE, options may stand in any order. That only one of these is there, and one way to say when an
 interest is moved, is told here, because the tree has no room for it.

@@ -1,4 +1,4 @@
-"""What each rule of NEAREST in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+"""What each rule of NEAREST in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
 
 All that follows the target may stand in any order. What must be there (BY, OVER) and what cannot be there (BY behind HIGHEST)
 is told here, because the tree has no room for it.
@@ -132,19 +132,19 @@ class NearestRules(SharedRules):
             span=stretch(word, algorithm or sigma.number),
         )
 
-    def told_option(self, word: Token, told: tuple[Emission, Quantity | None]) -> Option:
+    def emission_option(self, word: Token, emission: tuple[Emission, Quantity | None]) -> Option:
         """`EMIT …`."""
-        return Option("EMIT", told, span_of(word))
+        return Option("EMIT", emission, span_of(word))
 
-    def told_once(self, _: Token) -> tuple[Emission, None]:
+    def emission_of_enters(self, _: Token) -> tuple[Emission, None]:
         """`ENTERS`."""
         return Emission.ENTERS, None
 
-    def told_changes(self, _: Token) -> tuple[Emission, None]:
+    def emission_of_changes(self, _: Token) -> tuple[Emission, None]:
         """`CHANGES`."""
         return Emission.CHANGES, None
 
-    def told_every(self, _: Token, every: Quantity) -> tuple[Emission, Quantity]:
+    def emission_of_sets(self, _: Token, every: Quantity) -> tuple[Emission, Quantity]:
         """`EVERY t`."""
         return Emission.EVERY, every
 

@@ -1,4 +1,4 @@
-"""What each rule of MATCH_RECOGNIZE in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+"""What each rule of MATCH_RECOGNIZE in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
 
 Parentheses around a part of a pattern only say how far it goes: they leave no node behind, so `((A))` is the tree of `A`.
 """
@@ -137,10 +137,6 @@ class PatternRules(SharedRules):
     def mode_word(self, word: Token) -> Token:
         """UNRESTRICTED, FIRST or RECENT."""
         return word
-
-    def seed(self, minus: Token | None, number: Token) -> int:
-        """A whole number."""
-        return whole_number(number, "SEED", minus)
 
     def no_skip(self, word: Token) -> Skip:
         """`AFTER MATCH NO SKIP`."""

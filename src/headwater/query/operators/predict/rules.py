@@ -1,4 +1,4 @@
-"""What each rule of PREDICT in `grammar.lark` adds to the tree; the methods carry the names of the rules.
+"""What each rule of PREDICT in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
 
 Options may stand in any order. What says the same thing twice (MAY and MUST) is told here, because the tree has no room for it.
 """
