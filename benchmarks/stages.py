@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headwater.hosts.files import read_pieces
+from headwater.hosts.files import read_file_rows
 from headwater.hosts.spark.packing import blobs_by_zone, unit_of
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import Output, Program, ZoneState, cells_of, clusters_of, save_zone
 from headwater.query.planning.plan import Plan, compile_text
 from headwater_lab.bench.correlate import CASES
@@ -65,7 +65,7 @@ def arrive(plan: Plan, files: list[Path], first: int, stages: Stages) -> list[li
     schema, routing = plan.stream("weather"), plan.routing("weather")
     units: list[list] = [[] for _ in range(ZONES)]
     for number, file in enumerate(files, first):
-        pieces = enumerate(read_pieces(str(file), schema, plan.kept("weather")))
+        pieces = enumerate(read_file_rows(str(file), schema, plan.kept("weather")))
         while True:
             with stages.of("read"):
                 place, piece = next(pieces, (0, None))
@@ -94,7 +94,7 @@ def step(program: Program, state: ZoneState, units: list, stages: Stages) -> Zon
     with stages.of("project"):
         blocks = tuple(program.plan.project(answers) for answers in told.answers)
     with stages.of("answers"):
-        ZoneTold(Output(blocks), None, 0).packed()
+        ZoneReport(Output(blocks), None, 0).packed()
     stages.counts["answers"] += sum(block.count for block in blocks)
     return ZoneState({"weather": queue}, {group.name: told.state})
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.hosts.declared_sets import GivenPoints, points_from_files
-from headwater.hosts.files import find_files, json_lines, read_pieces, rows_to_arrow
-from headwater.hosts.local import Told as LocalTold
-from headwater.hosts.local import follow_local, run_local
+from headwater.hosts.declared_sets import DeclaredSets, sets_from_files
+from headwater.hosts.files import find_files, json_lines, read_file_rows, rows_to_arrow
+from headwater.hosts.local import RunReport as LocalReport
+from headwater.hosts.local import run_local, stream_local
 from headwater.model import Rows, join_rows
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
@@ -35,7 +35,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HostAnswers:
     """What a run told about one case, under the case's own names."""
 
     answers: dict[str, list[Row]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Together:
     def __init__(self, cases: Sequence[Case], folder: Path, start: int = 0) -> None:
         self.cases = cases
         self.paths: dict[str, list[str]] = {}
-        self.points = GivenPoints()
+        self.points = DeclaredSets()
         self.streams: set[str] = set()
         statements: list[Statement] = []
         for number, case in enumerate(cases):
@@ -82,9 +82,9 @@ class Together:
         """The inputs of the plan's streams."""
         return {name: paths for name, paths in self.paths.items() if name in self.streams}
 
-    def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Told]:
+    def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, HostAnswers]:
         """(kind, name, body) of a whole run, by case; and the bad rows among the points."""
-        told = {case.name: Told() for case in self.cases}
+        told = {case.name: HostAnswers() for case in self.cases}
         bad = (("bad", row["stream"], json.dumps(row)) for row in _objects(self.points.bad))
         for kind, name, body in chain(bad, table):
             if kind in ("answer", "late", "bad"):
@@ -94,14 +94,14 @@ class Together:
         return told
 
 
-def run_on_local(case: Case, folder: Path) -> Told:
+def run_on_local(case: Case, folder: Path) -> HostAnswers:
     """One case by itself, under its own names, in the plain loop, as a bounded run."""
     paths = write_inputs(case, folder)
     plan, points = with_points(compile_text(case.text), paths)
-    return _gathered([LocalTold(bad=points.bad), *run_local(plan, paths)])
+    return _gathered([LocalReport(bad=points.bad), *run_local(plan, paths)])
 
 
-def follow_on_local(case: Case, folder: Path) -> Told:
+def follow_on_local(case: Case, folder: Path) -> HostAnswers:
     """One case by itself, in the plain loop, its files followed in the order in which the case gives them."""
     names = [f"{file.stream} {file.input}" for file in case.files]
     inputs = {
@@ -116,10 +116,10 @@ def follow_on_local(case: Case, folder: Path) -> Told:
         for name, file, path in zip(names, case.files, write_files(case.files, folder), strict=True)
         if not file.points
     ]
-    return _gathered([LocalTold(bad=points.bad), *follow_local(plan, arrivals, inputs=inputs)])
+    return _gathered([LocalReport(bad=points.bad), *stream_local(plan, arrivals, inputs=inputs)])
 
 
-def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
+def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, HostAnswers]:
     """All cases in one bounded run of the plain loop: identities hold the names of queries, so these compare with Spark's."""
     together = Together(cases, folder)
     answers = [
@@ -131,7 +131,7 @@ def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told
     return together.shared_out(answers)
 
 
-def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
     """All cases in one batch."""
     from headwater.hosts.spark.file_runs import run_batch
 
@@ -141,21 +141,21 @@ def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[
     return together.shared_out(lines_in(table))
 
 
-def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
-    from headwater.hosts.spark.file_runs import run_follow
-    from headwater.hosts.spark.zone_report import ZoneTold, table_of
+    from headwater.hosts.spark.file_runs import run_streaming
+    from headwater.hosts.spark.zone_report import ZoneReport, table_of
 
     together = Together(cases, folder / "in")
     plan = together.plan()
     lines: list[tuple[str, str, str]] = []
 
-    def each(zones: Sequence[ZoneTold], _: int) -> None:
+    def each(zones: Sequence[ZoneReport], _: int) -> None:
         lines.extend(lines_in(table_of(zones)))
 
     with hold(folder / "checkpoint", plan) as held:
-        query = run_follow(
+        query = run_streaming(
             spark, plan, together.stream_paths, each, checkpoint=held, files_per_batch=1, ends=True
         )
         query.awaitTermination()
@@ -163,7 +163,7 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     return together.shared_out(lines)
 
 
-def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
     """All cases in one run over static DataFrames: what is of use is decided by Catalyst, and not by the readers."""
     import headwater as hw
 
@@ -174,7 +174,7 @@ def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[s
         schema = plan.stream(stream)
         names = [name for name, _ in schema.columns]
         files = [file for path in paths for file in find_files(path)]
-        pieces = [piece.rows for file in files for piece in read_pieces(file, schema, names)]
+        pieces = [piece.rows for file in files for piece in read_file_rows(file, schema, names)]
         frames[stream] = spark.createDataFrame(rows_to_arrow(join_rows([Rows.empty(schema.types), *pieces])))
     for name, rows in together.points.rows.items():
         frames[name] = spark.createDataFrame(rows_to_arrow(rows))
@@ -233,11 +233,11 @@ def _own_names(row: Row, prefix: str) -> Row:
     return {**row, "source": named.removeprefix(prefix)} if isinstance(named, str) else row
 
 
-def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, GivenPoints]:
+def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, DeclaredSets]:
     """A plan with the points that its queries ask about."""
     if not plan.points and not plan.fences:
-        return plan, GivenPoints()
-    given = points_from_files(plan, paths)
+        return plan, DeclaredSets()
+    given = sets_from_files(plan, paths)
     return plan.with_points(given.rows), given
 
 
@@ -273,8 +273,8 @@ def input_folder(file: InputFile, folder: Path) -> Path:
     return folder / f"{file.stream}-{file.input or 'only'}"
 
 
-def _gathered(run: Iterable[LocalTold]) -> Told:
-    told = Told()
+def _gathered(run: Iterable[LocalReport]) -> HostAnswers:
+    told = HostAnswers()
     for part in run:
         for rows in part.answers:
             for answer in _objects(rows):

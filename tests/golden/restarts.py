@@ -13,8 +13,8 @@ from typing import Any, Final
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.file_runs import run_follow
-from headwater.hosts.spark.zone_report import ZoneTold, table_of
+from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import (
     Arrivals,
@@ -30,7 +30,7 @@ from headwater.hosts.zone import (
 from headwater.model import Rows, join_rows
 from headwater.query.planning.plan import Plan
 from tests.golden.case import Case
-from tests.golden.hosts import Together, Told, lines_in
+from tests.golden.hosts import HostAnswers, Together, lines_in
 
 Line = tuple[str, str, str]
 
@@ -39,7 +39,7 @@ BOUNDED: Final = (
 )
 
 
-def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
+def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, HostAnswers]:
     """Cases in the plain loop; between two starts their state is bytes, as in a checkpoint."""
     lines: list[Line] = []
     read: list[str] = []
@@ -52,10 +52,10 @@ def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Told]:
             units, bad = _arrival(plan, stream, source, len(read), path)
             read.append(path)
             state, output = program.step(state, Arrivals({stream: units}))
-            lines += lines_in(table_of([ZoneTold(output, bad, 0)]))
+            lines += lines_in(table_of([ZoneReport(output, bad, 0)]))
         saved = save_zone(program, state)
     _, output = program.step(state, Arrivals({}, end=True))
-    return together.shared_out([*lines, *lines_in(table_of([ZoneTold(output, None, 0)]))])
+    return together.shared_out([*lines, *lines_in(table_of([ZoneReport(output, None, 0)]))])
 
 
 def saved_in_the_middle(cases: Sequence[Case], folder: Path) -> tuple[Program, SavedZone]:
@@ -69,11 +69,11 @@ def saved_in_the_middle(cases: Sequence[Case], folder: Path) -> tuple[Program, S
     return program, save_zone(program, state)
 
 
-def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Told]:
+def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
     """Cases as a streaming query that is started again and again on one checkpoint, as `headwater run --follow` would be."""
     lines: list[Line] = []
 
-    def each(zones: Sequence[ZoneTold], _: int) -> None:
+    def each(zones: Sequence[ZoneReport], _: int) -> None:
         lines.extend(lines_in(table_of(zones)))
 
     many = _most_starts(cases)
@@ -81,7 +81,7 @@ def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[st
         plan = together.plan()
         how = {"ends": True} if number == many else {"once": True}
         with hold(folder / "checkpoint", plan) as held:
-            query = run_follow(
+            query = run_streaming(
                 spark, plan, together.stream_paths, each, checkpoint=held, files_per_batch=1, **how
             )
             query.awaitTermination()

@@ -50,27 +50,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def batch(folder: Path, spark) -> dict[str, hosts.Told]:
+def batch(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
     return hosts.run_on_spark_batch(steady(ANSWERED), folder / "batch", spark)
 
 
 @pytest.fixture(scope="module")
-def streaming(folder: Path, spark) -> dict[str, hosts.Told]:
+def streaming(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
     return hosts.run_on_spark_streaming(steady(ANSWERED), folder / "streaming", spark)
 
 
 @pytest.fixture(scope="module")
-def restarted(folder: Path, spark) -> dict[str, hosts.Told]:
+def restarted(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
     return restarts.restart_on_spark(RESTARTED, folder / "restarted", spark)
 
 
 @pytest.fixture(scope="module")
-def frames(folder: Path, spark) -> dict[str, hosts.Told]:
+def frames(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
     return hosts.run_on_dataframes(steady(CONDITIONS), folder / "frames", spark)
 
 
 @pytest.fixture(scope="module")
-def together(folder: Path) -> dict[str, hosts.Told]:
+def together(folder: Path) -> dict[str, hosts.HostAnswers]:
     return hosts.run_together_on_local(steady(ANSWERED), folder / "together")
 
 
@@ -90,27 +90,31 @@ def test_answers_of_the_plain_loop_that_is_restarted(case: Case, tmp_path: Path)
 
 
 @each_bounded(ANSWERED)
-def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, hosts.Told]) -> None:
+def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, hosts.HostAnswers]) -> None:
     compare(case, batch[case.name], case.bounded)
 
 
 @each_of(steady(ANSWERED))
-def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, hosts.Told]) -> None:
+def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, hosts.HostAnswers]) -> None:
     compare(case, streaming[case.name], case.followed)
 
 
 @each_of(RESTARTED)
-def test_answers_of_a_stream_on_spark_that_is_restarted(case: Case, restarted: dict[str, hosts.Told]) -> None:
+def test_answers_of_a_stream_on_spark_that_is_restarted(
+    case: Case, restarted: dict[str, hosts.HostAnswers]
+) -> None:
     compare(case, restarted[case.name], case.followed)
 
 
 @each_bounded(CONDITIONS)
-def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.Told]) -> None:
+def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.HostAnswers]) -> None:
     compare(case, frames[case.name], case.bounded)
 
 
 def test_identities_are_the_same_on_every_host(
-    together: dict[str, hosts.Told], batch: dict[str, hosts.Told], streaming: dict[str, hosts.Told]
+    together: dict[str, hosts.HostAnswers],
+    batch: dict[str, hosts.HostAnswers],
+    streaming: dict[str, hosts.HostAnswers],
 ) -> None:
     for case in steady(ANSWERED):
         assert identities(batch[case.name]) == identities(together[case.name]), case.name
@@ -119,7 +123,7 @@ def test_identities_are_the_same_on_every_host(
 
 
 def test_identities_are_the_same_on_every_host_that_is_restarted(
-    restarted: dict[str, hosts.Told], tmp_path: Path
+    restarted: dict[str, hosts.HostAnswers], tmp_path: Path
 ) -> None:
     local = restarts.restart_on_local(RESTARTED, tmp_path)
     for case in RESTARTED:
@@ -161,12 +165,12 @@ def test_every_code_of_a_query_has_a_golden_file() -> None:
     assert codes == refused | (codes & by_commands)  # unbounded-pattern: only a run that follows refuses it
 
 
-def identities(told: hosts.Told) -> list[str]:
+def identities(told: hosts.HostAnswers) -> list[str]:
     """The identities of all answers."""
     return sorted(row["match_id"] for rows in told.answers.values() for row in rows)
 
 
-def compare(case: Case, told: hosts.Told, expected: Expected) -> None:
+def compare(case: Case, told: hosts.HostAnswers, expected: Expected) -> None:
     """Answers, late rows and bad rows are exactly those that the file promises."""
     for query in sorted(set(told.answers) | set(expected.answers)):
         table = expected.answers.get(query)
@@ -192,7 +196,7 @@ def told_in_rows(case: Case, query: str) -> bool:
     return False
 
 
-def compare_bad(case: Case, told: hosts.Told) -> None:
+def compare_bad(case: Case, told: hosts.HostAnswers) -> None:
     """Bad rows: place exactly, reason in part."""
     bad = sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in told.bad)
     wanted = sorted((file, int(line), reason) for _, file, line, reason in case.bad)

@@ -17,8 +17,8 @@ from headwater.apps.overlay.approaches import APPROACHES, PROBABLE
 from headwater.apps.overlay.random_scenes import Reply, Scene, draw_scene
 from headwater.apps.overlay.replay import dropped_in, judged
 from headwater.model import encode
-from headwater.protocols.broker import Asked, Broker, Filtering, canonical
-from headwater.protocols.broker.filtering import Shelf
+from headwater.protocols.broker import Broker, Filtering, Request, canonical
+from headwater.protocols.broker.filtering import Requests
 from headwater.protocols.cover import Exact
 from tests.laws.broker_worlds import expected, played
 from tests.unit.protocols.broker.bus import Bus
@@ -31,7 +31,7 @@ ONCE_PER_LINK = ("multi-join", *PROBABLE, "exact")
 def check(scene: Scene, bus: Bus) -> None:
     """What users got is what the definition says; nobody blames anybody."""
     dropped = dropped_in(scene, bus.nodes)
-    assert set(dropped) <= {tell.subscription for tell in bus.told}
+    assert set(dropped) <= {tell.subscription for tell in bus.tells}
     assert len(bus.delivered) == len(set(bus.delivered)) and not bus.reported
     kept = [one for one in scene.standing.values() if one.name not in dropped]
     came = {reply for reply in bus.delivered if reply[0] not in scene.ended}
@@ -127,12 +127,12 @@ def test_when_all_subscriptions_are_taken_back_nothing_of_them_stays(seed: int) 
     for node in bus.nodes.values():
         assert node.save()["placement"] == []
         for side in node.sides.values():
-            assert not any(map(len, (side.asked, side.covered, side.sent, side.held, side.reasons)))
+            assert not any(map(len, (side.requested, side.covered, side.sent, side.held, side.reasons)))
 
 
-def _own(node: Broker) -> list[Asked]:
+def _own(node: Broker) -> list[Request]:
     side = node.sides[node.name]
-    return [*side.asked, *side.covered]
+    return [*side.requested, *side.covered]
 
 
 @settings(max_examples=60)
@@ -146,14 +146,16 @@ def test_what_a_node_asks_is_what_its_neighbour_was_asked(seed: int) -> None:
             assert side.reasons.keys() == {one.name for one in [*side.sent, *side.held]}
             if other != name:
                 there = bus.nodes[other].sides[name]
-                assert {one.name for one in side.sent} == {one.name for one in [*there.asked, *there.covered]}
+                assert {one.name for one in side.sent} == {
+                    one.name for one in [*there.requested, *there.covered]
+                }
             assert not (scene.approach in ("centralized", "naive") and (len(side.covered) or len(side.held)))
             if watched is not None and watched.wrong == 0:
-                assert all(_covers(side.asked, one) for one in side.covered)
+                assert all(_covers(side.requested, one) for one in side.covered)
                 assert all(_covers(side.sent, one) for one in side.held)
 
 
-def _covers(shelf: Shelf, asked: Asked) -> bool:
+def _covers(shelf: Requests, asked: Request) -> bool:
     return Filtering("sender", Exact(budget=1_000_000)).covers(shelf, asked)
 
 
@@ -164,7 +166,7 @@ def test_saving_and_restoring_after_every_step_changes_nothing(seed: int) -> Non
     plain, _ = played(scene, order=seed)
     restarted, _ = played(scene, order=seed, restarting=True)
     assert plain.crossed == restarted.crossed and plain.delivered == restarted.delivered
-    assert [tell.subscription for tell in plain.told] == [tell.subscription for tell in restarted.told]
+    assert [tell.subscription for tell in plain.tells] == [tell.subscription for tell in restarted.tells]
     for name, node in plain.nodes.items():
         assert encode(node.save()) == encode(restarted.nodes[name].save())
 

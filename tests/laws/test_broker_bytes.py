@@ -31,7 +31,7 @@ from headwater.model import (
     decode,
     encode,
 )
-from headwater.protocols.broker import Asked, Broker, advertise, retract, subscribe, unsubscribe
+from headwater.protocols.broker import Broker, Request, advertise, retract, subscribe, unsubscribe
 from tests.laws.broker_worlds import played
 from tests.unit.model.making import sealed
 from tests.unit.protocols.broker.bus import reading, saved
@@ -89,13 +89,13 @@ def good_messages() -> list[Message]:
         for shape in shapes
         for geographic in (False, True)
     ]
-    asked = [subscribe(Asked.of(operator)) for operator in operators]
+    asked = [subscribe(Request.of(operator)) for operator in operators]
     readings = reading(source, (0, 1.0, 3), (SECOND, 2.0, 4))
     of_sets = decode(readings.body) | {"sets": ["s0", "s1"], "of": np.array([0, 1], np.int32)}
     return [
         advertise([source, other]),
         retract([("k0", "a"), ("k9", "b")]),
-        unsubscribe(Asked.of(operators[0]).name),
+        unsubscribe(Request.of(operators[0]).name),
         readings,
         Message("events", encode(of_sets)),
         *asked,
@@ -176,10 +176,10 @@ def lives_on(broker: Broker, now: int) -> None:
             assert not any(isinstance(effect, Report) for effect in effects)
     broker.wake(now + SECOND)
     for name, known in broker.sides.items():
-        for asked in [*known.asked, *known.covered]:
+        for asked in [*known.requested, *known.covered]:
             broker.receive(unsubscribe(asked.name), name, now)
     assert not any(
-        len(shelf) for side in broker.sides.values() for shelf in (side.asked, side.sent, side.held)
+        len(shelf) for side in broker.sides.values() for shelf in (side.requested, side.sent, side.held)
     )
     decode(encode(broker.save()))
 
@@ -279,7 +279,7 @@ WRONG_REGIONS: list[Any] = [
 def test_a_region_without_a_shape_is_no_message(region: Any) -> None:
     broker, neighbour, now = someone("exact")
     before = encode(saved(broker))
-    tree = decode(subscribe(Asked.of(Operator("s", (Filter("a"),), SECOND, geographic=True))).body)
+    tree = decode(subscribe(Request.of(Operator("s", (Filter("a"),), SECOND, geographic=True))).body)
     tree["filters"][0][3] = region
     (report,) = broker.receive(Message("subscribe", encode(tree)), neighbour, now)
     assert isinstance(report, Report) and report.error.code == "bad-message"

@@ -17,7 +17,7 @@ from headwater.apps.overlay.approaches import DELTA
 from headwater.apps.overlay.random_scenes import Scene, Step, draw_scene
 from headwater.apps.overlay.replay import dropped_in
 from headwater.model import SECOND, Filter, Link, Network, Operator, Readings, Source
-from headwater.protocols.broker import Asked, Events, advertise, events, subscribe
+from headwater.protocols.broker import Events, Request, advertise, events, subscribe
 from headwater.protocols.cover import probable
 from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
@@ -40,7 +40,7 @@ def crowded(seed: int) -> Scene:
     for number in range(luck.randint(15, 30)):
         one = Standing(f"s{number}", "n2", _ranges(luck, f"s{number}"))
         scene.standing[one.name] = one
-        scene.steps.append(Step(SECOND, "n2", subscribe(Asked.of(one.operator)), f"subscribe {one.name}"))
+        scene.steps.append(Step(SECOND, "n2", subscribe(Request.of(one.operator)), f"subscribe {one.name}"))
     _publish(scene, luck)
     return scene
 

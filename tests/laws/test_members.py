@@ -102,7 +102,7 @@ def _some_filter(random: Random, attributes: Sequence[str], *, geographic: bool)
         region=random.choice([None] * 15 + (GLOBE_REGIONS if geographic else PLANE_REGIONS)),
         keys=random.choice([*[None] * 12, KEYS[:1], KEYS[1:3], KEYS[:3], ("nobody",)]),
         needed=random.random() < 0.75,
-        wanted=random.random() < 0.75,
+        returned=random.random() < 0.75,
         group=random.choice([UNGROUPED, UNGROUPED, 0, 7]),
     )
 
@@ -120,7 +120,7 @@ def long_world(seed: int) -> World:
 
     def some_filter() -> Filter:
         low, high = random.choice([(0.0, 2.0), (0.0, 1.0), (1.0, 2.0), (1.0, 1.0)])
-        flags = {"needed": random.random() < 0.8, "wanted": random.random() < 0.8}
+        flags = {"needed": random.random() < 0.8, "returned": random.random() < 0.8}
         return Filter(random.choice(attributes), low, high, group=random.choice([UNGROUPED, 0]), **flags)
 
     def some_operator() -> Operator:

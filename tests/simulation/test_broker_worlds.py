@@ -34,7 +34,7 @@ from headwater.drivers.simulator import (
     settles,
 )
 from headwater.model import SECOND, Filter, Link, Network, NodeId, Operator, Source
-from headwater.protocols.broker import Asked, Broker, advertise, canonical, retract, subscribe, unsubscribe
+from headwater.protocols.broker import Broker, Request, advertise, canonical, retract, subscribe, unsubscribe
 from headwater.protocols.delivery import Reliable
 from tests.laws.broker_worlds import expected
 from tests.simulation.worlds import quiet_now
@@ -111,16 +111,16 @@ def small_world(approach: str, faults: Faults = NO_FAULTS, trace: Trace | None =
     world.at(0, "n2", advertise([A]))
     world.at(0, "n3", advertise([B, D]))
     steps = [
-        (0, "n0", subscribe(Asked.of(wide))),
-        (10, "n0", subscribe(Asked.of(narrow))),
+        (0, "n0", subscribe(Request.of(wide))),
+        (10, "n0", subscribe(Request.of(narrow))),
         (40, "n2", reading(A, (40 * MS, 5.0, 0))),
         (50, "n3", reading(B, (50 * MS, 6.0, 0), (51 * MS, 9.5, 1))),
         (55, "n3", reading(D, (55 * MS, 20.0, 0))),
-        (60, "n0", unsubscribe(Asked.of(canonical(wide)).name)),
+        (60, "n0", unsubscribe(Request.of(canonical(wide)).name)),
         (65, "n0", advertise([C])),
         (80, "n0", reading(C, (80 * MS, 3.0, 0))),
         (90, "n3", retract([("kd", "b")])),
-        (100, "n3", subscribe(Asked.of(last))),
+        (100, "n3", subscribe(Request.of(last))),
         (110, "n2", reading(A, (110 * MS, 7.0, 1), (111 * MS, 1.5, 2))),
         (115, "n3", advertise([D])),
     ]
@@ -224,7 +224,7 @@ def test_a_frame_in_the_name_of_another_neighbour_changes_nothing() -> None:
     world = small_world("exact")
     world.run(until=BEGIN + 5 * MS)
     frames = cast(Reliable, world.nodes["n0"]).receive(
-        subscribe(Asked.of(operator("x", -5.0, 20.0))), "n0", world.now
+        subscribe(Request.of(operator("x", -5.0, 20.0))), "n0", world.now
     )
     forged = frames[0].message  # type: ignore[union-attr]
     victim = cast(Reliable, world.nodes["n1"])

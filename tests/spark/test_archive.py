@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.spark.class_archive import GIVEN_UP_AFTER_S, Archive, archive_for
+from headwater.hosts.spark.class_archive import ABANDONED_AFTER_S, Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
 from headwater.hosts.spark.java_process import class_path
 
@@ -75,7 +75,7 @@ def test_only_one_process_makes_an_archive_unless_it_gave_up(tmp_path: Path) -> 
     assert archive.make(listed) is None
     taken = archive.path.with_suffix(".classes")
     assert taken.read_text() == "a/B\nc/D\n"
-    longer_ago = time.time() - GIVEN_UP_AFTER_S - 1
+    longer_ago = time.time() - ABANDONED_AFTER_S - 1
     os.utime(taken, (longer_ago, longer_ago))
     second = archive.make(listed)
     assert second is not None

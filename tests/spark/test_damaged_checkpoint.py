@@ -34,14 +34,14 @@ EXPECTED = sorted(f"k{n}" for n in range(KEYS))
 @pytest.fixture(scope="module")
 def world(spark, tmp_path_factory) -> Path:
     """A folder with a checkpoint in `state` that has one batch behind it, and rows for the next."""
-    from headwater.hosts.spark.file_runs import run_follow
+    from headwater.hosts.spark.file_runs import run_streaming
 
     folder = tmp_path_factory.mktemp("damaged")
     first_rows(folder / "in")
     plan = compile_text(TEXT, zones=4)
     with hold(folder / "state", plan) as held:
         inputs = {"s": [str(folder / "in")]}
-        run_follow(
+        run_streaming(
             spark, plan, inputs, lambda zones, batch: None, checkpoint=held, once=True
         ).awaitTermination()
     second_rows(folder / "in")

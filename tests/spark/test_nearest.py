@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 import headwater as hw
-from headwater.hosts.declared_sets import points_from_files, points_from_tables
+from headwater.hosts.declared_sets import sets_from_files, sets_from_tables
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import run_local
 from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
-from headwater.hosts.spark.declared_sets import frame_points
-from headwater.hosts.spark.file_runs import run_batch, run_follow
-from headwater.hosts.spark.zone_report import ZoneTold, table_of
+from headwater.hosts.spark.declared_sets import sets_from_frames
+from headwater.hosts.spark.file_runs import run_batch, run_streaming
+from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import DataError, HostError, LimitReached
 from headwater.query.planning.plan import Plan, compile_text
 from tests.spark.valley import write_jsonl
@@ -55,7 +55,7 @@ def profiles(count: int, seed: int = 5) -> dict[str, tuple[float, float]]:
 
 def with_points(text: str, points: Mapping[str, tuple[float, float]], **how: Any) -> Plan:
     plan = compile_text(text, zones=how.pop("zones", ZONES))
-    return plan.with_points(points_from_tables(plan, {"profiles": pa.table(frame(points))}).rows, **how)
+    return plan.with_points(sets_from_tables(plan, {"profiles": pa.table(frame(points))}).rows, **how)
 
 
 def frame(points: Mapping[str, tuple[float, float]]) -> dict[str, list[Any]]:
@@ -69,11 +69,11 @@ def frame(points: Mapping[str, tuple[float, float]]) -> dict[str, list[Any]]:
 def followed(spark, plan: Plan, folder: Path, checkpoint: Path, **how: Any) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
 
-    def each(zones: Sequence[ZoneTold], _: int) -> None:
+    def each(zones: Sequence[ZoneReport], _: int) -> None:
         told.extend(answers_of(table_of(zones)))
 
     with hold(checkpoint, plan) as held:
-        query = run_follow(
+        query = run_streaming(
             spark, plan, {"panels": [str(folder)]}, each, checkpoint=held, files_per_batch=1, **how
         )
         query.awaitTermination()
@@ -226,14 +226,14 @@ class TestDataFrames:
             ([1, 2], "cannot be read"),
         ):
             with pytest.raises(DataError, match=words) as refused:
-                frame_points(plan, {"profiles": given})
+                sets_from_frames(plan, {"profiles": given})
             assert refused.value.code == "points-table"
 
     def test_no_more_points_are_collected_than_there_is_room_for(self, spark) -> None:
         plan = compile_text(STREAM + ENTERS)
         many = spark.range(10_000_000).selectExpr("string(id) id", "rand() solar", "rand() volts")
         with pytest.raises(LimitReached, match="standing queries"):
-            frame_points(plan, {"profiles": many}, memory=1_000_000)
+            sets_from_frames(plan, {"profiles": many}, memory=1_000_000)
 
     def test_a_loss_is_measured(self, spark, tmp_path) -> None:
         write_jsonl(tmp_path / "0.jsonl", panels(200, 3))
@@ -252,8 +252,8 @@ class TestDataFrames:
         (tmp_path / "p.jsonl").write_text(
             "".join(f"{json.dumps(row)}\n" for row in pd.DataFrame(frame(points)).to_dict("records"))
         )
-        of_files = points_from_files(plan, {"profiles": [str(tmp_path / "p.jsonl")]}).rows["profiles"]
-        of_frame = frame_points(plan, {"profiles": pd.DataFrame(frame(points))}).rows["profiles"]
+        of_files = sets_from_files(plan, {"profiles": [str(tmp_path / "p.jsonl")]}).rows["profiles"]
+        of_frame = sets_from_frames(plan, {"profiles": pd.DataFrame(frame(points))}).rows["profiles"]
         assert {n: c.tolist() for n, c in of_files.columns.items()} == {
             n: c.tolist() for n, c in of_frame.columns.items()
         }

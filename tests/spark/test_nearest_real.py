@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from headwater.hosts.declared_sets import points_from_files
+from headwater.hosts.declared_sets import sets_from_files
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
@@ -190,7 +190,7 @@ def alike(week: Rows, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[An
     lines = [f"{name},{at[0]},{at[1]}" for name, at in PROFILES.items()]
     (folder / "profiles.csv").write_text("\n".join(["name,temperature,humidity", *lines]))
     plan = compile_text(HYDROMET_TEXT + ALIKE)
-    given = points_from_files(plan, {"profiles": [str(folder / "profiles.csv")]})
+    given = sets_from_files(plan, {"profiles": [str(folder / "profiles.csv")]})
     counts: dict[str, int] = {}
     inputs = {"weather": [str(folder / "week.parquet")]}
     found = answers(plan.with_points(given.rows, audit=1.0), inputs, counts)

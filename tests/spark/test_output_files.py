@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from headwater.hosts.spark import output_files
-from headwater.hosts.spark.output_files import OutputFiles, Upkeep
+from headwater.hosts.spark.output_files import OutputFiles, Retention
 from headwater.model import HostError
 
 FIRST = 1000 * int(os.environ.get("HEADWATER_SOAK_SEED", "0"))
@@ -92,7 +92,7 @@ def test_no_line_is_lost_or_doubled_whenever_it_is_killed(tmp_path, at_every_mom
     at_every_moment.append(watch)
     while batch < BATCHES:
         try:
-            files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=3))
+            files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=3))
             while batch < BATCHES:
                 files.replace(batch, lines_of(seed, batch))
                 files.tidy(batch)
@@ -101,7 +101,7 @@ def test_no_line_is_lost_or_doubled_whenever_it_is_killed(tmp_path, at_every_mom
             kills += 1
             moments, alive = 0, choose.randint(1, 60)
     at_every_moment.clear()
-    OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=3))
+    OutputFiles.found(tmp_path, "answers", Retention(merge_at=3))
     assert kills > 1
     lines = Counter(line for path in names(tmp_path) for line in path.read_bytes().splitlines())
     assert lines == expected(seed, BATCHES), "also for a reader who knows no rule, once the folder is opened"
@@ -109,7 +109,7 @@ def test_no_line_is_lost_or_doubled_whenever_it_is_killed(tmp_path, at_every_mom
 
 def test_the_number_of_small_files_has_a_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(output_files, "SMALL_BYTES", 1000)
-    files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=10))
+    files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=10))
     for batch in range(120):
         files.replace(batch, b"%020d\n" % batch)
         files.tidy(batch)
@@ -122,7 +122,7 @@ def test_the_number_of_small_files_has_a_bound(tmp_path, monkeypatch):
 
 
 def test_files_that_a_reader_takes_away_are_not_missed(tmp_path):
-    files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=2))
+    files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=2))
     files.replace(0, b"0\n")
     (tmp_path / "answers-00000000.jsonl").unlink()
     for batch in (1, 2, 3):
@@ -138,7 +138,7 @@ def test_files_that_a_reader_takes_away_are_not_missed(tmp_path):
 def test_zero_merges_never_and_other_outputs_are_left_alone(tmp_path):
     (tmp_path / "late-00000001.jsonl").write_text("late\n")
     for _ in range(2):
-        files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=0))
+        files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=0))
         for batch in range(5):
             files.replace(batch, b"x\n")
             files.tidy(batch)
@@ -146,7 +146,7 @@ def test_zero_merges_never_and_other_outputs_are_left_alone(tmp_path):
 
 
 def test_an_older_checkpoint_does_not_write_beside_merged_lines(tmp_path):
-    files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=2))
+    files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=2))
     for batch in range(4):
         files.replace(batch, b"x\n")
         files.tidy(batch)
@@ -159,7 +159,7 @@ def test_an_older_checkpoint_does_not_write_beside_merged_lines(tmp_path):
 
 
 def test_by_size_the_oldest_files_go_and_never_the_newest(tmp_path):
-    files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=0, keep_bytes=25))
+    files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=0, keep_bytes=25))
     for batch in range(5):
         files.replace(batch, b"123456789\n")
         files.tidy(batch)
@@ -170,10 +170,10 @@ def test_by_size_the_oldest_files_go_and_never_the_newest(tmp_path):
 
 
 def test_by_age_files_go_that_are_older_than_the_newest_by_so_much(tmp_path):
-    files = OutputFiles.found(tmp_path, "answers", Upkeep(merge_at=0, keep_us=60_000_000))
+    files = OutputFiles.found(tmp_path, "answers", Retention(merge_at=0, keep_us=60_000_000))
     for batch, second in enumerate((0, 30, 61, 90)):
         files.replace(batch, b"x\n")
         os.utime(tmp_path / f"answers-{batch:08d}.jsonl", (1000 + second, 1000 + second))
-    files = OutputFiles.found(tmp_path, "answers", files.upkeep)
+    files = OutputFiles.found(tmp_path, "answers", files.retention)
     files.tidy(3)
     assert sorted(batches for batches, _ in names(tmp_path).values()) == [1, 2, 3]

@@ -22,7 +22,7 @@ import pytest
 import headwater as hw
 from headwater.apps.cli import main
 from headwater.hosts.files import json_lines
-from headwater.hosts.local import follow_local, run_local
+from headwater.hosts.local import run_local, stream_local
 from headwater.hosts.spark import session
 from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
 from headwater.hosts.zone.store import SavedZone
@@ -101,7 +101,7 @@ class TestAgreement:
         """Without an end of the input: the quiet time behind it brings everything."""
         files = {name: sorted(Path(folder).iterdir()) for name, (folder,) in inputs.items()}
         arrivals = [(name, str(files[name][n])) for n in range(PARTS + 1) for name in files]
-        told = list(follow_local(compile_text(EVERYTHING), arrivals, end=False))
+        told = list(stream_local(compile_text(EVERYTHING), arrivals, end=False))
         assert not any(part.late for part in told)
         assert lines(rows for part in told for rows in part.answers) == expected
 

@@ -11,8 +11,8 @@ import pytest
 
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.checkpoint_notes import FORMAT
-from headwater.hosts.spark.file_runs import run_batch, run_follow
-from headwater.hosts.spark.zone_report import ZoneTold, table_of
+from headwater.hosts.spark.file_runs import run_batch, run_streaming
+from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text
 from tests.spark.valley import COLD_AGAIN, FROST, MUGGY, STREAM, readings, write_files, write_jsonl
@@ -27,7 +27,7 @@ def followed(
     """(kind, name, body) of everything a followed run tells, counts left out."""
     told: list[tuple] = []
 
-    def each(zones: Sequence[ZoneTold], _: int) -> None:
+    def each(zones: Sequence[ZoneReport], _: int) -> None:
         table = table_of(zones)
         told.extend(
             zip(*(table[name].to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True)
@@ -35,7 +35,7 @@ def followed(
 
     plan = compile_text(text, zones=zones)
     with hold(checkpoint, plan) as held:
-        query = run_follow(spark, plan, inputs, each, checkpoint=held, **{"files_per_batch": 1, **how})
+        query = run_streaming(spark, plan, inputs, each, checkpoint=held, **{"files_per_batch": 1, **how})
         query.awaitTermination()
         assert query.exception() is None
     return sorted(row for row in told if row[0] != "count")
@@ -262,7 +262,7 @@ def test_an_input_that_falls_silent_is_left_behind_by_the_clock_alone(spark, tmp
     heard: list[tuple[int, str]] = []
     enough = Event()
 
-    def each(zones: Sequence[ZoneTold], batch: int) -> None:
+    def each(zones: Sequence[ZoneReport], batch: int) -> None:
         bodies = [json.loads(body) for body in table_of(zones)["body"].to_pylist() if body]
         heard.extend((batch, f"{body['station']} {body['at'][14:19]}") for body in bodies)
         if any(said == "north 01:20" for _, said in heard):
@@ -271,7 +271,7 @@ def test_an_input_that_falls_silent_is_left_behind_by_the_clock_alone(spark, tmp
     plan = compile_text(text, zones=2)
     with hold(tmp_path / "checkpoint", plan) as held:
         inputs = {"weather": [str(tmp_path / "north"), str(tmp_path / "south")]}
-        query = run_follow(spark, plan, inputs, each, checkpoint=held)
+        query = run_streaming(spark, plan, inputs, each, checkpoint=held)
         try:
             assert enough.wait(60), f"only {heard}"
         finally:

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.datasource import ReadMaxFiles
 from headwater.hosts.spark import streamed_files, streaming_source
 from headwater.hosts.spark.files_source import options_for
 from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_inputs
-from headwater.hosts.spark.streaming_source import FollowReader
+from headwater.hosts.spark.streaming_source import StreamingReader
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text
 from tests.unit.hosts.spark.streamed_folder import HEADER, row, rows_of
@@ -26,24 +26,24 @@ PLAN = compile_text(
 Offset = dict[str, Any]
 
 
-def reader(tmp_path: Path, *paths: Path, once: bool = True, **how: Any) -> FollowReader:
+def reader(tmp_path: Path, *paths: Path, once: bool = True, **how: Any) -> StreamingReader:
     """A reader as a start makes one."""
     notes = tmp_path / "files"
     inputs = recognise_inputs(name_inputs({"weather": [str(path) for path in paths]}), notes)
     absent = absent_inputs(inputs, notes)
-    made = FollowReader(options_for(PLAN, inputs, absent=absent, cores=2, seats=[0], log=notes, **how))
+    made = StreamingReader(options_for(PLAN, inputs, absent=absent, cores=2, seats=[0], log=notes, **how))
     if once:
         made.prepareForTriggerAvailableNow()
     return made
 
 
-def batch(made: FollowReader, start: Offset) -> tuple[Offset, list[str]]:
+def batch(made: StreamingReader, start: Offset) -> tuple[Offset, list[str]]:
     """The next offset, and the stations of the rows up to it."""
     end = json.loads(json.dumps(made.latestOffset(start, ReadMaxFiles(64))))
     return end, stations(made, start, end)
 
 
-def stations(made: FollowReader, start: Offset, end: Offset) -> list[str]:
+def stations(made: StreamingReader, start: Offset, end: Offset) -> list[str]:
     files = [file for task in made.partitions(start, end) for file in task.files]
     return sorted(station for file in files for station in rows_of(file.root, [file.entry])[0])
 
@@ -84,7 +84,7 @@ def test_missing_notes_are_refused_before_anything_is_noted(tmp_path, lost) -> N
     a, b = filled(tmp_path / "a", 1, 2), filled(tmp_path / "b", 3)
     made = reader(tmp_path, a, b)
     offset, _ = batch(made, made.initialOffset())
-    log = made.followed[f"weather={a.resolve()}"].log.file
+    log = made.streamed[f"weather={a.resolve()}"].log.file
     if lost == "folder":
         shutil.rmtree(tmp_path / "files")
     elif lost == "line":
@@ -136,7 +136,7 @@ def test_a_log_stays_small_while_files_come_and_go_and_grow(tmp_path, monkeypatc
             file.write(HEADER * (number == 0) + row(number + 1))
         start, (offset, new) = offset, batch(made, offset)
         read += new
-        lines.append(made.followed[f"weather={a.resolve()}"].log.lines)
+        lines.append(made.streamed[f"weather={a.resolve()}"].log.lines)
         if number % 26 == 0:  # a batch may be run again at the next start
             assert stations(reader(tmp_path, a), start, offset) == new
         (a / f"{number}.csv").unlink()

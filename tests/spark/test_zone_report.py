@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table, table_of, unpacked
+from headwater.hosts.spark.zone_report import REPORT, ZoneReport, as_table, table_of, unpacked
 from headwater.hosts.zone import Output
 from headwater.model import Column, ColumnType, Rows, strings
 
@@ -17,7 +17,9 @@ ANSWERS = Rows.of(
     }
 )
 LATE = Rows.of({"heat": Column.of(ColumnType.DOUBLE, [7.0])})
-TELLING = ZoneTold(Output((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12)
+TELLING = ZoneReport(
+    Output((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12
+)
 
 
 def test_what_is_packed_comes_back() -> None:
@@ -43,7 +45,7 @@ def test_the_table_has_a_row_for_everything_told() -> None:
 
 
 def test_workers_make_the_same_table() -> None:
-    packed = pa.record_batch({TOLD.split()[0]: [TELLING.packed(), TELLING.packed()]})
+    packed = pa.record_batch({REPORT.split()[0]: [TELLING.packed(), TELLING.packed()]})
     bodies = pa.Table.from_batches(as_table(iter([packed])))["body"]
     assert bodies.to_pylist() == table_of([TELLING, TELLING])["body"].to_pylist()
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from headwater.hosts.files import BAD_TYPES, Piece
+from headwater.hosts.files import BAD_TYPES, FileRows
 from headwater.hosts.files.fences_reader import FencesReader
 from headwater.hosts.files.points_reader import PointsReader
 from headwater.hosts.process_memory import available_bytes
@@ -31,7 +31,7 @@ MEMORY_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class GivenPoints:
+class DeclaredSets:
     """The points, or fences, of every declared set that is asked about, and the rows that are none; `fences` are the sets of fences."""
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
@@ -39,41 +39,43 @@ class GivenPoints:
     fences: frozenset[str] = frozenset()
 
 
-def points_from_files(
+def sets_from_files(
     plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
-) -> GivenPoints:
+) -> DeclaredSets:
     """The points and fences of files by the name of their set; `memory` is what there is, if that is not to be asked."""
-    return _read(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
+    return _read_sets(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
 
 
-def points_from_tables(
+def sets_from_tables(
     plan: Plan, tables: Mapping[str, pa.Table], *, memory: int | None = None
-) -> GivenPoints:
+) -> DeclaredSets:
     """The points and fences of tables in memory, in the same way."""
-    return _read(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
+    return _read_sets(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
 
 
-def asked_points(plan: Plan) -> tuple[PointsSchema, ...]:
+def used_points(plan: Plan) -> tuple[PointsSchema, ...]:
     """The declared sets that some query asks about."""
-    return tuple(schema for schema in plan.points if _asking(plan, schema))
+    return tuple(schema for schema in plan.points if _queries_reading(plan, schema))
 
 
-def asked_fences(plan: Plan) -> tuple[FencesSchema, ...]:
+def used_fences(plan: Plan) -> tuple[FencesSchema, ...]:
     """The declared sets of fences that some query asks about."""
-    return tuple(schema for schema in plan.fences if _asking(plan, schema))
+    return tuple(schema for schema in plan.fences if _queries_reading(plan, schema))
 
 
-def asked_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, ...]:
+def used_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, ...]:
     """The columns of a set that some query looks at, as declared; not that of polygons."""
-    asked = {name for query in _asking(plan, schema) for name in query.operator.columns_of_set(schema)}
-    return tuple(name for name, _ in schema.columns if name == schema.key or name in asked)
+    used = {
+        name for query in _queries_reading(plan, schema) for name in query.operator.columns_of_set(schema)
+    }
+    return tuple(name for name, _ in schema.columns if name == schema.key or name in used)
 
 
 def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) -> int | None:
     """How many points of a set there is room for, if there were no others; None: nobody knows."""
-    there = available_bytes() if memory is None else memory
+    available = available_bytes() if memory is None else memory
     each = sum(expected_bytes(near, 1) for near in _nearest(plan, schema).values())
-    return None if there is None else int(there * MEMORY_SHARE) // each
+    return None if available is None else int(available * MEMORY_SHARE) // each
 
 
 def probable_queries(plan: Plan) -> list[QueryPlan]:
@@ -89,7 +91,7 @@ def audited_points(query: QueryPlan) -> int:
     for part in range(query.parts):
         if not len(here := share(query.given, query.parts, part)):
             continue
-        asked = make_query(
+        nearest_query = make_query(
             query.operator,
             here,
             name=query.name,
@@ -99,44 +101,46 @@ def audited_points(query: QueryPlan) -> int:
             audit=query.audit,
             counts_rows=False,
         )
-        twins = audited(asked)
+        twins = audited(nearest_query)
         found += len(twins[0].points) if twins else 0
     return found
 
 
-def _read(
-    plan: Plan, read: Callable[[PointsReader | FencesReader], Piece], memory: int | None
-) -> GivenPoints:
-    there = available_bytes() if memory is None else memory
+def _read_sets(
+    plan: Plan, read: Callable[[PointsReader | FencesReader], FileRows], memory: int | None
+) -> DeclaredSets:
+    available = available_bytes() if memory is None else memory
     taken = 0
     rows: dict[str, Rows] = {}
     bad = [Rows.empty(BAD_TYPES)]
-    for schema in asked_points(plan):
-        asking = _nearest(plan, schema)
+    for schema in used_points(plan):
+        operators = _nearest(plan, schema)
 
-        def fits(count: int, asking: Mapping[str, NearestOperator] = asking, before: int = taken) -> None:
-            needed = before + sum(expected_bytes(near, count) for near in asking.values())
-            if there is not None and needed > there * MEMORY_SHARE:
-                raise _too_many(count, asking, needed, there)
+        def fits(
+            count: int, operators: Mapping[str, NearestOperator] = operators, before: int = taken
+        ) -> None:
+            needed = before + sum(expected_bytes(near, count) for near in operators.values())
+            if available is not None and needed > available * MEMORY_SHARE:
+                raise _too_many(count, operators, needed, available)
 
         places = dict.fromkeys(
             (near.attributes[0], near.attributes[1])
-            for near in asking.values()
+            for near in operators.values()
             if near.metric is Metric.GEOGRAPHIC
         )
-        piece = read(PointsReader(schema, asked_columns(plan, schema), places=tuple(places), fits=fits))
+        piece = read(PointsReader(schema, used_columns(plan, schema), places=tuple(places), fits=fits))
         rows[schema.name] = piece.rows
         bad.append(piece.bad)
-        taken += sum(expected_bytes(near, piece.rows.count) for near in asking.values())
-    for fences in asked_fences(plan):
-        on_globe = any(_is_geographic(plan, query) for query in _asking(plan, fences))
-        piece = read(FencesReader(fences, asked_columns(plan, fences), geographic=on_globe))
+        taken += sum(expected_bytes(near, piece.rows.count) for near in operators.values())
+    for fences in used_fences(plan):
+        on_globe = any(_is_geographic(plan, query) for query in _queries_reading(plan, fences))
+        piece = read(FencesReader(fences, used_columns(plan, fences), geographic=on_globe))
         rows[fences.name] = piece.rows
         bad.append(piece.bad)
-    return GivenPoints(rows, join_rows(bad), frozenset(fences.name for fences in plan.fences))
+    return DeclaredSets(rows, join_rows(bad), frozenset(fences.name for fences in plan.fences))
 
 
-def _asking(plan: Plan, schema: PointsSchema | FencesSchema) -> list[QueryPlan]:
+def _queries_reading(plan: Plan, schema: PointsSchema | FencesSchema) -> list[QueryPlan]:
     """The queries that ask about a set."""
     return [query for query in plan.queries if query.operator.given_set == schema.name]
 
@@ -150,22 +154,24 @@ def _nearest(plan: Plan, schema: PointsSchema) -> dict[str, NearestOperator]:
     """The operators that ask about a set of points, by the names of their queries."""
     return {
         query.name: query.operator
-        for query in _asking(plan, schema)
+        for query in _queries_reading(plan, schema)
         if isinstance(query.operator, NearestOperator)
     }
 
 
-def _too_many(count: int, asking: Mapping[str, NearestOperator], needed: int, there: int) -> LimitReached:
-    standing = counted(count * len(asking), "standing query")
-    names = ", ".join(f"'{name}'" for name in asking)
-    points = next(iter(asking.values())).points
+def _too_many(
+    count: int, operators: Mapping[str, NearestOperator], needed: int, available: int
+) -> LimitReached:
+    standing = counted(count * len(operators), "standing query")
+    names = ", ".join(f"'{name}'" for name in operators)
+    points = next(iter(operators.values())).points
     return LimitReached(
         "MEMORY_SHARE",
-        int(there * MEMORY_SHARE),
+        int(available * MEMORY_SHARE),
         f"the points '{points}' are too many for this machine: the first {count:,} of them are {standing} ({names}) "
         f"and need about {size_in_words(needed)}",
         advice=[
-            f"there are {size_in_words(there)} of memory, of which they may take {size_in_words(int(there * MEMORY_SHARE))}",
+            f"there are {size_in_words(available)} of memory, of which they may take {size_in_words(int(available * MEMORY_SHARE))}",
             "give fewer points or a smaller k, or allow a small loss: USING PROBABLE 0.001 keeps fewer candidates",
         ],
     )

@@ -2,8 +2,8 @@
 
 Rule 1  There is the least of what the system says is available and what is left under the limits of its control groups (version 2 or 1).
 Rule 2  A step gives back what it wrote when its answers are told, and the next step wants as much again. The C library would hand it to the
-        system in between, which then clears every page anew: `keep_memory` lets it be kept.
-Rule 3  What is kept is bounded: `MOST_KEPT`, and of what there is no more than one part in `PART` for all processes together. Arrays of
+        system in between, which then clears every page anew: `retain_freed_memory` lets it be kept.
+Rule 3  What is kept is bounded: `MOST_RETAINED`, and of what there is no more than one part in `PART` for all processes together. Arrays of
         more than `LARGE` go back to the system at once, as ever.
 """
 
@@ -13,7 +13,7 @@ import ctypes
 from pathlib import Path
 from typing import Final
 
-MOST_KEPT: Final = 1 << 30
+MOST_RETAINED: Final = 1 << 30
 PART: Final = 4
 LARGE: Final = 32 << 20
 """The most that the C library allows for it."""
@@ -36,12 +36,12 @@ def available_bytes(root: Path = Path("/")) -> int | None:
     return min((size for size in found if size is not None), default=None)
 
 
-def kept_bytes(available: int | None, processes: int) -> int:
+def retained_bytes(available: int | None, processes: int) -> int:
     """How much free memory each of some processes may keep where so much is available."""
-    return MOST_KEPT if available is None else min(MOST_KEPT, available // (PART * processes))
+    return MOST_RETAINED if available is None else min(MOST_RETAINED, available // (PART * processes))
 
 
-def keep_memory(processes: int = 1) -> bool:
+def retain_freed_memory(processes: int = 1) -> bool:
     """Keep memory that is given back for the next step; says whether the C library does so (that of GNU does).
 
     For processes that are ours alone, of which there are so many; children that are forked do the same. May be called again.
@@ -50,8 +50,8 @@ def keep_memory(processes: int = 1) -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return False
-    kept = kept_bytes(available_bytes(), processes)
-    return bool(mallopt(_MMAP_THRESHOLD, LARGE) and mallopt(_TRIM_THRESHOLD, kept))
+    retained = retained_bytes(available_bytes(), processes)
+    return bool(mallopt(_MMAP_THRESHOLD, LARGE) and mallopt(_TRIM_THRESHOLD, retained))
 
 
 def _free(path: Path) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from headwater.hosts.files import Extent, Piece, read_pieces
+from headwater.hosts.files import ByteRange, FileRows, read_file_rows
 from headwater.hosts.files.file_rows import Judge
 from headwater.hosts.files.typed_columns import Faults
 from headwater.model import Rows
@@ -17,19 +17,21 @@ from headwater.query.expressions import condition
 from headwater.query.planning.plan import Plan
 
 
-def read_stream(plan: Plan, stream: str, path: str, extent: Extent | None = None) -> Iterator[Piece]:
+def read_stream(
+    plan: Plan, stream: str, path: str, byte_range: ByteRange | None = None
+) -> Iterator[FileRows]:
     """The rows of one file of a declared stream, or of an extent of it, a piece at a time."""
-    return read_pieces(
-        path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream), extent=extent
+    return read_file_rows(
+        path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream), byte_range=byte_range
     )
 
 
 def judge_of(plan: Plan, stream: str) -> Judge | None:
     """What finds the rows that are bad to the queries of a stream; None: there is no such thing as one."""
-    asked = [(bad, condition(bad.holds)) for bad in plan.bad(stream)]
+    used = [(bad, condition(bad.holds)) for bad in plan.bad(stream)]
 
     def judge(rows: Rows, faults: Faults) -> Faults:
-        for bad, holds in asked:
+        for bad, holds in used:
             values = rows[bad.column].values
             for row in np.flatnonzero(holds(rows)).tolist():
                 faults.setdefault(
@@ -37,4 +39,4 @@ def judge_of(plan: Plan, stream: str) -> Judge | None:
                 )
         return faults
 
-    return judge if asked else None
+    return judge if used else None

@@ -134,12 +134,12 @@ def shaped(records: Records, like: Records) -> Records:
         for name, values in like.table.items()
     }
     lists = {}
-    for name, wanted in like.lists.items():
+    for name, template in like.lists.items():
         found = records.lists.get(name) or Ragged(np.zeros(count + 1, np.int64), {})
         length = int(found.offsets[-1])
         lines = {
             key: found.lines[key] if key in found.lines else _blank(values, length)
-            for key, values in wanted.lines.items()
+            for key, values in template.lines.items()
         }
         lists[name] = Ragged(found.offsets, lines)
     return Records(records.ids, records.due, records.hold, table, lists)

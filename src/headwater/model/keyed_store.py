@@ -308,11 +308,11 @@ def _sorted(times: Whole) -> tuple[Places, Whole]:
 
 
 @njit(cache=True, nogil=True)
-def search(ids: Any, wanted: Any) -> Any:
+def search(ids: Any, searched: Any) -> Any:
     """int64[len(wanted)]: where each key stands in `ids`, which are in order; -1: nowhere."""
-    found = first_places(ids, wanted[:, 0])
-    for n in range(len(wanted)):
-        at, high_bits, low_bits = found[n], wanted[n, 0], wanted[n, 1]
+    found = first_places(ids, searched[:, 0])
+    for n in range(len(searched)):
+        at, high_bits, low_bits = found[n], searched[n, 0], searched[n, 1]
         if at < len(ids) and ids[at, 0] == high_bits and ids[at, 1] < low_bits:  # several keys begin alike
             high = len(ids)
             while at < high:
@@ -329,19 +329,19 @@ def search(ids: Any, wanted: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def first_places(ids: Any, wanted: Any) -> Any:
-    """int64[len(wanted)]: the first place in `ids`, which are in order, whose first half is not below each of `wanted`.
+def first_places(ids: Any, searched: Any) -> Any:
+    """int64[len(wanted)]: the first place in `ids`, which are in order, whose first half is not below each of `searched`.
 
     All take a step of the binary search before any takes the next: so the processor waits for many places of memory at once.
     """
-    found = np.zeros(len(wanted), np.int64)
+    found = np.zeros(len(searched), np.int64)
     left = len(ids)
     while left > 1:
         half = left >> 1
-        for n in range(len(wanted)):
-            found[n] += half * (ids[found[n] + half - 1, 0] < wanted[n])
+        for n in range(len(searched)):
+            found[n] += half * (ids[found[n] + half - 1, 0] < searched[n])
         left -= half
     if left:
-        for n in range(len(wanted)):
-            found[n] += ids[found[n], 0] < wanted[n]
+        for n in range(len(searched)):
+            found[n] += ids[found[n], 0] < searched[n]
     return found

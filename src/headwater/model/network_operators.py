@@ -41,7 +41,7 @@ class Source:
 class Filter:
     """Which readings one clause takes: an attribute, a closed interval, a region or given keys (None: all).
 
-    `needed`: without a reading here there is no complex event. `wanted`: readings here are asked for, not only looked at.
+    `needed`: without a reading here there is no complex event. `returned`: readings here are asked for, not only looked at.
     Filters of one `group` take readings of different keys.
     """
 
@@ -51,7 +51,7 @@ class Filter:
     region: Region | None = None
     keys: tuple[str, ...] | None = None
     needed: bool = True
-    wanted: bool = True
+    returned: bool = True
     group: int = UNGROUPED
 
     def takes(self, source: Source) -> bool:

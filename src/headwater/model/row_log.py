@@ -63,23 +63,23 @@ class Log:
         if not rows.count:
             return self
         rows = compacted_rows(rows)
-        kept, count = len(self.chunks), rows.count
-        while kept and self.chunks[kept - 1].rows.count <= min(2 * count, CHUNK_ROWS // 2 - 1):
-            kept -= 1
-            count += self.chunks[kept].rows.count
-        rows = join_rows([*(chunk.rows for chunk in self.chunks[kept:]), rows])
+        retained, count = len(self.chunks), rows.count
+        while retained and self.chunks[retained - 1].rows.count <= min(2 * count, CHUNK_ROWS // 2 - 1):
+            retained -= 1
+            count += self.chunks[retained].rows.count
+        rows = join_rows([*(chunk.rows for chunk in self.chunks[retained:]), rows])
         number = self.next_number
         added = []
         for piece in _pieces(rows):
             times = piece[time].values
             added.append(Chunk(number, int(times.max()), int(times.min()), piece))
             number += 1
-        return Log((*self.chunks[:kept], *added), number)
+        return Log((*self.chunks[:retained], *added), number)
 
     def since(self, instant: Instant) -> Log:
         """Without the chunks whose every row is before `instant`."""
-        kept = tuple(chunk for chunk in self.chunks if chunk.newest >= instant)
-        return self if len(kept) == len(self.chunks) else Log(kept, self.next_number)
+        retained = tuple(chunk for chunk in self.chunks if chunk.newest >= instant)
+        return self if len(retained) == len(self.chunks) else Log(retained, self.next_number)
 
     def rows(self) -> Rows | None:
         """All rows, in the order they were appended; None when there are none."""

@@ -181,8 +181,8 @@ def compacted(column: Column) -> Column:
 def _few(column: Column) -> Column:
     """The same for few rows: their own names are found without looking at all names."""
     assert column.names is not None
-    kept = column.values if column.valid is None else column.values[column.valid]
-    used, codes = np.unique(kept, return_inverse=True)
+    valid_values = column.values if column.valid is None else column.values[column.valid]
+    used, codes = np.unique(valid_values, return_inverse=True)
     values = codes.astype(np.int32)
     if column.valid is not None:
         values = np.zeros(len(column), np.int32)
@@ -270,10 +270,10 @@ def join_columns(columns: Sequence[Column]) -> Column:
 
 def _one_dictionary(dictionaries: Sequence[Array]) -> tuple[Array, list[Array]]:
     """All names of several dictionaries in order, and where each dictionary's names are among them."""
-    given = np.concatenate(dictionaries)
+    every_name = np.concatenate(dictionaries)
     # Dictionaries are sorted, and a stable sort merges what is sorted: it compares names a few times, not log n times.
-    order = np.argsort(given, kind="stable")
-    names = given[order]
+    order = np.argsort(every_name, kind="stable")
+    names = every_name[order]
     is_new = np.ones(len(names), np.bool_)
     is_new[1:] = names[1:] != names[:-1]
     codes = np.empty(len(names), np.int32)

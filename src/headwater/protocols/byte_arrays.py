@@ -10,10 +10,10 @@ import numpy as np
 
 def join_bytes(strings: Iterable[bytes]) -> dict[str, Any]:
     """A tree of byte strings."""
-    kept = list(strings)
+    parts = list(strings)
     return {
-        "bytes": np.frombuffer(b"".join(kept), np.uint8),
-        "lengths": np.array([len(one) for one in kept], np.int64),
+        "bytes": np.frombuffer(b"".join(parts), np.uint8),
+        "lengths": np.array([len(one) for one in parts], np.int64),
     }
 
 

@@ -81,9 +81,9 @@ class Valley:
         times = (ticks[:, None] * every + offset[None, :].astype(np.int64) // 1000 * 1000).ravel()
         tick = np.repeat(ticks, self.stations)
         station = np.tile(np.arange(self.stations), len(ticks))
-        wanted = np.flatnonzero((times >= start) & (times < stop))
-        wanted = wanted[np.lexsort((station[wanted], times[wanted]))]
-        return self._rows(times[wanted], tick[wanted], station[wanted])
+        selected = np.flatnonzero((times >= start) & (times < stop))
+        selected = selected[np.lexsort((station[selected], times[selected]))]
+        return self._rows(times[selected], tick[selected], station[selected])
 
     def _rows(self, times: NDArray[np.int64], tick: NDArray[np.int64], station: NDArray[np.int64]) -> Rows:
         lon, lat, height = (site[station] for site in self.sites)

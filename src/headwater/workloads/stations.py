@@ -46,9 +46,9 @@ def make_stations(count: int, *, rounds: int, every_s: int = EVERY_S, seed: int 
     sources = place_stations([f"st-{number:03d}" for number in range(count)], seed=seed)
     times = _times(count, rounds, every_s, seed)
     values = _weather(times / SECOND, every_s, seed)
-    kept = _random(seed, 3, count).random(times.shape) >= _MISSING
+    measured = _random(seed, 3, count).random(times.shape) >= _MISSING
     source = np.broadcast_to(np.arange(len(sources)).reshape(1, count, len(ATTRIBUTES)), times.shape)
-    return record(sources, source[kept], times[kept], values[kept])
+    return record(sources, source[measured], times[measured], values[measured])
 
 
 def place_stations(keys: list[str], *, seed: int) -> tuple[Source, ...]:

@@ -13,7 +13,7 @@ from tests.laws.oracles.correlate import contains, distance
 def members(operator: Operator, sources: Sequence[Source], readings: Readings) -> set[int]:
     """The positions of the readings that are in an operator."""
     needed = [f for f in operator.filters if f.needed]
-    besides = [f for f in operator.filters if f.wanted and not f.needed]
+    besides = [f for f in operator.filters if f.returned and not f.needed]
     found: set[int] = set()
     for filters in [needed, *([*needed, f] for f in besides)]:
         takers = [
@@ -22,7 +22,7 @@ def members(operator: Operator, sources: Sequence[Source], readings: Readings) -
         ]
         for event in itertools.product(*takers):
             if _belong(operator, filters, sources, readings, event):
-                found |= {n for n, f in zip(event, filters, strict=True) if f.wanted}
+                found |= {n for n, f in zip(event, filters, strict=True) if f.returned}
     return found
 
 

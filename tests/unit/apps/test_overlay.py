@@ -45,7 +45,7 @@ def test_slow_links_lose_no_answer_and_carry_as_much_as_fast_ones(approach, late
     fast = simulate(network(), approach, STANDING, recorded())
     slow = simulate(network(latency_us, bytes_per_s), approach, STANDING, recorded())
     assert (slow.expected, slow.missed, slow.wrong, slow.twice) == (240, 0, 0, 0)
-    assert (slow.told, slow.reported, dict(slow.counts), slow.settled) == ((), (), {}, True)
+    assert (slow.tells, slow.reported, dict(slow.counts), slow.settled) == ((), (), {}, True)
     assert (slow.subscription_load, slow.event_load) == (fast.subscription_load, fast.event_load)
 
 
@@ -90,7 +90,7 @@ def test_a_run_ends_though_links_do_not_come_to_rest_while_readings_are_valid():
 
 def test_users_are_told_by_the_name_of_their_subscription():
     came = simulate(network(), "exact", [*STANDING, Standing("third", "n2", NOBODY)], recorded())
-    assert [(tell.subscription, tell.error.code) for tell in came.told] == [("third", "no-sources")]
+    assert [(tell.subscription, tell.error.code) for tell in came.tells] == [("third", "no-sources")]
 
 
 def test_what_a_node_cannot_take_from_its_own_users_is_reported():

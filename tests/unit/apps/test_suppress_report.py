@@ -134,8 +134,8 @@ def compared(text: str, name: str) -> Comparison:
     (question,) = [one for one in questions(catalogue) if one.name == name]
     plan = plan_of_samples(catalogue, question, text)
     recorded = read_samples(plan, question, {"cars": ["cars.csv"]}, lambda words: None)
-    choice = Choice(question.asked.predictor)
-    return compare(question, recorded, [choice], [question.asked.tolerance])
+    choice = Choice(question.operator.predictor)
+    return compare(question, recorded, [choice], [question.operator.tolerance])
 
 
 @pytest.mark.usefixtures("place")
@@ -168,7 +168,7 @@ class TestSamples:
             compare(question, recorded, [Choice(Predictor.DOUBLE_EXPONENTIAL, numbers)], [8.0])
             .found[0]
             .updates
-            for numbers in tried.candidates(question.asked, 2.0)
+            for numbers in tried.candidates(question.operator, 2.0)
         ]
         assert best.updates == min(others) < max(others)
 

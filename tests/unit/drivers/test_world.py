@@ -121,7 +121,7 @@ def test_a_run_stops_after_what_happens_at_its_end() -> None:
 def test_effects_for_people_are_kept_with_their_time_and_node() -> None:
     world = world_of((1, "a", "tell"), (2, "a", "report"), (3, "b", "deliver"))
     world.run()
-    assert [(at, node, one.error.code) for at, node, one in world.told] == [(1, "a", "gone")]
+    assert [(at, node, one.error.code) for at, node, one in world.tells] == [(1, "a", "gone")]
     assert [(at, node, one.error.code) for at, node, one in world.reported] == [(2, "a", "odd")]
     assert answers(world.delivered, ["query", "event_time"]) == [("b", "word", 3)]
 

@@ -9,13 +9,13 @@ import pytest
 
 from headwater.hosts.declared_sets import (
     MEMORY_SHARE,
-    asked_columns,
-    asked_points,
     audited_points,
     most_points,
-    points_from_files,
-    points_from_tables,
     probable_queries,
+    sets_from_files,
+    sets_from_tables,
+    used_columns,
+    used_points,
 )
 from headwater.model import LimitReached
 from headwater.query.operators.nearest.plan import expected_bytes
@@ -53,9 +53,9 @@ def bytes_of(plan: Plan, name: str, count: int) -> int:
 
 
 def test_only_what_some_query_looks_at_is_read(plan):
-    assert [schema.name for schema in asked_points(plan)] == ["marks", "others"]
-    assert asked_columns(plan, plan.points[0]) == ("name", "b", "a")
-    given = points_from_tables(plan, {"marks": marks(3), "others": others(2)})
+    assert [schema.name for schema in used_points(plan)] == ["marks", "others"]
+    assert used_columns(plan, plan.points[0]) == ("name", "b", "a")
+    given = sets_from_tables(plan, {"marks": marks(3), "others": others(2)})
     assert {name: list(rows.columns) for name, rows in given.rows.items()} == {
         "marks": ["name", "b", "a"],
         "others": ["number", "a"],
@@ -67,9 +67,9 @@ def test_points_are_held_against_the_memory_there_is(plan):
     a_mark = bytes_of(plan, "one", 1) + bytes_of(plan, "two", 1)
     memory = int((100 * a_mark + bytes_of(plan, "three", 50)) / MEMORY_SHARE) + 2
     assert most_points(plan, plan.points[0], memory=int(100 * a_mark / MEMORY_SHARE) + 2) == 100
-    points_from_tables(plan, {"marks": marks(100), "others": others(50)}, memory=memory)
+    sets_from_tables(plan, {"marks": marks(100), "others": others(50)}, memory=memory)
     with pytest.raises(LimitReached) as refused:
-        points_from_tables(plan, {"marks": marks(100), "others": others(51)}, memory=memory)
+        sets_from_tables(plan, {"marks": marks(100), "others": others(51)}, memory=memory)
     assert (
         "'others' are too many for this machine: the first 51 of them are 51 standing queries ('three')"
         in str(refused.value)
@@ -78,7 +78,7 @@ def test_points_are_held_against_the_memory_there_is(plan):
 
 def test_a_refusal_says_how_many_what_they_need_what_there_is_and_what_to_do(plan):
     with pytest.raises(LimitReached) as refused:
-        points_from_tables(plan, {"marks": marks(1000), "others": others(1)}, memory=1_000_000)
+        sets_from_tables(plan, {"marks": marks(1000), "others": others(1)}, memory=1_000_000)
     message, there, advice = str(refused.value).splitlines()
     needed = (bytes_of(plan, "one", 1000) + bytes_of(plan, "two", 1000)) / 1e6
     assert message == (
@@ -97,19 +97,17 @@ def test_ten_million_points_are_refused_long_before_they_are_read(plan, tmp_path
     from headwater.hosts.files import points_reader
 
     read = points_reader.read_wanted
-    monkeypatch.setattr(
-        points_reader, "read_wanted", lambda wanted: opened.append(wanted.path) or read(wanted)
-    )
+    monkeypatch.setattr(points_reader, "read_file", lambda wanted: opened.append(wanted.path) or read(wanted))
     with pytest.raises(LimitReached, match="the first 3,000 of them"):
         room = int(2500 * (bytes_of(plan, "one", 1) + bytes_of(plan, "two", 1)) / MEMORY_SHARE)
-        points_from_files(plan, {"marks": [str(tmp_path)], "others": []}, memory=room)
+        sets_from_files(plan, {"marks": [str(tmp_path)], "others": []}, memory=room)
     assert len(opened) == 3
 
 
 def test_a_share_of_the_points_is_audited_where_a_loss_is_allowed(plan):
     assert [query.name for query in probable_queries(plan)] == ["one"]
     for count, parts in ((10, 1), (3000, 4)):
-        given = points_from_tables(plan, {"marks": marks(count), "others": others(1)})
+        given = sets_from_tables(plan, {"marks": marks(count), "others": others(1)})
         for share, least, most in ((1.0, count, count), (0.1, 1, count // 5)):
             (query,) = probable_queries(plan.with_points(given.rows, audit=share))
             assert query.parts == parts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.process_memory import LARGE, MOST_KEPT, available_bytes, kept_bytes
+from headwater.hosts.process_memory import LARGE, MOST_RETAINED, available_bytes, retained_bytes
 
 MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    8000 kB\n"
 
@@ -50,22 +50,22 @@ def test_this_machine_has_some():
 @pytest.mark.parametrize(
     ("available", "processes", "kept"),
     [
-        (None, 8, MOST_KEPT),
-        (100 * MOST_KEPT, 2, MOST_KEPT),
-        (MOST_KEPT, 1, MOST_KEPT // 4),
-        (MOST_KEPT, 4, MOST_KEPT // 16),
+        (None, 8, MOST_RETAINED),
+        (100 * MOST_RETAINED, 2, MOST_RETAINED),
+        (MOST_RETAINED, 1, MOST_RETAINED // 4),
+        (MOST_RETAINED, 4, MOST_RETAINED // 16),
         (0, 1, 0),
     ],
 )
 def test_what_is_kept_is_bounded_for_all_processes_together(available: int | None, processes: int, kept: int):
-    assert kept_bytes(available, processes) == kept
+    assert retained_bytes(available, processes) == kept
 
 
 RESIDENT = f"""
 from pathlib import Path
 import numpy as np
-from headwater.hosts.process_memory import keep_memory
-does = KEEP and keep_memory() and keep_memory()
+from headwater.hosts.process_memory import retain_freed_memory
+does = KEEP and retain_freed_memory() and keep_memory()
 blocks = [np.ones({LARGE} // 16) for _ in range(6)]
 del blocks
 print(bool(does), int(Path("/proc/self/statm").read_text().split()[1]) * 4096)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headwater.apps.cli import main
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import Output
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.ceiling import IdleKernel, idle
@@ -134,7 +134,7 @@ def test_an_answer_too_few_fails(reports, files) -> None:
 def taken_from(blocks) -> Taken:
     taken = Taken()
     for number, block in enumerate(blocks):
-        taken.each([ZoneTold(Output((block,)), None, 0)], number)
+        taken.each([ZoneReport(Output((block,)), None, 0)], number)
     return taken
 
 

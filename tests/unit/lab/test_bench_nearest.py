@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwater.apps.text_columns import aligned
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.local.streaming import stream_local
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
 from headwater.query.planning.plan import compile_text
@@ -294,6 +294,6 @@ def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
     assert near.exact and near.algorithm is query.algorithm
     files = write_objects(objects, arrivals(objects, seed=3), tmp_path / "rows", 3)
     arrived = [("objects", str(file)) for file in files]
-    blocks = [rows for step in follow_local(plan, arrived) for rows in step.answers]
+    blocks = [rows for step in stream_local(plan, arrived) for rows in step.answers]
     must = expected(objects, points, range(5), k=3, window_us=asked.window_us)
     assert differing(must, told(blocks), range(5)) == []

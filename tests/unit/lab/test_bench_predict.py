@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.local.streaming import stream_local
 from headwater.model import SECOND, Column, ColumnType, Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench import predict
@@ -158,7 +158,7 @@ def test_the_query_on_spark_is_the_one_that_is_checked(tmp_path) -> None:
     files = write_samples(samples, tmp_path / "samples", 4, seed=3)
     assert sum(pq.ParquetFile(file).metadata.num_rows for file in files) == len(samples)
     told = Collected.about([3, 17])
-    for step in follow_local(compile_text(QUERY_TEXT, zones=1), [("movers", str(file)) for file in files]):
+    for step in stream_local(compile_text(QUERY_TEXT, zones=1), [("movers", str(file)) for file in files]):
         for rows in step.answers:
             told.take(rows)
     assert len(told.intervals) > 30

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.hosts.local.streaming import follow_local
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.local.streaming import stream_local
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.figures import Figure
@@ -49,7 +49,7 @@ class Taken:
     by_query: Counter[str] = field(default_factory=Counter)
     identities: list[NDArray[np.bytes_]] = field(default_factory=list)
 
-    def each(self, zones: Sequence[ZoneTold], number: int) -> None:
+    def each(self, zones: Sequence[ZoneReport], number: int) -> None:
         """Take the answers of one micro-batch."""
         for answers in (answers for zone in zones for answers in zone.output.answers):
             names = answers["query"]
@@ -103,4 +103,4 @@ def plain_answers(text: str, files: Sequence[Path]) -> list[Rows]:
     """What the plain loop answers to the queries of a text, in blocks."""
     plan = compile_text(text, zones=1)
     arrivals = [(plan.streams[0].name, str(file)) for file in files]
-    return [rows for step in follow_local(plan, arrivals) for rows in step.answers]
+    return [rows for step in stream_local(plan, arrivals) for rows in step.answers]

@@ -18,8 +18,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from headwater.hosts.declared_sets import points_from_files
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.declared_sets import sets_from_files
+from headwater.hosts.local.streaming import stream_local
 from headwater.model import SECOND, Rows
 from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.zones import default_zones
@@ -98,7 +98,7 @@ def _check(
 ) -> None:
     """Spark's answers are those of the plain loop, and of some objects those that shapely finds."""
     identities, amount, entered = [], 0, 0
-    for step in follow_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
+    for step in stream_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
         for rows in step.answers:
             identities.append(rows["match_id"].values)
             amount += rows.count
@@ -164,7 +164,7 @@ def _crossed(spark: SparkSession, samples: Samples, polygons: Any, report: Repor
 
 def _plan(areas: Path, *, zones: int) -> Plan:
     plan = compile_text(TEXT, zones=zones)
-    return plan.with_points(points_from_files(plan, {"areas": [str(areas)]}).rows)
+    return plan.with_points(sets_from_files(plan, {"areas": [str(areas)]}).rows)
 
 
 def _polygons(seed: int) -> NDArray[np.object_]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.local.streaming import stream_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.zone import Program
 from headwater.kernels.follow.words import Saving
@@ -164,7 +164,7 @@ def _told(events: _Events, timing: Timing, ceiling: Timing, taken: Taken) -> lis
 
 def _check(report: Report, plan: Plan, files: Sequence[Path], taken: Taken) -> None:
     identities, amount = [], 0
-    for step in follow_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
+    for step in stream_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
         for rows in step.answers:
             identities.append(rows["match_id"].values)
             amount += rows.count

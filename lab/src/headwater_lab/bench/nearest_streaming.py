@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.local.streaming import stream_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import Rows
 from headwater.query.planning.plan import Plan, compile_text
@@ -158,7 +158,7 @@ def _beside_native(bench: _Bench, spark: SparkSession, timing: Timing) -> None:
 
 def _plain_answers(plan: Plan, files: Sequence[Path]) -> list[Rows]:
     arrived = [(plan.streams[0].name, str(file)) for file in files]
-    return [rows for step in follow_local(plan, arrived) for rows in step.answers]
+    return [rows for step in stream_local(plan, arrived) for rows in step.answers]
 
 
 def _write(objects: Objects, folder: Path, files: int, *, seed: int) -> list[Path]:

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.file_runs import run_follow
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import SECOND
 from headwater.query.planning.plan import compile_text
 from headwater.query.planning.zones import default_zones
@@ -66,7 +66,7 @@ class _Told:
     event_time: list[NDArray[np.int64]] = field(default_factory=list)
     at: list[float] = field(default_factory=list)
 
-    def each(self, zones: Sequence[ZoneTold], number: int) -> None:
+    def each(self, zones: Sequence[ZoneReport], number: int) -> None:
         """Take the answers of one micro-batch."""
         now = time.time()
         for answers in (answers for zone in zones for answers in zone.output.answers):
@@ -86,7 +86,7 @@ def measure_latency(spark: SparkSession, *, cores: int, seconds: float, seed: in
         writer = Thread(target=feed.write, args=(events, folder, total))
         with hold(state, plan) as checkpoint:
             writer.start()
-            query = run_follow(
+            query = run_streaming(
                 spark, plan, {"events": [str(folder)]}, told.each, checkpoint=checkpoint, files_per_batch=1000
             )
             writer.join()

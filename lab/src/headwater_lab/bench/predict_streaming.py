@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headwater.hosts.local.streaming import follow_local
+from headwater.hosts.local.streaming import stream_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.model import SECOND
 from headwater.query.planning.plan import Plan, compile_text
@@ -123,7 +123,7 @@ def _check(bench: _Bench, plan: Plan, files: Sequence[Path], taken: Taken) -> in
     random = np.random.default_rng(bench.wanted.seed)
     told = Collected.about(random.choice(int(samples.key.max()) + 1, SAMPLE, replace=False).tolist())
     identities, amount = [], 0
-    for step in follow_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
+    for step in stream_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
         for rows in step.answers:
             told.take(rows)
             identities.append(rows["match_id"].values)

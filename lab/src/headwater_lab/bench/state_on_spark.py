@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.file_runs import run_follow
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import SECOND
 from headwater.query.planning.plan import Plan, compile_text
 from headwater_lab.bench.checks import Report
@@ -49,7 +49,7 @@ class Marks:
     answers: int = 0
     first_answer: float | None = None
 
-    def each(self, zones: Sequence[ZoneTold], number: int) -> None:
+    def each(self, zones: Sequence[ZoneReport], number: int) -> None:
         """Take one micro-batch."""
         self.times.append(processor_time())
         self.answers += sum(rows.count for zone in zones for rows in zone.output.answers)
@@ -117,7 +117,7 @@ def _measure(
 def _run(spark: SparkSession, plan: Plan, rows: Path, state: Path) -> Marks:
     marks = Marks()
     with hold(state, plan) as checkpoint:
-        query = run_follow(
+        query = run_streaming(
             spark,
             plan,
             {"s": [str(rows)]},

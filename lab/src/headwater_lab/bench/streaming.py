@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.parquet as pq
 
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.file_runs import run_follow
+from headwater.hosts.spark.file_runs import run_streaming
 from headwater.query.planning.plan import Plan
 from headwater_lab.bench.checks import Taken
 from headwater_lab.bench.memory import WorkerMemory
@@ -55,7 +55,7 @@ def run_timed(spark: SparkSession, plan: Plan, files: Sequence[Path]) -> tuple[T
         hold(Path(folder), plan) as checkpoint,
         WorkerMemory() as memory,
     ):
-        query = run_follow(
+        query = run_streaming(
             spark,
             plan,
             {stream.name: [str(files[0].parent)]},

@@ -38,8 +38,8 @@ def join_runs(bad: Rows) -> Rows:
         f"{reason}; and {length - 1} bad line{'s' * (length > 2)} after it" if length > 1 else reason
         for reason, length in zip(reasons, lengths.tolist(), strict=True)
     ]
-    kept = bad.take(starts)
-    return Rows({**kept.columns, "reason": strings(said), "text": strings(joined)}, kept.count)
+    first_rows = bad.take(starts)
+    return Rows({**first_rows.columns, "reason": strings(said), "text": strings(joined)}, first_rows.count)
 
 
 def _starts(bad: Rows) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from headwater import __version__
 from headwater.apps.cli.lab_commands import LAB_COMMANDS, is_missing, load_lab_command, missing_lab
 from headwater.hosts.cache import keep_compiled_code
-from headwater.hosts.process_memory import keep_memory
+from headwater.hosts.process_memory import retain_freed_memory
 
 COMMANDS: Final = {
     "run": "answer the queries of a file from files or folders of readings",
@@ -38,7 +38,7 @@ DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 def run_command(argv: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit code."""
     keep_compiled_code()
-    keep_memory()
+    retain_freed_memory()
     words = list(sys.argv[1:] if argv is None else argv)
     named = next((word for word in words if not word.startswith("-")), "")
     if is_missing(named):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.hosts.declared_sets import GivenPoints, audited_points, points_from_files, probable_queries
+from headwater.hosts.declared_sets import DeclaredSets, audited_points, probable_queries, sets_from_files
 from headwater.query.operators.union import NearestOperator
 from headwater.query.planning.plan import Plan
 
@@ -21,22 +21,22 @@ class Audited:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanWithSets:
     """A plan that has its points and fences, the inputs of its streams, and what reading them gave."""
 
     plan: Plan
     streams: Mapping[str, list[str]]
-    points: GivenPoints
+    points: DeclaredSets
     audits: Mapping[str, Audited]
 
 
-def ask_points(
+def read_sets(
     plan: Plan,
     inputs: Mapping[str, list[str]],
     *,
     audit: float | None = None,
     parts: Mapping[str, int] | None = None,
-) -> Asked:
+) -> PlanWithSets:
     """Read the points and fences among the inputs; `parts` says over how many zones those of a query lay before."""
     if audit is not None and not probable_queries(plan):
         raise UsageError(
@@ -44,8 +44,8 @@ def ask_points(
             "--audit measures the loss of PROBABLE, and no query here is USING PROBABLE",
             advice=["leave --audit out: nothing is lost"],
         )
-    given = points_from_files(plan, inputs)
-    plan = plan.with_points(given.rows, parts=parts, audit=audit or 0.0)
+    declared = sets_from_files(plan, inputs)
+    plan = plan.with_points(declared.rows, parts=parts, audit=audit or 0.0)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
     audits = {}
@@ -53,4 +53,4 @@ def ask_points(
         assert isinstance(query.operator, NearestOperator)
         assert query.operator.sigma is not None and query.given is not None
         audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.given))
-    return Asked(plan, streams, given, audits)
+    return PlanWithSets(plan, streams, declared, audits)

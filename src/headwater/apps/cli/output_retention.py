@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.hosts.spark.output_files import MERGE_AT, Upkeep
+from headwater.hosts.spark.output_files import MERGE_AT, Retention
 
 _BYTES: Final = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([KMGT]B)", re.IGNORECASE)
 
 
-def add_upkeep(parser: argparse.ArgumentParser) -> None:
+def add_retention(parser: argparse.ArgumentParser) -> None:
     """The flags that say it."""
     parser.add_argument(
         "--merge-output",
@@ -25,17 +25,17 @@ def add_upkeep(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--keep-output",
-        type=_kept,
+        type=_retention,
         metavar="AMOUNT",
         help="with --follow: of each output folder keep what is not older, or not larger in all, such as '30 DAYS' or '10 GB' (default: everything)",
     )
 
 
-def upkeep_of(arguments: argparse.Namespace) -> Upkeep:
+def retention_of(arguments: argparse.Namespace) -> Retention:
     """What was said, or what holds if nothing was."""
     merge_at = MERGE_AT if arguments.merge_output is None else arguments.merge_output
     keep_us, keep_bytes = arguments.keep_output or (None, None)
-    return Upkeep(merge_at=merge_at, keep_us=keep_us, keep_bytes=keep_bytes)
+    return Retention(merge_at=merge_at, keep_us=keep_us, keep_bytes=keep_bytes)
 
 
 def refuse_merged_inputs(inputs: Mapping[str, Sequence[str]]) -> None:
@@ -57,7 +57,7 @@ def _merge_at(text: str) -> int:
     return int(text)
 
 
-def _kept(text: str) -> tuple[int | None, int | None]:
+def _retention(text: str) -> tuple[int | None, int | None]:
     """A duration in microseconds, or a number of bytes."""
     from headwater.model import QueriesRefused
     from headwater.query.checking.history_limit import most_history_us

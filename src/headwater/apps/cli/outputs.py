@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, json_lines, open_output
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 from headwater.model import Column, ColumnType, Rows, StreamSchema, format_duration, strings
 from headwater.query.planning.plan import Plan
 
@@ -25,14 +25,14 @@ class Outputs:
             self.discard()
             raise
 
-    def take(self, told: Told) -> None:
+    def take(self, report: RunReport) -> None:
         """Write some more of what the run tells."""
-        if told.answers:
-            self.answers.write(told.answers)
-        if self.late and told.late:
-            self.late.write([late_rows(self.plan.stream(name), rows) for name, rows in told.late.items()])
-        if self.bad and told.bad.count:
-            self.bad.write([join_runs(told.bad)])
+        if report.answers:
+            self.answers.write(report.answers)
+        if self.late and report.late:
+            self.late.write([late_rows(self.plan.stream(name), rows) for name, rows in report.late.items()])
+        if self.bad and report.bad.count:
+            self.bad.write([join_runs(report.bad)])
 
     def close(self) -> None:
         """Everything is written."""

@@ -15,31 +15,35 @@ _FLAGS: Final = {"--output": "output", "--late-output": "late_output", "--bad-ou
 
 def refuse_overlaps(arguments: argparse.Namespace) -> None:
     """Every output is a place of its own, and none of them is, or lies in, an input."""
-    outputs = {flag: given for flag, name in _FLAGS.items() if (given := getattr(arguments, name))}
+    outputs = {flag: path_text for flag, name in _FLAGS.items() if (path_text := getattr(arguments, name))}
     inputs = [path for item in arguments.input if (path := item.partition("=")[2])]
     taken: dict[Path, str] = {}
-    for flag, given in outputs.items():
-        place = Path(given).resolve()
+    for flag, path_text in outputs.items():
+        place = Path(path_text).resolve()
         if place in taken:
-            raise UsageError("usage", f"{taken[place]} and {flag} are both '{given}'")
+            raise UsageError("usage", f"{taken[place]} and {flag} are both '{path_text}'")
         taken[place] = flag
         if not arguments.follow and _is_folder(place):
-            raise UsageError("usage", f"{flag} '{given}' is a folder; without --follow an output is a file")
+            raise UsageError(
+                "usage", f"{flag} '{path_text}' is a folder; without --follow an output is a file"
+            )
         for path in inputs:
-            _refuse_input(flag, given, path, follow=arguments.follow)
+            _refuse_input(flag, path_text, path, follow=arguments.follow)
 
 
-def _refuse_input(flag: str, given: str, path: str, *, follow: bool) -> None:
-    place, read = Path(given).resolve(), Path(path).resolve()
+def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None:
+    place, read = Path(path_text).resolve(), Path(path).resolve()
     if place == read:
-        raise UsageError("usage", f"{flag} '{given}' is an input too")
+        raise UsageError("usage", f"{flag} '{path_text}' is an input too")
     if _is_folder(read) and place.is_relative_to(read):
-        raise UsageError("usage", f"{flag} '{given}' lies in the input folder '{path}'", advice=_ELSEWHERE)
+        raise UsageError(
+            "usage", f"{flag} '{path_text}' lies in the input folder '{path}'", advice=_ELSEWHERE
+        )
     if glob.has_magic(path):
         # What a followed run writes into its folder must not be found either.
         written = place / "answers-00000000.jsonl" if follow else place
         if fnmatchcase(str(written), str(Path(path).absolute())):
-            raise UsageError("usage", f"{flag} '{given}' is among the inputs '{path}'", advice=_ELSEWHERE)
+            raise UsageError("usage", f"{flag} '{path_text}' is among the inputs '{path}'", advice=_ELSEWHERE)
 
 
 def _is_folder(place: Path) -> bool:

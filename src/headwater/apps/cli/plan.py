@@ -150,10 +150,10 @@ def _day(question: Question, paths: list[str], seed: int, say: Say) -> Day:
     return generated_day(question.sources, [one.operator for one in question.subscriptions], seed=seed)
 
 
-def _paths(given: list[str], stream: str) -> list[str]:
+def _paths(inputs: list[str], stream: str) -> list[str]:
     """The paths of the one stream that there is."""
     paths = []
-    for item in given:
+    for item in inputs:
         name, equals, path = item.partition("=")
         if not equals or not name or not path:
             raise UsageError("usage", f"--input takes NAME=PATH, not '{item}'")

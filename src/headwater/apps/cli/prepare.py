@@ -167,7 +167,7 @@ def _plan(queries: str, rows: Rows) -> Plan:
     """The plan of queries over the valley; the points they ask about are some of its readings."""
     import pyarrow as pa
 
-    from headwater.hosts.declared_sets import points_from_tables
+    from headwater.hosts.declared_sets import sets_from_tables
     from headwater.hosts.files.arrow import rows_to_arrow
     from headwater.query.planning.plan import compile_text
     from headwater.workloads import STREAM_TEXT
@@ -175,10 +175,10 @@ def _plan(queries: str, rows: Rows) -> Plan:
     plan = compile_text(STREAM_TEXT + queries)
     some = rows_to_arrow(rows.take(slice(0, MARKS)))
     areas = pa.table({"name": ["here"], "geometry": [AREA]})
-    given = points_from_tables(
+    sets = sets_from_tables(
         plan, {"marks": some.append_column("number", [range(some.num_rows)]), "areas": areas}
     )
-    return plan.with_points(given.rows, audit=1.0)
+    return plan.with_points(sets.rows, audit=1.0)
 
 
 def _save_and_restore(plan: Plan, rows: Rows) -> None:

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Final
 
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
-from headwater.apps.cli.declared_sets import Asked, ask_points
+from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
 from headwater.apps.cli.history_option import add_most_history, most_history
-from headwater.apps.cli.output_retention import add_upkeep
+from headwater.apps.cli.output_retention import add_retention
 from headwater.apps.cli.overlapping_paths import refuse_overlaps
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
 from headwater.apps.cli.zones_option import add_zones, zones_here
-from headwater.hosts.declared_sets import asked_fences, asked_points
+from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.files import check_output, find_files
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 from headwater.model import SECOND, DataError
 from headwater.query.planning.plan import Plan, compile_text
 
@@ -111,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="for this share of the points of each PROBABLE query (above 0, at most 1) measure how many answers it loses",
     )
-    add_upkeep(parser)
+    add_retention(parser)
     add_zones(parser)
     add_most_history(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
@@ -122,31 +122,31 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_contradictions(arguments)
     text = read_queries(arguments.file)
     if arguments.follow:
-        from headwater.apps.cli.streaming_runs import follow
+        from headwater.apps.cli.streaming_runs import stream_answers
 
-        return follow(arguments, text)
+        return stream_answers(arguments, text)
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
     inputs = read_inputs(arguments.input, plan)
     for path in (path for paths in inputs.values() for path in paths):
         _refuse_no_files(path)
-    asked = ask_points(plan, inputs, audit=arguments.audit)
+    prepared = read_sets(plan, inputs, audit=arguments.audit)
     if arguments.engine == "local":
         from headwater.hosts.local import run_local
 
-        return _run_to_the_end(arguments, asked, lambda _: run_local(asked.plan, asked.streams))
+        return _run_to_the_end(arguments, prepared, lambda _: run_local(prepared.plan, prepared.streams))
     from headwater.apps.cli.spark_runs import run_on_spark
 
-    def on_spark(progress: Progress) -> Iterator[Told]:
-        return run_on_spark(asked.plan, asked.streams, debug=arguments.debug, say=progress.part)
+    def on_spark(progress: Progress) -> Iterator[RunReport]:
+        return run_on_spark(prepared.plan, prepared.streams, debug=arguments.debug, say=progress.part)
 
-    return _run_to_the_end(arguments, asked, on_spark)
+    return _run_to_the_end(arguments, prepared, on_spark)
 
 
-def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
+def read_inputs(arguments: list[str], plan: Plan) -> dict[str, list[str]]:
     """Paths by stream and by set of points; every one that some query reads or asks about needs one."""
     inputs: dict[str, list[str]] = {}
-    for item in given:
+    for item in arguments:
         name, equals, path = item.partition("=")
         if not equals or not name or not path:
             raise UsageError("usage", f"--input takes NAME=PATH, not '{item}'")
@@ -165,18 +165,18 @@ def read_inputs(given: list[str], plan: Plan) -> dict[str, list[str]]:
             raise UsageError("unknown-stream", f"--input: there is no stream named '{name}'", advice=advice)
     read = dict.fromkeys(root for query in plan.queries for root in plan.root_streams(query.reads))
     missing = {"stream": [name for name in read if name not in inputs]}
-    missing["points"] = [schema.name for schema in asked_points(plan) if schema.name not in inputs]
-    missing["fences"] = [schema.name for schema in asked_fences(plan) if schema.name not in inputs]
-    told = [
+    missing["points"] = [schema.name for schema in used_points(plan) if schema.name not in inputs]
+    missing["fences"] = [schema.name for schema in used_fences(plan) if schema.name not in inputs]
+    refusals = [
         f"{kind}{'s' * (kind == 'stream' and len(names) > 1)} {', '.join(repr(name) for name in names)}"
         for kind, names in missing.items()
         if names
     ]
-    if told:
+    if refusals:
         names = [name for names in missing.values() for name in names]
         raise UsageError(
             "no-input",
-            f"no --input for {' and '.join(told)}",
+            f"no --input for {' and '.join(refusals)}",
             advice=[f"add --input {name}=PATH" for name in names],
         )
     return inputs
@@ -242,27 +242,27 @@ def _refuse_no_files(path: str) -> None:
 
 @ended_as_by_ctrl_c()
 def _run_to_the_end(
-    arguments: argparse.Namespace, asked: Asked, run: Callable[[Progress], Iterator[Told]]
+    arguments: argparse.Namespace, prepared: PlanWithSets, run: Callable[[Progress], Iterator[RunReport]]
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
     from headwater.apps.cli.summary import Summary, buffers_of
     from headwater.query.explaining.event_stores import stores_of
 
-    plan = asked.plan
-    files = sum(len(find_files(path)) for paths in asked.streams.values() for path in paths)
+    plan = prepared.plan
+    files = sum(len(find_files(path)) for paths in prepared.streams.values() for path in paths)
     names = (query.name for query in plan.told)
-    summary = Summary(names, asked.points, asked.audits, buffers_of(plan), stores_of(plan))
+    summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
     interrupted = False
     try:
-        outputs.take(Told(bad=asked.points.bad))
+        outputs.take(RunReport(bad=prepared.points.bad))
         with progress, closing(run(progress)) as telling:  # type: ignore[type-var]
-            for told in telling:
-                outputs.take(told)
-                summary.take(told)
+            for report in telling:
+                outputs.take(report)
+                summary.take(report)
                 progress.update()
     except KeyboardInterrupt:
         interrupted = True

@@ -31,15 +31,15 @@ _FRAME: Final = re.compile(r"\s+at \S|\s+\.\.\. \d+ more|\s+File \"")
 _NO_CAUSE: Final = "Traceback (most recent call last):"
 
 
-def told_by_fault(text: str) -> HostError:
+def error_from_fault(text: str) -> HostError:
     """The error that a fault's text tells."""
     lines = [line for line in text.splitlines() if not _FRAME.match(line)]
     for number, line in enumerate(lines):
         if ours := _OURS.search(line):
             return HostError(ours[1], ours[2], advice=_advice(lines[number + 1 :]))
     cause = _last_cause(lines)
-    told = "\n".join(line for line in lines if not line[:1].isspace())  # without the code of a traceback
-    if _STATE.search(told) and not _SYSTEM.search(told):
+    headlines = "\n".join(line for line in lines if not line[:1].isspace())  # without the code of a traceback
+    if _STATE.search(headlines) and not _SYSTEM.search(headlines):
         return HostError(
             "state-unreadable",
             f"saved state cannot be read: {cause}",

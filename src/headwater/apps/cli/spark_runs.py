@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.apps.cli.outputs import answer_types
-from headwater.apps.cli.spark_errors import told_by_fault
+from headwater.apps.cli.spark_errors import error_from_fault
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.files.json_lines import rows_from_json
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 from headwater.hosts.local.streaming import given_up_by, given_up_rows
 from headwater.hosts.zone import add_sizes
 from headwater.model import ColumnType, Rows, add_counts, join_rows
@@ -28,7 +28,7 @@ from headwater.query.planning.plan import Plan
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.hosts.spark.zone_report import ZoneTold
+    from headwater.hosts.spark.zone_report import ZoneReport
 
 Say = Callable[[str, int, int], None]
 
@@ -42,7 +42,7 @@ def run_on_spark(
     *,
     debug: bool,
     say: Say = lambda words, done, total: None,
-) -> Iterator[Told]:
+) -> Iterator[RunReport]:
     """A bounded input to its end, as a batch on an embedded Spark; `say` hears how far it is."""
     from headwater.hosts.spark.file_runs import run_batch
     from headwater.hosts.spark.session import embedded_spark
@@ -54,8 +54,8 @@ def run_on_spark(
                 batch for batch in (next(batches, None),) if batch is not None
             ]  # Spark has done its work by then
         for batch in chain(first, batches):
-            yield as_given(told_by_table(plan, batch), inputs)
-    yield Told(files=sum(len(find_files(path)) for paths in inputs.values() for path in paths))
+            yield with_listed_paths(report_from_table(plan, batch), inputs)
+    yield RunReport(files=sum(len(find_files(path)) for paths in inputs.values() for path in paths))
 
 
 @contextmanager
@@ -100,15 +100,18 @@ def spark_trouble() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, ConnectionError) as fault:  # the last: its JVM is gone
         # The message of a Java exception seldom holds its causes; its stack trace does.
-        raise told_by_fault(f"{fault}\n{getattr(fault, '_stackTrace', '')}") from fault
+        raise error_from_fault(f"{fault}\n{getattr(fault, '_stackTrace', '')}") from fault
 
 
-def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
+def report_from_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> RunReport:
     """What some rows of the table that Spark gives (see `hosts.spark.table`) tell."""
     answers = [
         rows_from_json(bodies, answer_types(plan, query)) for query, bodies in _bodies(table, "answer")
     ]
-    late = {stream: rows_from_json(bodies, _kept(plan, stream)) for stream, bodies in _bodies(table, "late")}
+    late = {
+        stream: rows_from_json(bodies, _column_types(plan, stream))
+        for stream, bodies in _bodies(table, "late")
+    }
     bad = [_in_file_order(rows_from_json(bodies, BAD_TYPES)) for _, bodies in _bodies(table, "bad")]
     bad += [
         given_up_rows(plan.stream(stream), bodies.to_pylist())
@@ -116,10 +119,10 @@ def told_by_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> Told:
     ]
     counts = _counts(table)
     seen = counts.pop("rows", 0)
-    return Told(tuple(answers), late, join_rows([Rows.empty(BAD_TYPES), *bad]), counts, seen)
+    return RunReport(tuple(answers), late, join_rows([Rows.empty(BAD_TYPES), *bad]), counts, seen)
 
 
-def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
+def report_from_zones(plan: Plan, zones: Sequence[ZoneReport]) -> RunReport:
     """What all zones told in one micro-batch."""
     bad = [_in_file_order(zone.bad) for zone in zones if zone.bad is not None]
     late: dict[str, list[Rows]] = {}
@@ -129,7 +132,7 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
             late.setdefault(stream, []).append(rows)
         bad += given_up_by(plan, zone.output)
         add_counts(counts, zone.output.counts)
-    return Told(
+    return RunReport(
         tuple(rows for zone in zones for rows in zone.output.answers),
         {stream: join_rows(parts) for stream, parts in late.items()},
         join_rows([Rows.empty(BAD_TYPES), *bad]),
@@ -139,24 +142,24 @@ def told_by_zones(plan: Plan, zones: Sequence[ZoneTold]) -> Told:
     )
 
 
-def as_given(told: Told, inputs: Mapping[str, Sequence[str]]) -> Told:
+def with_listed_paths(report: RunReport, inputs: Mapping[str, Sequence[str]]) -> RunReport:
     """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they are given whole paths."""
-    files = told.bad["file"]
+    files = report.bad["file"]
     assert files.names is not None
-    if not told.bad.count:
-        return told
+    if not report.bad.count:
+        return report
     listed = {str(Path(path).resolve()): path for paths in inputs.values() for path in paths}
     names = np.array([_as_listed(name, listed) for name in files.names.tolist()], object)
     return replace(
-        told,
-        bad=Rows({**told.bad.columns, "file": replace(files, names=names)}, told.bad.count),
+        report,
+        bad=Rows({**report.bad.columns, "file": replace(files, names=names)}, report.bad.count),
     )
 
 
 def _as_listed(file: str, listed: Mapping[str, str]) -> str:
-    for whole, given in listed.items():
+    for whole, listed_path in listed.items():
         if file == whole or file.startswith(f"{whole}/"):
-            return str(Path(given) / file[len(whole) + 1 :]) if file != whole else given
+            return str(Path(listed_path) / file[len(whole) + 1 :]) if file != whole else listed_path
     return file
 
 
@@ -185,6 +188,6 @@ def _counts(table: pa.RecordBatch | pa.Table) -> dict[str, int]:
     return counts
 
 
-def _kept(plan: Plan, stream: str) -> dict[str, ColumnType]:
+def _column_types(plan: Plan, stream: str) -> dict[str, ColumnType]:
     types = plan.stream(stream).types
     return {name: types[name] for name in plan.kept(stream)}

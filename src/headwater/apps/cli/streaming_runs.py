@@ -1,4 +1,4 @@
-"""`headwater run --follow`: folders watched for as long as it goes, every answer written exactly once.
+"""`headwater run --stream_answers`: folders watched for as long as it goes, every answer written exactly once.
 
 With `--output` answers go into a folder, one file a micro-batch; a batch that runs again after a crash replaces its own
 file. Without it they go to standard output, where a crash may repeat the last batch.
@@ -20,26 +20,26 @@ import pyarrow as pa
 from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.apps.cli.commands import DONE
-from headwater.apps.cli.declared_sets import Asked, ask_points
+from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
 from headwater.apps.cli.history_option import most_history
 from headwater.apps.cli.metrics import write_metrics
-from headwater.apps.cli.output_retention import refuse_merged_inputs, upkeep_of
+from headwater.apps.cli.output_retention import refuse_merged_inputs, retention_of
 from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
-from headwater.apps.cli.spark_runs import as_given, spark_trouble, told_by_zones
+from headwater.apps.cli.spark_runs import report_from_zones, spark_trouble, with_listed_paths
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.zones_option import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
 from headwater.hosts.spark.state_notes import StateNotes
-from headwater.hosts.spark.streaming import EachTold
-from headwater.hosts.spark.zone_report import ZoneTold, table_of
+from headwater.hosts.spark.streaming import EachReport
+from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import Rows
 from headwater.query.explaining.event_stores import stores_of
 from headwater.query.planning.plan import Plan, compile_text, refuse_unbounded
@@ -48,7 +48,7 @@ POLL_SECONDS = 0.5
 
 
 @ended_as_by_ctrl_c()  # until the query runs, and after it
-def follow(arguments: argparse.Namespace, text: str) -> int:
+def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     """Follow until Ctrl-C or until told to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
     zones = arguments.zones or zones_of(folder, zones_here())
@@ -59,23 +59,23 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
         for path in paths:
             find_files(path)
     refuse_merged_inputs(inputs)
-    asked = ask_points(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
-    plan, inputs = asked.plan, asked.streams
+    prepared = read_sets(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
+    plan, inputs = prepared.plan, prepared.streams
     names = (query.name for query in plan.told)
-    summary = Summary(names, asked.points, asked.audits, buffers_of(plan), stores_of(plan))
+    summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
         _tell_changes(arguments, checkpoint)
         writers = _writers(arguments, plan, checkpoint)
-        _write_bad_points(arguments, asked, checkpoint.run_id)
+        _write_bad_points(arguments, prepared, checkpoint.run_id)
         remembered = StateNotes(folder)
         with Progress(summary, files=0, shown=not arguments.quiet) as progress:
 
-            def each(zones: Sequence[ZoneTold], batch: int) -> None:
-                told = as_given(told_by_zones(plan, zones), inputs)
+            def each(zones: Sequence[ZoneReport], batch: int) -> None:
+                report = with_listed_paths(report_from_zones(plan, zones), inputs)
                 for write in writers:
-                    write(told, zones, batch)
-                summary.take(told)
-                remembered.take(told.state)
+                    write(report, zones, batch)
+                summary.take(report)
+                remembered.take(report.state)
                 progress.update()
                 if arguments.metrics:
                     write_metrics(Path(arguments.metrics), summary, batch)
@@ -90,14 +90,14 @@ def follow(arguments: argparse.Namespace, text: str) -> int:
 
 
 def _run(
-    arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachTold, checkpoint: Checkpoint
+    arguments: argparse.Namespace, plan: Plan, inputs: Inputs, each: EachReport, checkpoint: Checkpoint
 ) -> None:
-    from headwater.hosts.spark.file_runs import run_follow
+    from headwater.hosts.spark.file_runs import run_streaming
     from headwater.hosts.spark.session import embedded_spark
 
     with embedded_spark(debug=arguments.debug) as spark:
         with spark_trouble():
-            query = run_follow(
+            query = run_streaming(
                 spark,
                 plan,
                 inputs,
@@ -110,7 +110,7 @@ def _run(
         _wait(query)
 
 
-_Writer = Callable[[Told, Sequence[ZoneTold], int], None]
+_Writer = Callable[[RunReport, Sequence[ZoneReport], int], None]
 
 
 def _tell_changes(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
@@ -127,35 +127,35 @@ def _writers(arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint) 
         if path and (path.lower().endswith(OUTPUT_NAMES) or os.path.isfile(path)):  # noqa: PTH113 - never raises
             raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
     run_id = checkpoint.run_id
-    upkeep = upkeep_of(arguments)
+    upkeep = retention_of(arguments)
     writers: list[_Writer] = []
     if arguments.late_output:
         late = FolderSink(Path(arguments.late_output), "late", ("late",), run_id, upkeep)
-        writers.append(lambda told, zones, batch: late.write(_late_table(plan, told), batch))
+        writers.append(lambda report, zones, batch: late.write(_late_table(plan, report), batch))
     if arguments.bad_output:
         bad = FolderSink(Path(arguments.bad_output), "bad", ("bad",), run_id, upkeep)
-        writers.append(lambda told, zones, batch: bad.write(_table("bad", [join_runs(told.bad)]), batch))
+        writers.append(lambda report, zones, batch: bad.write(_table("bad", [join_runs(report.bad)]), batch))
     if arguments.output:
         answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id, upkeep)
-        writers.append(lambda told, zones, batch: answers.write(table_of(zones), batch))
+        writers.append(lambda report, zones, batch: answers.write(table_of(zones), batch))
     else:
         lines = open_output(None, [])
-        writers.append(lambda told, zones, batch: lines.write(told.answers))
+        writers.append(lambda report, zones, batch: lines.write(report.answers))
     for name, path in outputs.items():
         if path:
             refuse_ahead(checkpoint.folder, Path(path), name)
     return writers
 
 
-def _write_bad_points(arguments: argparse.Namespace, asked: Asked, run_id: str) -> None:
+def _write_bad_points(arguments: argparse.Namespace, prepared: PlanWithSets, run_id: str) -> None:
     """Rows that are no points, as they are at this start: they take the place of those of the last."""
-    if arguments.bad_output and asked.points.rows:
-        bad = FolderSink(Path(arguments.bad_output), "bad-points", ("bad",), run_id, upkeep_of(arguments))
-        bad.write(_table("bad", [asked.points.bad]), 0)
+    if arguments.bad_output and prepared.points.rows:
+        bad = FolderSink(Path(arguments.bad_output), "bad-points", ("bad",), run_id, retention_of(arguments))
+        bad.write(_table("bad", [prepared.points.bad]), 0)
 
 
-def _late_table(plan: Plan, told: Told) -> pa.Table:
-    return _table("late", [late_rows(plan.stream(name), rows) for name, rows in told.late.items()])
+def _late_table(plan: Plan, report: RunReport) -> pa.Table:
+    return _table("late", [late_rows(plan.stream(name), rows) for name, rows in report.late.items()])
 
 
 def _table(kind: str, blocks: list[Rows]) -> pa.Table:

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from headwater.apps.cli.declared_sets import Audited
-from headwater.hosts.declared_sets import GivenPoints
-from headwater.hosts.local import Told
+from headwater.hosts.declared_sets import DeclaredSets
+from headwater.hosts.local import RunReport
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
@@ -41,14 +41,14 @@ class Summary:
     def __init__(
         self,
         queries: Iterable[str],
-        points: GivenPoints | None = None,
+        points: DeclaredSets | None = None,
         audits: Mapping[str, Audited] | None = None,
         buffers: Mapping[str, int] | None = None,
         stores: Iterable[Stored] = (),
     ) -> None:
         self.began = time.monotonic()
         self.queries = tuple(queries)
-        self.points = points or GivenPoints()
+        self.points = points or DeclaredSets()
         self.audits = audits or {}
         self.buffers = buffers or {}
         self.stores = tuple(stores)
@@ -62,17 +62,17 @@ class Summary:
         self.state: Mapping[str, StateSize] = {}
         self._take_bad(self.points.bad)
 
-    def take(self, told: Told) -> None:
+    def take(self, report: RunReport) -> None:
         """Some more of what the run tells."""
-        self.seen += told.seen
-        self.files += told.files
-        for rows in told.answers:
+        self.seen += report.seen
+        self.files += report.files
+        for rows in report.answers:
             self.answers.update(_by_name(rows, "query"))
-        for stream, rows in told.late.items():
+        for stream, rows in report.late.items():
             self.late[stream] += rows.count
-        self._take_bad(told.bad)
-        self.state = self.state if told.state is None else told.state
-        for name, amount in told.counts.items():
+        self._take_bad(report.bad)
+        self.state = self.state if report.state is None else report.state
+        for name, amount in report.counts.items():
             if name.startswith("held:"):  # how many wait just now, not how many more
                 self.counts[name] = amount
             else:
@@ -89,27 +89,27 @@ class Summary:
         files = f" in {self.files:,} file{'s' * (self.files != 1)}" if self.files else ""
         rate = f", {self.seen / seconds:,.0f} rows/s" if self.seen and seconds > 0 else ""
         so_far = "this is what came of it so far" if self.answers else "no answer yet, no file written"
-        told = [f"interrupted: {so_far}"] if interrupted else []
-        told.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
+        lines = [f"interrupted: {so_far}"] if interrupted else []
+        lines.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
         for label, is_fences in (("points", False), ("fences", True)):
-            given = {
+            inputs = {
                 name: rows.count
                 for name, rows in self.points.rows.items()
                 if (name in self.points.fences) == is_fences
             }
-            if given:
-                told.append(f"{label:<10}{_listed(given)}")
-        told.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
+            if inputs:
+                lines.append(f"{label:<10}{_listed(inputs)}")
+        lines.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
         if self.late:
-            told.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
+            lines.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
         if self.bad:
-            told.append(f"bad       {_rows(self.bad.total())}")
-            told += [
+            lines.append(f"bad       {_rows(self.bad.total())}")
+            lines += [
                 f"          {reason} {count:,}, first {self.examples[reason]}"
                 for reason, count in self.bad.most_common()
             ]
-        told += [*self._saved(), *self._followed(), *stored_in_words(self.stores[:MOST_NAMED], self.counts)]
-        return [*told, *self._notes(), *self._given_up(), *self._losses(), *state_in_words(self.state)]
+        lines += [*self._saved(), *self._followed(), *stored_in_words(self.stores[:MOST_NAMED], self.counts)]
+        return [*lines, *self._notes(), *self._given_up(), *self._losses(), *state_in_words(self.state)]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -128,7 +128,7 @@ class Summary:
             return ""
         named = sorted(
             ((name, self.answers[name]) for name in self.queries if name in self.answers),
-            key=lambda told: -told[1],
+            key=lambda item: -item[1],
         )[:MOST_NAMED]
         parts = [f"{name} {count:,}" for name, count in named]
         others = len(self.answers) - len(named)
@@ -202,17 +202,17 @@ class Summary:
 
     def _saved(self) -> list[str]:
         """What each SUPPRESS did not have to send."""
-        told = []
+        lines = []
         for name, samples in self._of_queries("samples:"):
             sent = self.counts[f"updates:{name}"]
-            told.append(
+            lines.append(
                 f"sent      {name}: {sent:,} update{'s' * (sent != 1)} for {_rows(samples)}, {1 - sent / samples:.1%} not sent"
             )
-        return told
+        return lines
 
     def _followed(self) -> list[str]:
         """What each FOLLOW streamed to the operators behind it, and what it did not have to."""
-        told = []
+        lines = []
         for name, interests in self._of_queries("interests:"):
             locations, live, past, repeated, cut = (
                 self.counts[f"{what}:{name}"]
@@ -224,7 +224,7 @@ class Summary:
                     "events_cut",
                 )
             )
-            told.append(
+            lines.append(
                 f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} from {locations:,} location "
                 f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before "
                 "streamed, counted for each query that reads them; "
@@ -233,27 +233,27 @@ class Summary:
             saved = {words: self.counts[f"saved_{saving.value}:{name}"] for saving, words in _SAVED.items()}
             if any(saved.values()):
                 listed = ", ".join(f"{many:,} {words}" for words, many in saved.items() if many)
-                told.append(f"          not streamed: {listed}")
+                lines.append(f"          not streamed: {listed}")
             if cut:
-                told.append(f"          BEST EFFORT left out {cut:,} older events")
-        return told
+                lines.append(f"          BEST EFFORT left out {cut:,} older events")
+        return lines
 
     def _given_up(self) -> list[str]:
         """What full buffers of PREDICT lost."""
-        told = []
+        lines = []
         for name, updates in self._of_queries("updates_given_up:"):
             seconds = self.counts[f"seconds_given_up:{name}"]
             size = f" with BUFFER {self.buffers[name]:,}" if name in self.buffers else ""
-            told.append(
+            lines.append(
                 f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up{size}; "
                 f"other lines of the same sensors stand in for {seconds:,} s of them, nothing for the rest"
             )
-        if told:
-            told.append(
+        if lines:
+            lines.append(
                 "          all sensors of a stream share a BUFFER: those it has no room for are not predicted at all, "
                 "and a larger one gives up less"
             )
-        return told
+        return lines
 
     def _of_queries(self, prefix: str) -> list[tuple[str, int]]:
         """Counts that are not zero, by the query behind a prefix, as many as are named."""
@@ -264,26 +264,26 @@ class Summary:
 
     def _losses(self) -> list[str]:
         """The measured loss of each PROBABLE query beside what it is allowed."""
-        told = []
+        lines = []
         for name, audited in self.audits.items():
             found, missed = self.counts[f"audited:{name}"], self.counts[f"missed:{name}"]
             share = f" ({_small(missed / found)})" if missed else ""
             of = f"{audited.points:,} of {audited.of:,} point{'s' * (audited.of != 1)}"
-            told.append(
+            lines.append(
                 f"loss      {name}: {missed:,} of {found:,} missed{share}, PROBABLE {audited.sigma:g}, measured on {of}"
             )
             ended, gone = self.counts[f"audited_at_end:{name}"], self.counts[f"missed_at_end:{name}"]
             if ended:
-                told.append(
+                lines.append(
                     f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
                 )
-        return told
+        return lines
 
 
 def state_in_words(state: Mapping[str, StateSize]) -> list[str]:
     """What is remembered now, the largest first."""
     largest = sorted(state.items(), key=lambda named: -named[1].size)
-    told = []
+    lines = []
     for name, size in largest[:MOST_NAMED]:
         parts = [size_in_words(size.size)]
         if size.rows:
@@ -292,11 +292,11 @@ def state_in_words(state: Mapping[str, StateSize]) -> list[str]:
             parts.append(counted(size.keys, "key"))
         if BEGINNING < size.oldest < END:
             parts.append(f"the oldest of {format_instant(size.oldest)}")
-        told.append(f"{'state':<10}{name}: {', '.join(parts)}")
+        lines.append(f"{'state':<10}{name}: {', '.join(parts)}")
     rest = sum(size.size for _, size in largest[MOST_NAMED:])
     if rest:
-        told.append(f"          {len(largest) - MOST_NAMED:,} more: {size_in_words(rest)}")
-    return told
+        lines.append(f"          {len(largest) - MOST_NAMED:,} more: {size_in_words(rest)}")
+    return lines
 
 
 def _events(many: int) -> str:

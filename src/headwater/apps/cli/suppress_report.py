@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.query.checking.check import check
 
     tolerances = _read(tolerances_in, arguments.tolerance, "--tolerance")
-    choices = [_asked(choice_in, text, "--predictor") for text in arguments.predictor or ()] or EVERY
+    choices = [_parsed(choice_in, text, "--predictor") for text in arguments.predictor or ()] or EVERY
     text = read_queries(arguments.file)
     catalogue = check(text, file=arguments.file)
     chosen = _chosen(catalogue, arguments.query)
@@ -90,20 +90,20 @@ def _compared(
     catalogue: Catalogue,
     question: Question,
     text: str,
-    given: list[str],
+    input_arguments: list[str],
     choices: Sequence[Choice],
     tolerances: Sequence[float] | None,
     say: Say,
 ) -> Comparison:
-    from headwater.apps.cli.declared_sets import ask_points
+    from headwater.apps.cli.declared_sets import read_sets
     from headwater.apps.cli.run import read_inputs
     from headwater.apps.suppression.comparison import compare
     from headwater.apps.suppression.recorded_samples import plan_of_samples, read_samples
 
     plan = plan_of_samples(catalogue, question, text)
-    inputs: Mapping[str, list[str]] = read_inputs(given, plan)
-    asked = ask_points(plan, inputs)
-    recorded = read_samples(asked.plan, question, asked.streams, say)
+    inputs: Mapping[str, list[str]] = read_inputs(input_arguments, plan)
+    prepared = read_sets(plan, inputs)
+    recorded = read_samples(prepared.plan, question, prepared.streams, say)
     return compare(question, recorded, choices, tolerances, say)
 
 
@@ -148,10 +148,10 @@ def _chosen(catalogue: Catalogue, name: str | None) -> list[Question]:
 
 
 def _read(read: Callable[[str], Read], text: str | None, flag: str) -> Read | None:
-    return None if text is None else _asked(read, text, flag)
+    return None if text is None else _parsed(read, text, flag)
 
 
-def _asked(read: Callable[[str], Read], text: str, flag: str) -> Read:
+def _parsed(read: Callable[[str], Read], text: str, flag: str) -> Read:
     """What a flag says; what says nothing is a command line that makes no sense."""
     from headwater.apps.suppression.choices import ChoiceError
 

@@ -80,20 +80,20 @@ def run(arguments: argparse.Namespace) -> int:
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
     plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is kept here
-    query, asked = _chosen(plan, arguments.query)
-    wanted = _wanted(query.name, asked, arguments.key, arguments.partition or ())
+    query, operator = _chosen(plan, arguments.query)
+    partition = _partition_values(query.name, operator, arguments.key, arguments.partition or ())
     plan = _needed(plan, query)
     rows = _rows(plan, query, read_inputs(arguments.input, plan))
     source = plan.stream(query.reads)
-    why = Why(query.name, asked, written_patterns(text)[query.name], source, rows)
-    print("\n".join(_report(why, wanted, at)))
+    why = Why(query.name, operator, written_patterns(text)[query.name], source, rows)
+    print("\n".join(_report(why, partition, at)))
     return 0
 
 
-def _report(why: Why, wanted: Mapping[str, str], at: Instant | None) -> list[str]:
-    partitions = why.partitions(wanted)
+def _report(why: Why, partition: Mapping[str, str], at: Instant | None) -> list[str]:
+    partitions = why.partitions(partition)
     if not partitions:
-        raise _unknown_partition(why, wanted)
+        raise _unknown_partition(why, partition)
     if len(partitions) == 1:
         return why.report(partitions[0], at)
     looked = why.survey(partitions, at)
@@ -126,33 +126,35 @@ def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
         raise UsageError(
             "unknown-query", f"there is no query named '{name}'", advice=suggest(name, patterns, "patterns")
         )
-    asked = found.operator
-    if not isinstance(asked, PatternOperator):
+    operator = found.operator
+    if not isinstance(operator, PatternOperator):
         raise UsageError(
             "usage",
             f"'{name}' has no MATCH_RECOGNIZE: there are no partial matches to look at",
             advice=suggest(name, patterns, "patterns"),
         )
-    if asked.mode is not None:
+    if operator.mode is not None:
         raise UsageError(
             "usage",
             f"'{name}' is a pattern of a sensor node (MODE): why follows row patterns and event patterns",
             advice=["take MODE out of a copy of the query to see where its conditions fail"],
         )
-    return found, asked
+    return found, operator
 
 
-def _wanted(name: str, asked: PatternOperator, key: str | None, given: Sequence[str]) -> dict[str, str]:
+def _partition_values(
+    name: str, operator: PatternOperator, key: str | None, pairs: Sequence[str]
+) -> dict[str, str]:
     """The values asked for by column."""
     from headwater.query.language.suggestions import suggest
 
-    columns = asked.partition
-    if (key is not None or given) and not columns:
+    columns = operator.partition
+    if (key is not None or pairs) and not columns:
         raise UsageError("usage", f"'{name}' has no PARTITION BY: leave --key and --partition out")
     if key is not None:
         return {columns[0]: key}
-    wanted = {}
-    for item in given:
+    partition = {}
+    for item in pairs:
         column, equals, value = item.partition("=")
         if not equals:
             raise UsageError("usage", f"--partition takes COLUMN=VALUE, not '{item}'")
@@ -162,19 +164,19 @@ def _wanted(name: str, asked: PatternOperator, key: str | None, given: Sequence[
                 f"--partition: '{name}' is not partitioned by '{column}'",
                 advice=suggest(column, columns, "columns"),
             )
-        wanted[column] = value
-    return wanted
+        partition[column] = value
+    return partition
 
 
-def _unknown_partition(why: Why, wanted: Mapping[str, str]) -> UsageError:
+def _unknown_partition(why: Why, partition: Mapping[str, str]) -> UsageError:
     from headwater.query.language.suggestions import suggest
 
-    for column, value in wanted.items():
+    for column, value in partition.items():
         known = why.values(column)
         if not why.partitions({column: value}):
             advice = suggest(value, dict.fromkeys(known), "values")
             return UsageError("usage", f"no row has '{value}' in column '{column}'", advice=advice)
-    together = " and ".join(f"{column} = '{value}'" for column, value in wanted.items())
+    together = " and ".join(f"{column} = '{value}'" for column, value in partition.items())
     return UsageError("usage", f"no row has {together}")
 
 
@@ -219,8 +221,8 @@ def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> 
     from headwater.hosts.files import find_files
     from headwater.hosts.stream_reading import read_stream
 
-    schema, kept = plan.stream(stream), plan.kept(stream)
-    parts = [Rows.empty({name: schema.types[name] for name in kept})]
+    schema, columns = plan.stream(stream), plan.kept(stream)
+    parts = [Rows.empty({name: schema.types[name] for name in columns})]
     count = bad = 0
     for path in inputs[stream]:
         for file in find_files(path):
@@ -235,17 +237,17 @@ def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> 
 
 def _of_query(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
     """The answers of the query that it reads, as a stream."""
-    from headwater.apps.cli.declared_sets import ask_points
+    from headwater.apps.cli.declared_sets import read_sets
     from headwater.hosts.local import run_local
 
     above = replace(plan, queries=tuple(other for other in plan.queries if other.name != query.name))
-    asked = ask_points(above, {name: list(paths) for name, paths in inputs.items()})
+    prepared = read_sets(above, {name: list(paths) for name, paths in inputs.items()})
     schema = plan.stream(query.reads)
     parts = [Rows.empty(schema.types)]
-    count, bad = 0, asked.points.bad.count
-    for told in run_local(asked.plan, asked.streams):
-        bad += told.bad.count
-        for block in told.answers:
+    count, bad = 0, prepared.points.bad.count
+    for report in run_local(prepared.plan, prepared.streams):
+        bad += report.bad.count
+        for block in report.answers:
             mine = [place for place, name in enumerate(block["query"].tolist()) if name == query.reads]
             parts.append(block.take(np.array(mine, np.int64)).select(schema.types))
             count += len(mine)

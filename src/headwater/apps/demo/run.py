@@ -18,7 +18,7 @@ from headwater.hosts.files import json_lines
 from headwater.query.planning.plan import compile_text
 
 if TYPE_CHECKING:
-    from headwater.hosts.spark.zone_report import ZoneTold
+    from headwater.hosts.spark.zone_report import ZoneReport
 
 PREPARING_S = 30.0
 
@@ -55,25 +55,25 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
     feed.start()
     view.say("Starting Spark …")
     from headwater.hosts.spark.checkpoint import hold
-    from headwater.hosts.spark.file_runs import run_follow
+    from headwater.hosts.spark.file_runs import run_streaming
     from headwater.hosts.spark.session import embedded_spark, prepare_next_start
 
     plan = compile_text((files("headwater.apps.demo") / "queries.hw").read_text(), zones=2)
     with embedded_spark(debug=debug, small=True) as spark, hold(folder / "checkpoint", plan) as checkpoint:
         view.say("Spark is there; the first readings are on their way …")
 
-        def each(zones: Sequence[ZoneTold], batch: int) -> None:
+        def each(zones: Sequence[ZoneReport], batch: int) -> None:
             answers = [
                 line
                 for zone in zones
                 for rows in zone.output.answers
                 for line in json_lines(rows).to_pylist()
             ]
-            told = [json.loads(line) for line in answers]
-            named = Counter(answer["query"] for answer in told)
-            figures.take(sum(zone.seen for zone in zones), named, last_of_each(told))
+            parsed = [json.loads(line) for line in answers]
+            named = Counter(answer["query"] for answer in parsed)
+            figures.take(sum(zone.seen for zone in zones), named, last_of_each(parsed))
 
-        query = run_follow(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
+        query = run_streaming(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
         try:
             while figures.streaming_since is None or time.monotonic() - figures.streaming_since < seconds:
                 if query.awaitTermination(0.1):

@@ -22,7 +22,7 @@ class Outcome:
     """Loads count operators and readings sent over links, in sum and by link (sender, recipient).
 
     `delivered`, `expected`, `missed`, `wrong` and `twice` count pairs of a subscription and a reading. `operators` are those that
-    stand at a node, with the side that asked. `told` are the words to users, `reported` what nodes blame one another or their own sensors
+    stand at a node, with the side that asked. `tells` are the words to users, `reported` what nodes blame one another or their own sensors
     and users for, `counts` what nodes found worth counting (readings that came too late), in sum. `cover_wrong` of the `covered`
     decisions that an operator is covered were not right. `settled`: nothing was under way any more at the end.
     """
@@ -39,7 +39,7 @@ class Outcome:
     link_subscriptions: LinkLoad
     link_events: LinkLoad
     operators: dict[NodeId, list[tuple[NodeId, Operator]]]
-    told: tuple[Tell, ...]
+    tells: tuple[Tell, ...]
     reported: tuple[Report, ...]
     counts: Mapping[str, int]
     cover_us: NDArray[np.float64]
@@ -59,7 +59,7 @@ def outcome_of(
     *,
     delivered: Pairs,
     expected: Pairs,
-    told: Iterable[Tell],
+    tells: Iterable[Tell],
     reported: Iterable[Report],
     watched: Watched | None,
     settled: bool,
@@ -81,10 +81,10 @@ def outcome_of(
         link_subscriptions=subscriptions,
         link_events=events,
         operators={
-            name: [(side, one.operator) for side, known in broker.sides.items() for one in known.asked]
+            name: [(side, one.operator) for side, known in broker.sides.items() for one in known.requested]
             for name, broker in brokers.items()
         },
-        told=tuple(told),
+        tells=tuple(tells),
         reported=tuple(reported),
         counts=sum((broker.counts for broker in brokers.values()), Counter[str]()),
         cover_us=np.array(watched.elapsed_us if watched else []),

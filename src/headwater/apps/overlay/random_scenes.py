@@ -35,8 +35,8 @@ from headwater.model import (
 )
 from headwater.model.network_operators import UNGROUPED
 from headwater.protocols.broker import (
-    Asked,
     Events,
+    Request,
     advertise,
     canonical,
     events,
@@ -94,11 +94,11 @@ class Scene:
 
     def bounds(self, dropped: Sequence[str] = ()) -> tuple[set[Reply], set[Reply]]:
         """What users must get and what they may get; `dropped`: subscriptions that found no sources when they came."""
-        kept = [one for one in self.standing.values() if one.name not in dropped]
+        standing = [one for one in self.standing.values() if one.name not in dropped]
         stayed = [source not in self.left for source in self.recorded.sources]
         surely = self.recorded.readings.take(np.array(stayed, np.bool_)[self.recorded.readings.source])
-        must = replies(kept, replace(self.recorded, readings=surely))
-        return must, replies([*kept, *self.ended.values()], self.recorded)
+        must = replies(standing, replace(self.recorded, readings=surely))
+        return must, replies([*standing, *self.ended.values()], self.recorded)
 
 
 def replies(standing: Sequence[Standing], recorded: Recorded) -> set[Reply]:
@@ -187,8 +187,8 @@ class _Drawing:
         operator = replace(self.some_operator(time), subscription=name)
         node = self.luck.choice(self.scene.network.nodes)
         self.scene.standing[name] = Standing(name, node, operator)
-        self.names[name] = Asked.of(canonical(operator)).name
-        self.say(time, node, subscribe(Asked.of(operator)), f"subscribe {name} {_words(operator)}")
+        self.names[name] = Request.of(canonical(operator)).name
+        self.say(time, node, subscribe(Request.of(operator)), f"subscribe {name} {_words(operator)}")
 
     def some_operator(self, time: Instant) -> Operator:
         """Nearly always one that the sources there are can answer."""
@@ -208,8 +208,10 @@ class _Drawing:
         time = now - (self.luck.randint(0, 2) * SECOND if self.luck.random() < 0.3 else 0)
         value = float(self.luck.randint(0, _HIGHEST_VALUE))
         self.readings.append((time, source, value, number))
-        told = Events(((source.key, source.attribute),), _columns([(0, time, value, number)]))
-        self.say(now, self.homes[source], events(told), f"publish {source.key} {source.attribute} {value:g}")
+        reading = Events(((source.key, source.attribute),), _columns([(0, time, value, number)]))
+        self.say(
+            now, self.homes[source], events(reading), f"publish {source.key} {source.attribute} {value:g}"
+        )
 
 
 def _some_sources(luck: Random, nodes: Sequence[NodeId]) -> dict[Source, NodeId]:

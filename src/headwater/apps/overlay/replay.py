@@ -60,8 +60,8 @@ class Replayed:
     @property
     def right(self) -> bool:
         """Rules 1 and 2."""
-        told_right = not (self.judgement.twice or self.judgement.wrong or self.unexplained)
-        return self.settled and told_right and (not self.judgement.missed or self.wrong_covers > 0)
+        answers_right = not (self.judgement.twice or self.judgement.wrong or self.unexplained)
+        return self.settled and answers_right and (not self.judgement.missed or self.wrong_covers > 0)
 
 
 def broker_maker(scene: Scene) -> tuple[Maker, Watched | None]:
@@ -81,9 +81,9 @@ def replay(seed: int, *, approaches: Sequence[str] = APPROACHES, faults: Faults 
     world = world_of(scene, make, seed=seed, faults=faults, settings=luck.choice([USUAL, TIGHT]), trace=trace)
     settled = settles(world, most_steps=MOST_STEPS)
     brokers = {name: cast(Broker, cast(Reliable, node).core) for name, node in world.nodes.items()}
-    told = {effect.subscription for _, _, effect in world.told}
+    tells = {effect.subscription for _, _, effect in world.tells}
     dropped = dropped_in(scene, brokers)
-    strange = [f"'{name}' was dropped without a word" for name in dropped if name not in told]
+    strange = [f"'{name}' was dropped without a word" for name in dropped if name not in tells]
     strange += [
         f"'{node}' blames '{report.peer}': {report.error.message}"
         for _, node, report in world.reported
@@ -121,10 +121,10 @@ def world_of(
 def dropped_in(scene: Scene, brokers: dict[NodeId, Broker]) -> tuple[str, ...]:
     """The subscriptions that stand nowhere though nobody took them back."""
     there = {
-        asked.operator.subscription
+        requested.operator.subscription
         for name, broker in brokers.items()
-        for shelf in (broker.sides[name].asked, broker.sides[name].covered)
-        for asked in shelf
+        for shelf in (broker.sides[name].requested, broker.sides[name].covered)
+        for requested in shelf
     }
     return tuple(name for name in scene.standing if name not in there)
 
@@ -141,7 +141,7 @@ def _replies(world: World) -> list[Reply]:
     return [cast(Reply, answer[1:]) for answer in found]
 
 
-def _told(replayed: Replayed) -> str:
+def _tell_lines(replayed: Replayed) -> str:
     scene, judgement, carried = replayed.scene, replayed.judgement, load(replayed.world)
     lines = [f"approach {scene.approach}, nodes gather for {scene.gather_us / SECOND:g} s"]
     lines += [f"link {link.one} {link.other} {link.latency_us / 1000:g} ms" for link in scene.network.links]
@@ -151,7 +151,7 @@ def _told(replayed: Replayed) -> str:
     lines += [str(replayed.faults)]
     lines += [
         f"{time / SECOND:g} s  {node} tells {t.subscription}: {t.error}"
-        for time, node, t in replayed.world.told
+        for time, node, t in replayed.world.tells
     ]
     lines += [
         f"{replayed.world.steps} steps, {carried.frames} frames, {carried.bytes} bytes, {carried.lost} frames lost",
@@ -179,7 +179,7 @@ def main(words: Sequence[str]) -> int:
         replayed = replay(seed)
         bad += not replayed.right
         if count == 1 or not replayed.right:
-            print(f"seed {seed}\n{_told(replayed)}")
+            print(f"seed {seed}\n{_tell_lines(replayed)}")
     if count > 1:
         print(f"{count} worlds, {bad} not right, {count / (time.perf_counter() - began):.1f} a second")
     return 1 if bad else 0

@@ -31,7 +31,7 @@ from headwater.apps.overlay.reading_lifetime import slack_us
 from headwater.drivers.simulator import NO_FAULTS, Faults, Trace, World, reliable_world
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, Instant, LimitReached, Network, NodeId, Operator, Readings, Source
-from headwater.protocols.broker import Asked, Broker, BrokerSettings, Events, advertise, events, subscribe
+from headwater.protocols.broker import Broker, BrokerSettings, Events, Request, advertise, events, subscribe
 from headwater.protocols.delivery import Reliable
 from headwater.workloads.station_subscriptions import Standing
 from headwater.workloads.stations import Recorded
@@ -89,7 +89,7 @@ def simulate(
         cast(Mapping[NodeId, Broker], brokers),
         delivered=_delivered(world, standing, recorded),
         expected=expected,
-        told=[effect for _, _, effect in world.told],
+        tells=[effect for _, _, effect in world.tells],
         reported=[effect for _, _, effect in world.reported],
         watched=make.watched,
         settled=world.quiet,
@@ -135,7 +135,7 @@ def _set_up(
     _settle(world, begin, start)
     first = world.now
     for i, one in enumerate(standing):
-        world.at(first + i * settings.subscribe_us, one.user_node, subscribe(Asked.of(_named(one))))
+        world.at(first + i * settings.subscribe_us, one.user_node, subscribe(Request.of(_named(one))))
     _settle(world, first + len(standing) * settings.subscribe_us, start)
 
 
@@ -169,8 +169,8 @@ def _publish(world: World, network: Network, recorded: Recorded, settings: Overl
         for rows in np.split(np.arange(len(batch)), np.flatnonzero(np.diff(batch)) + 1):
             if len(rows):
                 at = (int(batch[rows[0]]) + 1) * settings.publish_us
-                told = readings.take(rows)._replace(source=np.zeros(len(rows), np.int32))
-                world.at(at, home[pair], events(Events((pair,), told)))
+                sent = readings.take(rows)._replace(source=np.zeros(len(rows), np.int32))
+                world.at(at, home[pair], events(Events((pair,), sent)))
                 last = max(last, at)
     return last
 

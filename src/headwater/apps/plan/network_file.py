@@ -197,14 +197,14 @@ class _Reader:
 
     def _speed(self, parts: Mapping[str, Value]) -> tuple[int, float]:
         latency_us, bytes_per_s = LATENCY_US, BYTES_PER_S
-        if (given := parts.get("latency_ms")) is not None:
+        if (value := parts.get("latency_ms")) is not None:
             latency = self.refusals.number(
-                given, "the latency", least=0.0, most=LONGEST_LATENCY_MS, why=TOO_SLOW
+                value, "the latency", least=0.0, most=LONGEST_LATENCY_MS, why=TOO_SLOW
             )
             latency_us = round((latency or 0.0) * 1000)
-        if (given := parts.get("bandwidth_kbit_s")) is not None:
+        if (value := parts.get("bandwidth_kbit_s")) is not None:
             speed = self.refusals.number(
-                given, "the bandwidth", least=LEAST_KBIT_S, most=MOST_KBIT_S, why=TOO_SLOW
+                value, "the bandwidth", least=LEAST_KBIT_S, most=MOST_KBIT_S, why=TOO_SLOW
             )
             bytes_per_s = BYTES_PER_KBIT * (speed or 1.0)
         return latency_us, bytes_per_s

@@ -54,10 +54,10 @@ def draw(planned: Planned, path: Path) -> None:
 def _size(layout: Layout) -> tuple[float, float]:
     across = 1.0 + max(x for x, _ in layout.values())
     levels = 1.0 - min(y for _, y in layout.values())
-    wanted = (across * INCHES_PER_LEAF, levels * INCHES_PER_LEVEL)
+    ideal_size = (across * INCHES_PER_LEAF, levels * INCHES_PER_LEVEL)
     width, height = (
         min(max(size, least), most)
-        for size, least, most in zip(wanted, LEAST_INCHES, MOST_INCHES, strict=True)
+        for size, least, most in zip(ideal_size, LEAST_INCHES, MOST_INCHES, strict=True)
     )
     return width, height
 

@@ -19,8 +19,8 @@ from headwater.query.language.words import (
 
 def operator_in_words(operator: Operator) -> str:
     """What a node is asked for: what must come together, and what goes along with it."""
-    needed = _together([asked for asked in operator.filters if asked.needed])
-    others = _together([asked for asked in operator.filters if not asked.needed])
+    needed = _together([clause for clause in operator.filters if clause.needed])
+    others = _together([clause for clause in operator.filters if not clause.needed])
     if not needed:
         return " or ".join(others)  # nothing is needed, so every reading counts by itself
     parts = [*needed, *(f"perhaps {words}" for words in others)]
@@ -31,16 +31,16 @@ def operator_in_words(operator: Operator) -> str:
     return ", ".join(parts)
 
 
-def filter_in_words(asked: Filter) -> str:
+def filter_in_words(clause: Filter) -> str:
     """Which readings one clause takes."""
-    words = asked.attribute
-    if asked.low > -math.inf or asked.high < math.inf:
-        words += f" {interval_in_words(_as_written(asked.low, asked.high), ColumnType.DOUBLE)}"
-    if asked.keys is not None:
-        words += f" of {listed([repr(key) for key in asked.keys], 4)}"
-    if asked.region is not None:
-        words += f" inside {region_in_words(asked.region)}"
-    return words if asked.wanted else f"{words} (only looked at)"
+    words = clause.attribute
+    if clause.low > -math.inf or clause.high < math.inf:
+        words += f" {interval_in_words(_as_written(clause.low, clause.high), ColumnType.DOUBLE)}"
+    if clause.keys is not None:
+        words += f" of {listed([repr(key) for key in clause.keys], 4)}"
+    if clause.region is not None:
+        words += f" inside {region_in_words(clause.region)}"
+    return words if clause.returned else f"{words} (only looked at)"
 
 
 def _together(filters: Iterable[Filter]) -> list[str]:
@@ -56,5 +56,5 @@ def _as_written(low: float, high: float) -> Interval:
     return Interval(below if low_open else low, above if high_open else high, low_open, high_open)
 
 
-def _shorter(written: float, kept: float) -> bool:
-    return math.isfinite(kept) and (written == 0.0 or len(repr(written)) + 6 < len(repr(kept)))
+def _shorter(written: float, stored: float) -> bool:
+    return math.isfinite(stored) and (written == 0.0 or len(repr(written)) + 6 < len(repr(stored)))

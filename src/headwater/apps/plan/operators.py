@@ -27,7 +27,7 @@ from headwater.query.operators.union import CorrelateOperator, SelectOperator
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NetworkQueries:
     """The operators by the name of their query, the one stream they are over, and queries that asked for other answers."""
 
     stream: StreamSchema
@@ -45,7 +45,7 @@ class Asked:
         )
 
 
-def read_operators(text: str, file: str = "query") -> Asked:
+def read_operators(text: str, file: str = "query") -> NetworkQueries:
     """The operators of a file of queries; raises QueriesRefused with every error there is."""
     script, syntax = parse(text)
     catalogue = check(script, text, file, syntax=syntax)
@@ -67,7 +67,7 @@ def read_operators(text: str, file: str = "query") -> Asked:
         for q in queries
         if isinstance(q.operator, CorrelateOperator) and q.operator.emit is not Emit.READINGS
     )
-    return Asked(stream, operators, other)
+    return NetworkQueries(stream, operators, other)
 
 
 def operator_of(name: str, correlation: CorrelateOperator, stream: StreamSchema) -> Operator:

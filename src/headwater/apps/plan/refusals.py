@@ -13,7 +13,7 @@ from headwater.apps.plan.json_places import Content, Value
 from headwater.model import DataError, HeadwaterError
 from headwater.query.language.suggestions import suggest
 
-MOST_TOLD: Final = 40
+MOST_SHOWN: Final = 40
 """Errors of one file that are told; the others are counted."""
 
 LONGEST_NAME: Final = 200
@@ -28,9 +28,9 @@ class PlanRefused(HeadwaterError):  # noqa: N818 - said as a person would
         self.errors = tuple(errors)
 
     def __str__(self) -> str:
-        more = len(self.errors) - MOST_TOLD
-        told = [str(error) for error in self.errors[:MOST_TOLD]]
-        return "\n\n".join([*told, f"and {more:,} more"] if more > 0 else told)
+        more = len(self.errors) - MOST_SHOWN
+        shown = [str(error) for error in self.errors[:MOST_SHOWN]]
+        return "\n\n".join([*shown, f"and {more:,} more"] if more > 0 else shown)
 
 
 class Refusals:
@@ -118,8 +118,8 @@ class Refusals:
             return None
         return number
 
-    def _wrong_kind(self, value: Value, what: str, wanted: str) -> None:
-        self.refuse("wrong-field", f"{what} is {_kind(value.content)}", value, f"write {wanted} here")
+    def _wrong_kind(self, value: Value, what: str, expected: str) -> None:
+        self.refuse("wrong-field", f"{what} is {_kind(value.content)}", value, f"write {expected} here")
 
 
 def _kind(content: Content) -> str:

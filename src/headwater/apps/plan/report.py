@@ -53,7 +53,7 @@ class Placed:
     """An operator that stands at a node, on behalf of a neighbour or of the user of a subscription there."""
 
     node: NodeId
-    asked_by: str
+    requester: str
     operator: Operator
 
 
@@ -61,7 +61,7 @@ class Placed:
 class Planned:
     """All that is told. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none.
 
-    `may_lose`: the approach drops operators by chance, and readings with them. `told`: what the network says to users, by
+    `may_lose`: the approach drops operators by chance, and readings with them. `tells`: what the network says to users, by
     subscription. `refused`: what nodes would not take. `counts`: readings that nodes had to drop, by the reason.
     `settled`: nothing was under way any more at the end.
     """
@@ -77,7 +77,7 @@ class Planned:
     wrong: int
     may_lose: bool = False
     centre_missed: int = 0
-    told: Sequence[tuple[str, HeadwaterError]] = ()
+    tells: Sequence[tuple[str, HeadwaterError]] = ()
     refused: Sequence[HeadwaterError] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     settled: bool = True
@@ -105,7 +105,7 @@ def operator_rows(planned: Planned) -> list[Cells]:
     """Which operator stands where."""
     order = {node: number for number, node in enumerate(planned.question.network.nodes)}
     rows = sorted(planned.placed, key=lambda placed: order[placed.node])
-    return [(p.node, p.asked_by, p.operator.subscription, operator_in_words(p.operator)) for p in rows]
+    return [(p.node, p.requester, p.operator.subscription, operator_in_words(p.operator)) for p in rows]
 
 
 def link_rows(planned: Planned) -> list[tuple[str, int, int, int, int, float]]:
@@ -152,7 +152,7 @@ def _about(planned: Planned) -> list[str]:
     lines += _shortened(
         [
             f"told      {name.partition('/')[0]}, of '{name.partition('/')[2]}': {error.message}"
-            for name, error in planned.told
+            for name, error in planned.tells
             if (name, error.code) not in dropped
         ]
     )
@@ -198,8 +198,8 @@ def _percent(share: float) -> str:
 def _spoken(row: tuple[str, int, int, int, int, float]) -> Cells:
     link, *numbers, saved = row
     ours, centre = row[2], row[4]
-    told = "" if ours == centre == 0 else "more" if centre == 0 else _percent(saved)
-    return (link, *(f"{number:,}" for number in numbers), told)
+    difference = "" if ours == centre == 0 else "more" if centre == 0 else _percent(saved)
+    return (link, *(f"{number:,}" for number in numbers), difference)
 
 
 def _shortened(lines: list[str]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.hosts.files import find_files, read_pieces
+from headwater.hosts.files import find_files, read_file_rows
 from headwater.model import (
     SECOND,
     Column,
@@ -65,7 +65,7 @@ def recorded_day(
     if not files:
         raise DataError("no-files", f"there are no files in '{paths[0]}'")
     for file in files:
-        for piece in read_pieces(file, stream, (stream.time, stream.key, *taken.by_attribute)):
+        for piece in read_file_rows(file, stream, (stream.time, stream.key, *taken.by_attribute)):
             taken.bad += piece.bad.count
             if piece.bad.count and not taken.first_bad:
                 taken.first_bad = str(piece.bad["reason"].tolist()[0])
@@ -135,9 +135,9 @@ class _Taken:
             self.strangers += len(strange)
         for attribute, positions in self.by_attribute.items():
             at = np.array([positions.get(name, -1) for name in names], np.int64)[codes]
-            told = rows[attribute].is_valid
-            self.unmeasured += int(np.count_nonzero(told & (at < 0) & known[codes]))
-            chosen = np.flatnonzero(told & (at >= 0))
+            measured = rows[attribute].is_valid
+            self.unmeasured += int(np.count_nonzero(measured & (at < 0) & known[codes]))
+            chosen = np.flatnonzero(measured & (at >= 0))
             self.readings += len(chosen)
             values = rows[attribute].values[chosen].astype(np.float64)
             self.parts.append((at[chosen], rows[self.stream.time].values[chosen], values))
@@ -215,9 +215,9 @@ def _swing(attribute: str, time: Numbers, operators: Sequence[Operator], seed: l
     ends = [
         end
         for operator in operators
-        for asked in operator.filters
-        if asked.attribute == attribute
-        for end in (asked.low, asked.high)
+        for clause in operator.filters
+        if clause.attribute == attribute
+        for end in (clause.low, clause.high)
         if math.isfinite(end)
     ]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)

@@ -35,7 +35,7 @@ def make_plan(question: Question, day: Day, approach: str, *, seed: int, say: Sa
         wrong=ours.wrong + ours.twice,
         may_lose=isinstance(cover_of(approach), Probable),
         centre_missed=centre.missed,
-        told=tuple((tell.subscription, tell.error) for tell in ours.told),
+        tells=tuple((tell.subscription, tell.error) for tell in ours.tells),
         refused=tuple(report.error for report in ours.reported),
         counts=ours.counts,
         settled=ours.settled,

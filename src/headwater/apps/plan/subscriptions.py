@@ -12,7 +12,7 @@ from typing import Final
 
 from headwater.apps.plan.json_places import Value
 from headwater.apps.plan.network_file import NetworkFile, read_network
-from headwater.apps.plan.operators import Asked, read_operators
+from headwater.apps.plan.operators import NetworkQueries, read_operators
 from headwater.apps.plan.refusals import PlanRefused, Refusals
 from headwater.model import (
     ColumnType,
@@ -64,45 +64,45 @@ class Question:
     def unanswerable(self) -> Iterator[tuple[Subscription, str]]:
         """The subscriptions that no sensors can ever answer, with the reason in words for their user."""
         for subscription in self.subscriptions:
-            for asked in subscription.operator.filters:
-                if not any(asked.takes(source) for source in self.sources):
-                    yield subscription, _nobody(asked, self.sources)
+            for clause in subscription.operator.filters:
+                if not any(clause.takes(source) for source in self.sources):
+                    yield subscription, _nobody(clause, self.sources)
                     break
 
 
 def read_question(text: str, queries: str, network: str) -> Question:
     """The files `queries` (its text is given) and `network`; raises an error with everything that is wrong."""
     errors: list[HeadwaterError] = []
-    asked: Asked | None = None
+    carried: NetworkQueries | None = None
     file: NetworkFile | None = None
     try:
-        asked = read_operators(text, queries)
+        carried = read_operators(text, queries)
     except HeadwaterError as refused:
         errors.append(refused)
     try:
         file = read_network(network)
     except HeadwaterError as refused:
         errors.append(refused)
-    if file and asked:
-        _queries_are_known(file, asked)
-        _sensors_fit(file, asked)
+    if file and carried:
+        _queries_are_known(file, carried)
+        _sensors_fit(file, carried)
     errors += file.refusals.errors if file else ()
     if errors:
         raise errors[0] if len(errors) == 1 else PlanRefused(errors)
-    assert file is not None and asked is not None
+    assert file is not None and carried is not None
     subscriptions = tuple(
-        Subscription(user.name, query, user.node, _named(asked.operators[query], f"{user.name}/{query}"))
+        Subscription(user.name, query, user.node, _named(carried.operators[query], f"{user.name}/{query}"))
         for user in file.users
         for query in user.queries
     )
-    return Question(file.network(), asked.stream, subscriptions, asked.taken_as_readings)
+    return Question(file.network(), carried.stream, subscriptions, carried.taken_as_readings)
 
 
 def _named(operator: Operator, name: str) -> Operator:
     return replace(operator, subscription=name)
 
 
-def _queries_are_known(file: NetworkFile, asked: Asked) -> None:
+def _queries_are_known(file: NetworkFile, carried: NetworkQueries) -> None:
     refuse = file.refusals.refuse
     named = set()
     for user in file.users:
@@ -112,13 +112,13 @@ def _queries_are_known(file: NetworkFile, asked: Asked) -> None:
             file.refusals.short(
                 together, at, "the name of the user and of the query together", LONGEST_TOGETHER
             )
-            if query not in asked.operators:
-                advice = suggest(query, asked.operators, "queries")
+            if query not in carried.operators:
+                advice = suggest(query, carried.operators, "queries")
                 refuse("unknown-query", f"there is no query named '{query}'", at, *advice)
     if file.refusals.errors:
         return  # whose it was to be may stand in what could not be read
     assert isinstance(file.root.content, dict)
-    for query in asked.operators:
+    for query in carried.operators:
         if query not in named:
             refuse(
                 "query-of-nobody",
@@ -128,16 +128,16 @@ def _queries_are_known(file: NetworkFile, asked: Asked) -> None:
             )
 
 
-def _sensors_fit(file: NetworkFile, asked: Asked) -> None:
+def _sensors_fit(file: NetworkFile, carried: NetworkQueries) -> None:
     """Sensors measure numeric columns of the stream, and have a place where one is asked for."""
-    refusals, stream = file.refusals, asked.stream
-    told: set[str] = set()
-    placed = asked.needs_places
+    refusals, stream = file.refusals, carried.stream
+    refused: set[str] = set()
+    placed = carried.needs_places
     geographic = stream.place is not None and stream.place.geographic
     for sensor in file.sensors:
         for attribute, at in sensor.attributes.items():
-            if attribute not in told and (why := _not_measured(attribute, stream)):
-                told.add(attribute)
+            if attribute not in refused and (why := _not_measured(attribute, stream)):
+                refused.add(attribute)
                 _refuse_attribute(attribute, why, at, stream, refusals)
         if sensor.place is None and placed & sensor.attributes.keys():
             refusals.refuse(
@@ -173,13 +173,13 @@ def _refuse_attribute(attribute: str, why: str, at: Value, stream: StreamSchema,
     refusals.refuse("unknown-column", f"a sensor measures '{attribute}', but {why}", at, *advice)
 
 
-def _nobody(asked: Filter, sources: tuple[Source, ...]) -> str:
+def _nobody(clause: Filter, sources: tuple[Source, ...]) -> str:
     """Why no sensor answers a clause."""
-    alike = [source for source in sources if source.attribute == asked.attribute]
+    alike = [source for source in sources if source.attribute == clause.attribute]
     if not alike:
-        meant = nearest(asked.attribute, sorted({source.attribute for source in sources}))
-        return f"no sensor measures '{asked.attribute}'" + (f"; one measures '{meant}'" if meant else "")
-    if asked.keys is not None and not any(source.key in asked.keys for source in alike):
-        keys = " or ".join(f"'{key}'" for key in asked.keys[:4])
-        return f"no sensor {keys} measures '{asked.attribute}'"
-    return f"no sensor inside its region measures '{asked.attribute}'"
+        meant = nearest(clause.attribute, sorted({source.attribute for source in sources}))
+        return f"no sensor measures '{clause.attribute}'" + (f"; one measures '{meant}'" if meant else "")
+    if clause.keys is not None and not any(source.key in clause.keys for source in alike):
+        keys = " or ".join(f"'{key}'" for key in clause.keys[:4])
+        return f"no sensor {keys} measures '{clause.attribute}'"
+    return f"no sensor inside its region measures '{clause.attribute}'"

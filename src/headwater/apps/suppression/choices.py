@@ -32,18 +32,18 @@ class Choice:
     predictor: Predictor
     parameters: tuple[float, ...] | None = None
 
-    def candidates(self, asked: SuppressOperator, pace_s: float) -> tuple[tuple[float, ...], ...]:
+    def candidates(self, operator: SuppressOperator, pace_s: float) -> tuple[tuple[float, ...], ...]:
         """The numbers to try for a query whose sensors are read every `pace_s` seconds: one choice, or several."""
         if self.parameters is not None:
             return (self.parameters,)
-        if self.predictor is asked.predictor:
-            return (asked.parameters,)
+        if self.predictor is operator.predictor:
+            return (operator.parameters,)
         if self.predictor is Predictor.LEAST_SQUARES:
             return tuple((last,) for last in LASTS)
         if self.predictor is Predictor.DOUBLE_EXPONENTIAL:
             return WEIGHTS
         if self.predictor is Predictor.KALMAN:
-            noise = (asked.tolerance / 2 or 1.0) ** 2
+            noise = (operator.tolerance / 2 or 1.0) ** 2
             return tuple((_rounded(one * noise / pace_s**3), _rounded(noise)) for one in RESTLESSNESS)
         return ((),)
 

@@ -41,21 +41,21 @@ class Comparison:
 
     def is_as_written(self, one: Savings) -> bool:
         """Whether it is what the query says itself."""
-        asked = self.question.asked
+        operator = self.question.operator
         return (one.predictor, one.parameters, one.tolerance) == (
-            asked.predictor,
-            asked.parameters,
-            asked.tolerance,
+            operator.predictor,
+            operator.parameters,
+            operator.tolerance,
         )
 
     def lines(self) -> list[str]:
         """The table with a headline, for people."""
-        asked, recorded = self.question.asked, self.recorded
+        operator, recorded = self.question.operator, self.recorded
         samples = recorded.samples
         head = (
-            f"{self.question.name}: {', '.join(asked.dimensions)} of {counted(samples.sensor_count, 'sensor')}, "
+            f"{self.question.name}: {', '.join(operator.dimensions)} of {counted(samples.sensor_count, 'sensor')}, "
             f"{counted(len(samples), 'sample')}, one every {self.pace_s:g} s, "
-            f"HEARTBEAT {format_duration(asked.heartbeat_us)}"
+            f"HEARTBEAT {format_duration(operator.heartbeat_us)}"
         )
         left_out = [
             f"{counted(recorded.lacking, 'row')} without a key or a number left out" * bool(recorded.lacking),
@@ -80,7 +80,7 @@ class Comparison:
     def _best(self) -> str:
         """Who saves most with the query's own tolerance, or the one that is nearest to it."""
         nearest = min(
-            (one.tolerance for one in self.found), key=lambda t: abs(t - self.question.asked.tolerance)
+            (one.tolerance for one in self.found), key=lambda t: abs(t - self.question.operator.tolerance)
         )
         best = max((one for one in self.found if one.tolerance == nearest), key=lambda one: one.saved)
         return (
@@ -97,11 +97,11 @@ def compare(
     say: Say = lambda words: None,
 ) -> Comparison:
     """Count for every choice and tolerance; None: tolerances around the query's own."""
-    asked, samples = question.asked, recorded.samples
+    operator, samples = question.operator, recorded.samples
     pace = pace_s(samples)
-    compared = tolerances_around(asked.tolerance) if tolerances is None else tolerances
+    compared = tolerances_around(operator.tolerance) if tolerances is None else tolerances
     say(f"{question.name}: choosing numbers for the predictors")
-    fitted = dict.fromkeys((one.predictor, _fitting(one, asked, samples, pace)) for one in choices)
+    fitted = dict.fromkeys((one.predictor, _fitting(one, operator, samples, pace)) for one in choices)
     found = []
     for predictor, parameters in fitted:
         for tolerance in compared:
@@ -110,29 +110,29 @@ def compare(
                 savings(
                     samples,
                     tolerance=tolerance,
-                    heartbeat_us=asked.heartbeat_us,
+                    heartbeat_us=operator.heartbeat_us,
                     predictor=predictor,
                     parameters=parameters,
-                    forget_us=asked.forget_us,
+                    forget_us=operator.forget_us,
                 )
             )
     return Comparison(question, recorded, pace, found)
 
 
-def _fitting(choice: Choice, asked: SuppressOperator, samples: Samples, pace: float) -> tuple[float, ...]:
+def _fitting(choice: Choice, operator: SuppressOperator, samples: Samples, pace: float) -> tuple[float, ...]:
     """The numbers that save most with the query's own tolerance, of those to be tried; the first of equals."""
-    candidates = choice.candidates(asked, pace)
+    candidates = choice.candidates(operator, pace)
     if len(candidates) == 1:
         return candidates[0]
     some = Samples(samples.sensors[:MOST_TRIED], samples.times[:MOST_TRIED], samples.values[:MOST_TRIED])
     updates = [
         savings(
             some,
-            tolerance=asked.tolerance,
-            heartbeat_us=asked.heartbeat_us,
+            tolerance=operator.tolerance,
+            heartbeat_us=operator.heartbeat_us,
             predictor=choice.predictor,
             parameters=parameters,
-            forget_us=asked.forget_us,
+            forget_us=operator.forget_us,
         ).updates
         for parameters in candidates
     ]
@@ -152,7 +152,7 @@ def write_table(comparisons: Sequence[Comparison], path: Path) -> None:
                         one.predictor.value,
                         " ".join(map(repr, one.parameters)),
                         one.tolerance,
-                        comparison.question.asked.heartbeat_us / 1e6,
+                        comparison.question.operator.heartbeat_us / 1e6,
                         one.samples,
                         one.updates,
                         one.saved,

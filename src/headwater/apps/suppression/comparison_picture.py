@@ -76,8 +76,10 @@ def _finish(axes: Axes, comparison: Comparison) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xticks(tolerances, [f"{tolerance:g}" for tolerance in tolerances])
-    if comparison.question.asked.tolerance in tolerances:
-        axes.axvline(comparison.question.asked.tolerance, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+    if comparison.question.operator.tolerance in tolerances:
+        axes.axvline(
+            comparison.question.operator.tolerance, color="0.6", linewidth=0.8, linestyle=":", zorder=0
+        )
     axes.grid(visible=True, alpha=0.3)
 
 

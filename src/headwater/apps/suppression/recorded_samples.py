@@ -29,7 +29,7 @@ class Question:
     """A SUPPRESS as it was written; `key` is the column that names its sensors, None where there is but one."""
 
     query: CheckedQuery
-    asked: SuppressOperator
+    operator: SuppressOperator
     key: str | None
 
     @property
@@ -61,7 +61,7 @@ def questions(catalogue: Catalogue) -> list[Question]:
 
 def plan_of_samples(catalogue: Catalogue, question: Question, text: str) -> Plan:
     """What is in the way of the samples of a query, untold, and the samples under its name."""
-    columns = (*([question.key] if question.key else []), *question.asked.dimensions)
+    columns = (*([question.key] if question.key else []), *question.operator.dimensions)
     items = tuple(Item(Name(column)) for column in columns)
     tree = question.query.tree
     bare = replace(tree, select=Select(items, question.query.reads, question.query.where), hidden=False)
@@ -78,15 +78,15 @@ def plan_of_samples(catalogue: Catalogue, question: Question, text: str) -> Plan
 
 def read_samples(plan: Plan, question: Question, streams: Mapping[str, Sequence[str]], say: Say) -> Recorded:
     """Run the plan of the samples over files by stream."""
-    key, dimensions = question.key, question.asked.dimensions
+    key, dimensions = question.key, question.operator.dimensions
     types = plan.stream(question.query.name).types
     names = ("event_time", *([key] if key else []), *dimensions)
     parts = [Rows.empty({name: types[name] for name in names})]
     count = seen = bad = 0
-    for told in run_local(plan, streams):
-        bad += told.bad.count
-        seen += told.seen
-        for block in told.answers:
+    for report in run_local(plan, streams):
+        bad += report.bad.count
+        seen += report.seen
+        for block in report.answers:
             parts.append(block.select(names))
             count += block.count
         _bounded(count)

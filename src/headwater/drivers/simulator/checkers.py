@@ -33,13 +33,13 @@ class Judgement:
 
 def judge(came: Iterable[Hashable], expected: Collection[Hashable]) -> Judgement:
     """What came against what an oracle says should; both in any order, and told in the order they came or were expected."""
-    times, wanted = Counter(came), dict.fromkeys(expected)
-    missed = tuple(answer for answer in wanted if answer not in times)
+    times, expected_once = Counter(came), dict.fromkeys(expected)
+    missed = tuple(answer for answer in expected_once if answer not in times)
     return Judgement(
         twice=tuple(answer for answer, count in times.items() if count > 1),
-        wrong=tuple(answer for answer in times if answer not in wanted),
+        wrong=tuple(answer for answer in times if answer not in expected_once),
         missed=missed,
-        recall=1.0 - len(missed) / len(wanted) if wanted else 1.0,
+        recall=1.0 - len(missed) / len(expected_once) if expected_once else 1.0,
     )
 
 

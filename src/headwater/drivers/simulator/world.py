@@ -70,7 +70,7 @@ class World:
         self.now: Instant = BEGINNING
         self.steps = 0
         self.delivered: list[tuple[Instant, NodeId, Deliver]] = []
-        self.told: list[tuple[Instant, NodeId, Tell]] = []
+        self.tells: list[tuple[Instant, NodeId, Tell]] = []
         self.reported: list[tuple[Instant, NodeId, Report]] = []
         self._links = Links(links, seed=seed, faults=faults)
         self._until = faults.until
@@ -203,7 +203,7 @@ class World:
                     body = encode(rows_tree(effect.answers.rows))
                     self._trace.record(self.now, "deliver", node, body=body)
             elif isinstance(effect, Tell):
-                self.told.append((self.now, node, effect))
+                self.tells.append((self.now, node, effect))
                 if self._trace:
                     body = effect.error.message.encode()
                     self._trace.record(self.now, "tell", node, effect.subscription, effect.error.code, body)

@@ -4,9 +4,9 @@ Nothing that stands in a file raises: what cannot be used comes out as a bad row
 """
 
 from headwater.hosts.files.arrow import rows_from_arrow, rows_to_arrow
-from headwater.hosts.files.byte_ranges import Extent
-from headwater.hosts.files.file_reading import find_files, read_pieces
-from headwater.hosts.files.file_rows import BAD_TYPES, Piece
+from headwater.hosts.files.byte_ranges import ByteRange
+from headwater.hosts.files.file_reading import find_files, read_file_rows
+from headwater.hosts.files.file_rows import BAD_TYPES, FileRows
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.files.row_outputs import LATE_TYPES, OUTPUT_NAMES, Output, check_output, open_output
 
@@ -14,14 +14,14 @@ __all__ = [
     "BAD_TYPES",
     "LATE_TYPES",
     "OUTPUT_NAMES",
-    "Extent",
+    "ByteRange",
+    "FileRows",
     "Output",
-    "Piece",
     "check_output",
     "find_files",
     "json_lines",
     "open_output",
-    "read_pieces",
+    "read_file_rows",
     "rows_from_arrow",
     "rows_to_arrow",
 ]

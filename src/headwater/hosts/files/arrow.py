@@ -55,9 +55,9 @@ def column_from_arrow(data: pa.Array | pa.ChunkedArray, kind: ColumnType) -> Col
     if kind is ColumnType.ID:
         texts = pc.fill_null(array.cast(pa.string()), "").to_numpy(zero_copy_only=False)
         return Column(kind, texts.astype(kind.dtype), valid)
-    wanted = ARROW_TYPES[kind]
-    if array.type != wanted:
-        array = pc.cast(array, wanted)
+    target = ARROW_TYPES[kind]
+    if array.type != target:
+        array = pc.cast(array, target)
     if kind is ColumnType.TIMESTAMP:
         array = array.view(pa.int64())
     if valid is not None:

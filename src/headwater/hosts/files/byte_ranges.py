@@ -32,7 +32,7 @@ class Bytes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ByteRange:
     """The bytes from `start` up to `stop`; `line` is the line, from 1, on which `start` stands.
 
     `place` is where the file is now, if not where its name says: a name goes on to say in which format it is.
@@ -45,14 +45,14 @@ class Extent:
     place: str = ""
 
 
-class ExtentFile:
+class ByteRangeFile:
     """A file of which only an extent can be read; to be closed by `with`."""
 
-    def __init__(self, path: str, extent: Extent) -> None:
+    def __init__(self, path: str, byte_range: ByteRange) -> None:
         self.path = path
         self.file = persistently(path, lambda: os.open(path, os.O_RDONLY))
-        self.position = extent.start
-        self.stop = extent.stop
+        self.position = byte_range.start
+        self.stop = byte_range.stop
 
     def read(self, size: int = -1, /) -> bytes:
         """So many bytes of the extent, fewer at its end."""
@@ -101,7 +101,7 @@ def persistently(path: str, attempt: Callable[[], T]) -> T:
 class _Unpacked:
     """What a compressed extent holds."""
 
-    def __init__(self, packed: ExtentFile) -> None:
+    def __init__(self, packed: ByteRangeFile) -> None:
         self.packed = packed
         self.unpacked = gzip.GzipFile(fileobj=packed, mode="rb")  # type: ignore[call-overload]
 
@@ -113,9 +113,11 @@ class _Unpacked:
         self.packed.close()
 
 
-def open_bytes(path: str, extent: Extent | None = None) -> BinaryIO | gzip.GzipFile | ExtentFile | _Unpacked:
+def open_bytes(
+    path: str, byte_range: ByteRange | None = None
+) -> BinaryIO | gzip.GzipFile | ByteRangeFile | _Unpacked:
     """A file to read, unpacked if its name ends with .gz, or an extent of it."""
-    if extent is None:
+    if byte_range is None:
         return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")
-    part = ExtentFile(extent.place or path, extent)
+    part = ByteRangeFile(byte_range.place or path, byte_range)
     return _Unpacked(part) if path.endswith(".gz") else part

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 from numpy.typing import NDArray
 
-from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.cell_parsing import arrow_style
-from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, even_parts, typed_rows
+from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, even_parts, typed_rows
 from headwater.hosts.files.record_scanner import LINE_LIMIT, Scan, scan_csv
 from headwater.hosts.files.text_blocks import ANY_LINE_END, BLOCK_BYTES, BYTE_ORDER_MARK, Block, read_blocks
 from headwater.hosts.files.typed_columns import Faults
@@ -45,47 +45,47 @@ _FAST: dict[ColumnType, pa.DataType] = {
 
 
 def read_csv(
-    wanted: Wanted, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
-) -> Iterator[Piece]:
+    request: FileRequest, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
+) -> Iterator[FileRows]:
     """The pieces of a CSV file; an extent that goes on has the header of the file's beginning."""
     table: _Table | None = None
-    scanner = CsvScanner(wanted.schema.types)
-    for block in _blocks(wanted, scanner, block_bytes, limit):
+    scanner = CsvScanner(request.schema.types)
+    for block in _blocks(request, scanner, block_bytes, limit):
         first = 0
         if table is None and len(block):
-            header, trouble = _header(block, scanner.delimiter, wanted)
+            header, trouble = _header(block, scanner.delimiter, request)
             if trouble:
-                yield wanted.refused(trouble, line=int(block.lines[0]), text=block.text(0))
+                yield request.refused(trouble, line=int(block.lines[0]), text=block.text(0))
                 return
-            table, first = _Table(wanted, header, scanner.delimiter), 1
+            table, first = _Table(request, header, scanner.delimiter), 1
         if table is not None:
             for records in even_parts(first, len(block), piece_rows):
                 yield table.piece(block, records)
         if block.broken:
-            yield wanted.refused(block.broken)
+            yield request.refused(block.broken)
             return
     if table is None:
-        yield wanted.refused("empty-file: there is not even a header")
+        yield request.refused("empty-file: there is not even a header")
 
 
-def _blocks(wanted: Wanted, scanner: CsvScanner, block_bytes: int, limit: int) -> Iterator[Block]:
+def _blocks(request: FileRequest, scanner: CsvScanner, block_bytes: int, limit: int) -> Iterator[Block]:
     """The blocks of a file; of an extent that goes on, a block with the header alone comes before them."""
-    if wanted.extent is not None and wanted.goes_on:
-        beginning = Extent(0, wanted.extent.start, place=wanted.place)
-        yield from _first_record(wanted.path, beginning, scanner, limit)
+    if request.byte_range is not None and request.goes_on:
+        beginning = ByteRange(0, request.byte_range.start, place=request.place)
+        yield from _first_record(request.path, beginning, scanner, limit)
     yield from read_blocks(
-        wanted.path,
+        request.path,
         scanner,
         line_end=ANY_LINE_END,
         block_bytes=block_bytes,
         limit=limit,
-        extent=wanted.extent,
+        byte_range=request.byte_range,
     )
 
 
-def _first_record(path: str, beginning: Extent, scanner: CsvScanner, limit: int) -> Iterator[Block]:
+def _first_record(path: str, beginning: ByteRange, scanner: CsvScanner, limit: int) -> Iterator[Block]:
     for block in read_blocks(
-        path, scanner, line_end=ANY_LINE_END, block_bytes=HEADER_BYTES, limit=limit, extent=beginning
+        path, scanner, line_end=ANY_LINE_END, block_bytes=HEADER_BYTES, limit=limit, byte_range=beginning
     ):
         if len(block):
             yield replace(
@@ -127,18 +127,18 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _header(block: Block, delimiter: str, wanted: Wanted) -> tuple[list[str], str | None]:
+def _header(block: Block, delimiter: str, request: FileRequest) -> tuple[list[str], str | None]:
     if 0 in block.faults:
         return [], block.faults[0]
     names = _cells(block.text(0), delimiter)
-    missing = [name for name in wanted.columns if name not in names]
-    if missing and not set(names) & set(wanted.schema.types):
-        return [], f"no-header: the first line names no column of {wanted.noun} '{wanted.schema.name}'"
+    missing = [name for name in request.columns if name not in names]
+    if missing and not set(names) & set(request.schema.types):
+        return [], f"no-header: the first line names no column of {request.noun} '{request.schema.name}'"
     if missing:
         near = get_close_matches(missing[0], names, 1)
         hint = f"; did you mean '{near[0]}'?" if near else f"; the header has {', '.join(names)}"
         return [], f"missing-column: no column '{missing[0]}'{hint}"
-    twice = [name for name in wanted.columns if names.count(name) > 1]
+    twice = [name for name in request.columns if names.count(name) > 1]
     if twice:
         return [], f"repeated-column: the header has '{twice[0]}' {names.count(twice[0])} times"
     return names, None
@@ -147,17 +147,17 @@ def _header(block: Block, delimiter: str, wanted: Wanted) -> tuple[list[str], st
 class _Table:
     """Turns records into pieces, and remembers how the file writes its instants."""
 
-    def __init__(self, wanted: Wanted, header: Sequence[str], delimiter: str) -> None:
-        self.wanted = wanted
+    def __init__(self, request: FileRequest, header: Sequence[str], delimiter: str) -> None:
+        self.request = request
         self.header = header
         self.names = [
             f"c{number}" for number in range(len(header))
         ]  # the header may repeat what is not asked for
-        self.places = [f"c{header.index(name)}" for name in wanted.columns]
+        self.places = [f"c{header.index(name)}" for name in request.columns]
         self.parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         self.times: dict[str, pa.DataType] = {}
 
-    def piece(self, block: Block, records: NDArray[np.int64]) -> Piece:
+    def piece(self, block: Block, records: NDArray[np.int64]) -> FileRows:
         """The piece of some records of a block."""
         whole = block.kinds[records] == len(self.header)
         faults = {
@@ -170,8 +170,8 @@ class _Table:
             for record in records[~whole].tolist()
         ]
         rows, wrong = self._rows(block, good)
-        return checked_piece(
-            self.wanted,
+        return checked_rows(
+            self.request,
             rows,
             wrong,
             lines=block.lines[good],
@@ -185,15 +185,15 @@ class _Table:
 
     def _rows(self, block: Block, good: NDArray[np.int64]) -> tuple[Rows, Faults]:
         if not len(good):
-            return Rows.empty(self.wanted.types), {}
+            return Rows.empty(self.request.types), {}
         data, first = block.bytes_of(good), block.bytes_of(good[:1])
         table = self._typed(data, first)
         if table is not None:
-            rows, wrong = typed_rows(self.wanted, self._columns(table, len(good)))
+            rows, wrong = typed_rows(self.request, self._columns(table, len(good)))
             if not wrong:
                 return rows, wrong
         table = self._read(data, [pa.string()] * len(self.places))
-        return typed_rows(self.wanted, self._columns(table, len(good)))
+        return typed_rows(self.request, self._columns(table, len(good)))
 
     def _columns(self, table: pa.Table, count: int) -> list[pa.Array]:
         assert table.num_rows == count, f"{table.num_rows} rows of {count} records"
@@ -211,8 +211,8 @@ class _Table:
         return None
 
     def _fast_types(self, data: Text) -> list[pa.DataType]:
-        types = {name: _FAST[kind] for name, kind in self.wanted.types.items()} | self.times
-        integers = [name for name, kind in self.wanted.types.items() if kind is ColumnType.BIGINT]
+        types = {name: _FAST[kind] for name, kind in self.request.types.items()} | self.times
+        integers = [name for name, kind in self.request.types.items() if kind is ColumnType.BIGINT]
         if integers and _HEX.search(data):
             types.update(dict.fromkeys(integers, pa.string()))  # only Arrow takes 0x1F for a number
         return list(types.values())
@@ -222,7 +222,7 @@ class _Table:
         cells = self._read(first, [pa.string()] * len(self.places))
         return {
             name: arrow_style(cells.column(place)[0].as_py())
-            for (name, kind), place in zip(self.wanted.types.items(), self.places, strict=True)
+            for (name, kind), place in zip(self.request.types.items(), self.places, strict=True)
             if kind is ColumnType.TIMESTAMP
         }
 

@@ -17,8 +17,15 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.hosts.files.byte_ranges import open_bytes
-from headwater.hosts.files.file_reading import find_files, read_wanted
-from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, join_pieces, told_bad, without
+from headwater.hosts.files.file_reading import find_files, read_file
+from headwater.hosts.files.file_rows import (
+    FileRequest,
+    FileRows,
+    checked_rows,
+    describe_bad_rows,
+    join_file_rows,
+    without,
+)
 from headwater.hosts.files.text_blocks import BYTE_ORDER_MARK, READ_FAULTS
 from headwater.hosts.files.typed_columns import Faults, show_cell
 from headwater.model import GEOMETRY, DataError, FencesSchema, Rows, strings
@@ -39,67 +46,67 @@ class FencesReader:
         self.geographic = geographic
         self.names: set[str | int] = set()
 
-    def from_files(self, paths: Iterable[str]) -> Piece:
+    def from_files(self, paths: Iterable[str]) -> FileRows:
         """The fences of files, folders and patterns, in their order."""
         return self._together(
             piece for path in paths for file in find_files(path) for piece in self._of_file(file)
         )
 
-    def from_table(self, table: pa.Table) -> Piece:
+    def from_table(self, table: pa.Table) -> FileRows:
         """The fences of a table in memory; a bad row's line is its number in it."""
-        from headwater.hosts.files.parquet_files import arrow_piece, misfit
+        from headwater.hosts.files.parquet_files import arrow_file_rows, misfit
 
-        wanted = self._of_table("")
-        if trouble := misfit(table.schema, wanted):
+        request = self._of_table("")
+        if trouble := misfit(table.schema, request):
             raise DataError(
                 "fences-table",
                 f"the fences '{self.schema.name}' cannot be read: {trouble.partition(': ')[2]}",
                 advice=[f"polygons are a column '{GEOMETRY}', as the text of a GeoJSON geometry or as WKT"],
             )
         done = np.cumsum([0, *(batch.num_rows for batch in table.to_batches())]).tolist()
-        chosen = table.select(wanted.columns).to_batches()
+        chosen = table.select(request.columns).to_batches()
         return self._together(
-            self._drawn(arrow_piece(wanted, batch, before))
+            self._drawn(arrow_file_rows(request, batch, before))
             for batch, before in zip(chosen, done, strict=False)
         )
 
     # --- files --------------------------------------------------------------------------------------------------------
 
-    def _of_file(self, path: str) -> Iterator[Piece]:
+    def _of_file(self, path: str) -> Iterator[FileRows]:
         if path.lower().endswith(GEOJSON_NAMES):
             yield self._of_geojson(path)
         else:
-            yield from map(self._drawn, read_wanted(self._of_table(path)))
+            yield from map(self._drawn, read_file(self._of_table(path)))
 
-    def _of_geojson(self, path: str) -> Piece:
-        wanted = Wanted(path, self.schema, (*self.columns, GEOMETRY), self._judge)
+    def _of_geojson(self, path: str) -> FileRows:
+        request = FileRequest(path, self.schema, (*self.columns, GEOMETRY), self._judge)
         try:
             with open_bytes(path) as file:
                 collection = json.loads(file.read().removeprefix(BYTE_ORDER_MARK))
         except READ_FAULTS as fault:
-            return wanted.refused(f"unreadable-file: {getattr(fault, 'strerror', None) or fault}")
+            return request.refused(f"unreadable-file: {getattr(fault, 'strerror', None) or fault}")
         except RecursionError:
-            return wanted.refused("bad-json: nested too deep")
+            return request.refused("bad-json: nested too deep")
         except ValueError as fault:
-            return wanted.refused(f"bad-json: {getattr(fault, 'msg', 'it is no text').lower()}")
+            return request.refused(f"bad-json: {getattr(fault, 'msg', 'it is no text').lower()}")
         features = _features(collection)
         if features is None:
-            return wanted.refused(
+            return request.refused(
                 "no-features: fences are a FeatureCollection of GeoJSON, or one Feature",
                 text=_shown(collection),
             )
-        return self._of_features(wanted, features)
+        return self._of_features(request, features)
 
-    def _of_features(self, wanted: Wanted, features: Sequence[Any]) -> Piece:
+    def _of_features(self, request: FileRequest, features: Sequence[Any]) -> FileRows:
         from headwater.hosts.files.json_files import typed_objects
 
-        rows, faults = typed_objects(wanted, [self._properties(feature) for feature in features])
+        rows, faults = typed_objects(request, [self._properties(feature) for feature in features])
         judged = self._judge(rows, faults)
-        told = {row: _with_number(row, reason) for row, reason in sorted(judged.items())}
-        return checked_piece(
-            Wanted(wanted.path, wanted.schema, wanted.columns, lambda _, found: found),
+        numbered = {row: _with_number(row, reason) for row, reason in sorted(judged.items())}
+        return checked_rows(
+            FileRequest(request.path, request.schema, request.columns, lambda _, found: found),
             rows,
-            told,
+            numbered,
             lines=np.zeros(rows.count, np.int64),
             text=lambda row: _shown(features[row]),
         )
@@ -118,8 +125,8 @@ class FencesReader:
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
-    def _of_table(self, path: str) -> Wanted:
-        return Wanted(path, self.schema, (*self.columns, GEOMETRY), self._judge_texts)
+    def _of_table(self, path: str) -> FileRequest:
+        return FileRequest(path, self.schema, (*self.columns, GEOMETRY), self._judge_texts)
 
     def _judge_texts(self, rows: Rows, faults: Faults) -> Faults:
         """The same of rows whose polygons are texts as somebody wrote them."""
@@ -133,10 +140,10 @@ class FencesReader:
                 found.setdefault(row, str(fault))
         return self._judge(rows, found)
 
-    def _drawn(self, piece: Piece) -> Piece:
+    def _drawn(self, piece: FileRows) -> FileRows:
         """Good rows with canonical texts."""
         texts = [text_of_text(text, geographic=self.geographic) for text in piece.rows[GEOMETRY].tolist()]
-        return Piece(piece.rows.having(**{GEOMETRY: strings(texts)}), piece.bad, piece.seen)
+        return FileRows(piece.rows.having(**{GEOMETRY: strings(texts)}), piece.bad, piece.seen)
 
     # --- both ---------------------------------------------------------------------------------------------------------
 
@@ -152,17 +159,17 @@ class FencesReader:
             self.names.add(name)
         return faults
 
-    def _together(self, pieces: Iterable[Piece]) -> Piece:
-        found = join_pieces({name: self.schema.types[name] for name in (*self.columns, GEOMETRY)}, pieces)
+    def _together(self, pieces: Iterable[FileRows]) -> FileRows:
+        found = join_file_rows({name: self.schema.types[name] for name in (*self.columns, GEOMETRY)}, pieces)
         if not found.rows.count:
             raise self._nothing(found.bad)
         return found
 
     def _nothing(self, bad: Rows) -> DataError:
-        told, first = told_bad(bad, "feature")
+        summary, first = describe_bad_rows(bad, "feature")
         return DataError(
             "no-fences",
-            f"the fences '{self.schema.name}' have no fence that can be used: {told}",
+            f"the fences '{self.schema.name}' have no fence that can be used: {summary}",
             advice=[
                 *first,
                 f"a fence is a Feature with a Polygon or a MultiPolygon and a property '{self.schema.key}'",

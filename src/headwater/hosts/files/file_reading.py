@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from headwater.hosts.files.byte_ranges import Extent
-from headwater.hosts.files.file_rows import Judge, Piece, Wanted, judge_readings, shown_path
+from headwater.hosts.files.byte_ranges import ByteRange
+from headwater.hosts.files.file_rows import FileRequest, FileRows, Judge, judge_readings, shown_path
 from headwater.hosts.files.typed_columns import Faults
 from headwater.model import DataError, Rows, StreamSchema
 
@@ -48,47 +48,49 @@ def _found(place: Path, path: str) -> list[str]:
         found = [Path(name) for name in glob.glob(path)]  # noqa: PTH207 - a pattern may be absolute
     else:
         raise _missing(place)
-    kept = [(changed, item.name, str(item)) for item in found if (changed := _changed(item)) is not None]
-    return [name for _, _, name in sorted(kept)]
+    inputs = [(changed, item.name, str(item)) for item in found if (changed := _changed(item)) is not None]
+    return [name for _, _, name in sorted(inputs)]
 
 
-def read_pieces(
+def read_file_rows(
     path: str,
     schema: StreamSchema,
     columns: Sequence[str],
     *,
     judge: Judge | None = None,
     piece_rows: int = 65_536,
-    extent: Extent | None = None,
-) -> Iterator[Piece]:
+    byte_range: ByteRange | None = None,
+) -> Iterator[FileRows]:
     """The rows of a file of readings, or of an extent of it, a piece at a time.
 
     Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
-    exception: a row that cannot be used is in `Piece.bad`, and so is trouble with the file as a whole. `judge` may find more
+    exception: a row that cannot be used is in `FileRows.bad`, and so is trouble with the file as a whole. `judge` may find more
     that is wrong with readings.
     """
     assert schema.time in columns, "a row without its time is of no use"
-    wanted = Wanted(path, schema, tuple(columns), judge and _both(judge_readings(schema), judge), extent)
-    return read_wanted(wanted, piece_rows=piece_rows)
+    request = FileRequest(
+        path, schema, tuple(columns), judge and _both(judge_readings(schema), judge), byte_range
+    )
+    return read_file(request, piece_rows=piece_rows)
 
 
-def read_wanted(wanted: Wanted, *, piece_rows: int = 65_536) -> Iterator[Piece]:
+def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[FileRows]:
     """What is wanted of a file, a piece at a time; the format goes by the end of its name."""
-    name = format_name(wanted.path)
+    name = format_name(request.path)
     if name.endswith(CSV_NAMES):
         from headwater.hosts.files.csv_files import read_csv
 
-        return read_csv(wanted, piece_rows=piece_rows)
+        return read_csv(request, piece_rows=piece_rows)
     if name.endswith(JSON_NAMES):
         from headwater.hosts.files.json_files import read_json_lines
 
-        return read_json_lines(wanted, piece_rows=piece_rows)
+        return read_json_lines(request, piece_rows=piece_rows)
     if name.endswith(PARQUET_NAMES):
         from headwater.hosts.files.parquet_files import read_parquet
 
-        return read_parquet(wanted, piece_rows=piece_rows)
+        return read_parquet(request, piece_rows=piece_rows)
     known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
-    return iter([wanted.refused(f"unknown-format: a name ends with one of {known}")])
+    return iter([request.refused(f"unknown-format: a name ends with one of {known}")])
 
 
 def format_name(path: str) -> str:
@@ -108,12 +110,12 @@ def _changed(item: Path) -> int | None:
     if item.name.startswith(_LEFT_OUT) or item.name.endswith(".tmp"):
         return None
     try:
-        told = item.stat()
+        status = item.stat()
     except OSError as fault:
         if fault.errno in _GONE:
             return None
         raise
-    return told.st_mtime_ns if stat.S_ISREG(told.st_mode) else None
+    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else None
 
 
 def _missing(place: Path) -> DataError:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from headwater.hosts.files.byte_ranges import Extent
+from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.typed_columns import Faults, convert
 from headwater.model import (
     Column,
@@ -43,7 +43,7 @@ _WORLD = (180.0, 90.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FileRows:
     """Some rows of a file: `rows` good ones with the columns asked for, `bad` ones as `BAD_TYPES`, `seen` both."""
 
     rows: Rows
@@ -52,27 +52,27 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileRequest:
     """What is read: a file as a stream, as points or as fences, and which columns of it; `judge` None is that of a stream.
 
-    `extent` None is the whole file.
+    `byte_range` None is the whole file.
     """
 
     path: str
     schema: StreamSchema | PointsSchema | FencesSchema
     columns: tuple[str, ...]
     judge: Judge | None = None
-    extent: Extent | None = None
+    byte_range: ByteRange | None = None
 
     @property
     def place(self) -> str:
         """Where the file is."""
-        return (self.extent and self.extent.place) or self.path
+        return (self.byte_range and self.byte_range.place) or self.path
 
     @property
     def goes_on(self) -> bool:
         """Whether an earlier part of the file was read before."""
-        return self.extent is not None and self.extent.start > 0
+        return self.byte_range is not None and self.byte_range.start > 0
 
     @property
     def noun(self) -> str:
@@ -86,9 +86,9 @@ class Wanted:
         """The columns asked for and their types."""
         return {name: self.schema.types[name] for name in self.columns}
 
-    def refused(self, reason: str, *, line: int = 0, text: str = "") -> Piece:
+    def refused(self, reason: str, *, line: int = 0, text: str = "") -> FileRows:
         """The piece that says that the file as a whole is of no use, or from here on."""
-        return Piece(Rows.empty(self.types), self.bad([(line, reason, text)]), 1)
+        return FileRows(Rows.empty(self.types), self.bad([(line, reason, text)]), 1)
 
     def bad(self, entries: Sequence[tuple[int, str, str]]) -> Rows:
         """Bad rows from (line, reason, text)."""
@@ -112,50 +112,50 @@ def shown_path(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def typed_rows(wanted: Wanted, arrays: Sequence[pa.Array]) -> tuple[Rows, Faults]:
+def typed_rows(request: FileRequest, arrays: Sequence[pa.Array]) -> tuple[Rows, Faults]:
     """Rows of arrays in the order of the columns asked for, and what is wrong with them cell by cell."""
     columns: dict[str, Column] = {}
     faults: Faults = {}
-    for (name, kind), array in zip(wanted.types.items(), arrays, strict=True):
+    for (name, kind), array in zip(request.types.items(), arrays, strict=True):
         columns[name], wrong = convert(array, kind, name)
         faults = {**wrong, **faults} if wrong else faults
     return Rows(columns, len(arrays[0])), faults
 
 
-def checked_piece(
-    wanted: Wanted,
+def checked_rows(
+    request: FileRequest,
     rows: Rows,
     faults: Faults,
     *,
     lines: NDArray[np.int64],
     text: Callable[[int], str],
     earlier: Sequence[tuple[int, str, str]] = (),
-) -> Piece:
+) -> FileRows:
     """The piece of typed rows; `earlier` are bad rows (line, reason, text) found before they were cells.
 
     `lines` and `text` give the place and the text of a row.
     """
-    faults = (wanted.judge or judge_readings(wanted.schema))(rows, faults)
+    faults = (request.judge or judge_readings(request.schema))(rows, faults)
     if not faults and not earlier:
-        return Piece(rows, wanted.bad(()), rows.count)
+        return FileRows(rows, request.bad(()), rows.count)
     entries = [*earlier, *((int(lines[row]), reason, text(row)) for row, reason in faults.items())]
     good = np.ones(rows.count, np.bool_)
     good[list(faults)] = False
     entries.sort(key=lambda entry: entry[0])
-    return Piece(rows.take(good), wanted.bad(entries), rows.count + len(earlier))
+    return FileRows(rows.take(good), request.bad(entries), rows.count + len(earlier))
 
 
-def join_pieces(types: Mapping[str, ColumnType], pieces: Iterable[Piece]) -> Piece:
+def join_file_rows(types: Mapping[str, ColumnType], pieces: Iterable[FileRows]) -> FileRows:
     """Pieces with columns of these types as one."""
     good, bad, seen = [Rows.empty(types)], [Rows.empty(BAD_TYPES)], 0
     for piece in pieces:
         good.append(piece.rows)
         bad.append(piece.bad)
         seen += piece.seen
-    return Piece(join_rows(good), join_rows(bad), seen)
+    return FileRows(join_rows(good), join_rows(bad), seen)
 
 
-def told_bad(bad: Rows, what: str) -> tuple[str, list[str]]:
+def describe_bad_rows(bad: Rows, what: str) -> tuple[str, list[str]]:
     """How many rows are bad where none is good, in words; and the first of them, if there is one. `what`: what a row is called."""
     if not bad.count:
         return f"there is not one {what}", []

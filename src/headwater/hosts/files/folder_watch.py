@@ -68,11 +68,11 @@ class Watch:
     def _look(self, name: str, now: int) -> Look | None:
         """How a file looks, if that is new."""
         try:
-            told = os.stat(os.path.join(self.root, name))  # noqa: PTH116, PTH118 - called very often
+            status = os.stat(os.path.join(self.root, name))  # noqa: PTH116, PTH118 - called very often
         except OSError:
             return (0, 0, -1, 0) if self.looks.pop(name, None) is not None else None  # whoever opens it tells
-        look = told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns
-        if not stat.S_ISREG(told.st_mode) or self.looks.get(name) == look:
+        look = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+        if not stat.S_ISREG(status.st_mode) or self.looks.get(name) == look:
             if now - self.hot.get(name, now) > HOT_US:
                 del self.hot[name]
             return None
@@ -86,8 +86,8 @@ class Watch:
     def _is_to_list(self, now: int) -> bool:
         if not isinstance(self.names, _InFolder):
             return True
-        told = os.stat(self.root)  # noqa: PTH116
-        look = told.st_dev, told.st_ino, 0, told.st_mtime_ns
+        status = os.stat(self.root)  # noqa: PTH116
+        look = status.st_dev, status.st_ino, 0, status.st_mtime_ns
         if look != self.folder:
             self.folder, self.folder_changed = look, now
         recently = now - self.folder_changed <= SETTLES_US

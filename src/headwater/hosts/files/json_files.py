@@ -20,7 +20,7 @@ import pyarrow.json as arrow_json
 from numpy.typing import NDArray
 
 from headwater.hosts.files.cell_parsing import FIRST_INSTANT, LAST_INSTANT
-from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, even_parts, typed_rows
+from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, even_parts, typed_rows
 from headwater.hosts.files.record_scanner import LINE_LIMIT, PLAIN, Scan, scan_lines
 from headwater.hosts.files.text_blocks import BLOCK_BYTES, LINE_FEED, Block, read_blocks
 from headwater.hosts.files.typed_columns import Faults, show_cell
@@ -39,26 +39,31 @@ _FAST: dict[ColumnType, pa.DataType] = {
 
 
 def read_json_lines(
-    wanted: Wanted, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
-) -> Iterator[Piece]:
+    request: FileRequest, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
+) -> Iterator[FileRows]:
     """The pieces of a file of JSON lines."""
-    reader = _Reader(wanted)
+    reader = _Reader(request)
     nothing = True
     for block in read_blocks(
-        wanted.path, _scan, line_end=LINE_FEED, block_bytes=block_bytes, limit=limit, extent=wanted.extent
+        request.path,
+        _scan,
+        line_end=LINE_FEED,
+        block_bytes=block_bytes,
+        limit=limit,
+        byte_range=request.byte_range,
     ):
-        if nothing and len(block) and not wanted.goes_on and _ARRAY_FILE.match(block.text(0)):
+        if nothing and len(block) and not request.goes_on and _ARRAY_FILE.match(block.text(0)):
             reason = "bad-json: the file is one JSON array; one object a line is wanted"
-            yield wanted.refused(reason, line=int(block.lines[0]), text=block.text(0))
+            yield request.refused(reason, line=int(block.lines[0]), text=block.text(0))
             return
         nothing = nothing and not len(block)
         for records in even_parts(0, len(block), piece_rows):
             yield reader.piece(block, records)
         if block.broken:
-            yield wanted.refused(block.broken)
+            yield request.refused(block.broken)
             return
-    if nothing and not wanted.goes_on:
-        yield wanted.refused("empty-file: there is nothing in it")
+    if nothing and not request.goes_on:
+        yield request.refused("empty-file: there is nothing in it")
 
 
 def _scan(data: bytes, limit: int, final: bool) -> Scan:
@@ -68,10 +73,10 @@ def _scan(data: bytes, limit: int, final: bool) -> Scan:
 class _Reader:
     """Turns lines into pieces."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self.wanted = wanted
+    def __init__(self, request: FileRequest) -> None:
+        self.request = request
 
-    def piece(self, block: Block, records: NDArray[np.int64]) -> Piece:
+    def piece(self, block: Block, records: NDArray[np.int64]) -> FileRows:
         """The piece of some lines of a block."""
         plain = block.kinds[records] == PLAIN
         plain[[record - records[0] for record in block.faults if records[0] <= record <= records[-1]]] = False
@@ -81,7 +86,7 @@ class _Reader:
             if arrays is None:
                 left.append(some)
                 continue
-            rows, wrong = typed_rows(self.wanted, arrays)
+            rows, wrong = typed_rows(self.request, arrays)
             good = np.ones(len(some), np.bool_)
             good[list(wrong)] = False
             places.append(some[good])
@@ -91,8 +96,8 @@ class _Reader:
         rows = join_rows([*parts, self._few(block, few, faults)])
         if len(few) < len(records):
             rows = rows.take(np.argsort(np.concatenate([*places, few])))
-        return checked_piece(
-            self.wanted,
+        return checked_rows(
+            self.request,
             rows,
             {record - int(records[0]): reason for record, reason in faults.items()},
             lines=block.lines[records],
@@ -113,7 +118,7 @@ class _Reader:
     def _typed(self, block: Block, records: NDArray[np.int64]) -> list[pa.Array] | None:
         first, _ = _object(block, int(records[0]))
         types = {
-            name: _FAST.get(kind) or _time_style(first.get(name)) for name, kind in self.wanted.types.items()
+            name: _FAST.get(kind) or _time_style(first.get(name)) for name, kind in self.request.types.items()
         }
         data = block.bytes_of(records)
         try:
@@ -132,19 +137,19 @@ class _Reader:
 
     def _few(self, block: Block, records: NDArray[np.int64], faults: Faults) -> Rows:
         """Lines of any kind, one by one."""
-        rows, wrong = typed_objects(self.wanted, [_object(block, record) for record in records.tolist()])
+        rows, wrong = typed_objects(self.request, [_object(block, record) for record in records.tolist()])
         faults.update({int(records[row]): reason for row, reason in wrong.items()})
         return rows
 
 
 def typed_objects(
-    wanted: Wanted, objects: Sequence[tuple[dict[str, Any], str | None]]
+    request: FileRequest, objects: Sequence[tuple[dict[str, Any], str | None]]
 ) -> tuple[Rows, Faults]:
     """Objects as rows, and what is wrong with them; beside each stands what was wrong with it before."""
     faults: Faults = {}
-    values: list[list[Any]] = [[] for _ in wanted.columns]
+    values: list[list[Any]] = [[] for _ in request.columns]
     for row, (line, fault) in enumerate(objects):
-        for cells, (name, kind) in zip(values, wanted.types.items(), strict=True):
+        for cells, (name, kind) in zip(values, request.types.items(), strict=True):
             try:
                 cells.append(None if line.get(name) is None else _READ[kind](line[name]))
             except _BadCell as bad:
@@ -154,9 +159,9 @@ def typed_objects(
                 )
         if fault:
             faults[row] = fault
-    types = [_FAST.get(kind, pa.string()) for kind in wanted.types.values()]
+    types = [_FAST.get(kind, pa.string()) for kind in request.types.values()]
     rows, wrong = typed_rows(
-        wanted, [pa.array(cells, kind) for cells, kind in zip(values, types, strict=True)]
+        request, [pa.array(cells, kind) for cells, kind in zip(values, types, strict=True)]
     )
     return rows, {**wrong, **faults}
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from headwater.hosts.files.file_rows import Piece, Wanted, checked_piece, typed_rows
+from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, typed_rows
 from headwater.hosts.files.typed_columns import cell_text, fits
 from headwater.model import ColumnType
 
@@ -33,33 +33,33 @@ PARQUET_FAULTS: Final = (
 )
 
 
-def read_parquet(wanted: Wanted, *, piece_rows: int) -> Iterator[Piece]:
+def read_parquet(request: FileRequest, *, piece_rows: int) -> Iterator[FileRows]:
     """The pieces of a Parquet file."""
     done = 0
     try:
-        if not Path(wanted.place).stat().st_size:
-            yield wanted.refused("empty-file: there is nothing in it")
+        if not Path(request.place).stat().st_size:
+            yield request.refused("empty-file: there is nothing in it")
             return
-        texts = [name for name, kind in wanted.types.items() if kind is ColumnType.STRING]
-        with arrow_parquet.ParquetFile(wanted.place, read_dictionary=texts, memory_map=False) as file:
-            trouble = misfit(file.schema_arrow, wanted)
+        texts = [name for name, kind in request.types.items() if kind is ColumnType.STRING]
+        with arrow_parquet.ParquetFile(request.place, read_dictionary=texts, memory_map=False) as file:
+            trouble = misfit(file.schema_arrow, request)
             if trouble:
-                yield wanted.refused(trouble, line=1)
+                yield request.refused(trouble, line=1)
                 return
-            for batch in file.iter_batches(piece_rows, columns=list(wanted.columns), use_threads=False):
-                yield arrow_piece(wanted, batch, done)
+            for batch in file.iter_batches(piece_rows, columns=list(request.columns), use_threads=False):
+                yield arrow_file_rows(request, batch, done)
                 done += batch.num_rows
     except PARQUET_FAULTS as fault:
         said = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-        yield wanted.refused(
+        yield request.refused(
             f"unreadable-file: {said.splitlines()[0] if said else type(fault).__name__}", line=done
         )
 
 
-def misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
+def misfit(schema: pa.Schema, request: FileRequest) -> str | None:
     """Why a table cannot say what is wanted; None if it can."""
-    what = "file" if wanted.path else "table"
-    for name, kind in wanted.types.items():
+    what = "file" if request.path else "table"
+    for name, kind in request.types.items():
         found = schema.names.count(name)
         if not found:
             near = get_close_matches(name, schema.names, 1)
@@ -68,26 +68,26 @@ def misfit(schema: pa.Schema, wanted: Wanted) -> str | None:
         if found > 1:
             return f"repeated-column: the {what} has '{name}' {found} times"
         if not fits(schema.field(name).type, kind):
-            declares = f"the {wanted.noun} declare{'s' * (wanted.noun == 'stream')}"
+            declares = f"the {request.noun} declare{'s' * (request.noun == 'stream')}"
             return f"wrong-type: column '{name}' is {schema.field(name).type}, {declares} {kind.value}"
     return None
 
 
-def arrow_piece(wanted: Wanted, batch: pa.RecordBatch, done: int) -> Piece:
+def arrow_file_rows(request: FileRequest, batch: pa.RecordBatch, done: int) -> FileRows:
     """The piece of a batch of a table that fits; `done` rows came before it."""
-    rows, faults = typed_rows(wanted, [batch.column(name) for name in wanted.columns])
-    return checked_piece(
-        wanted,
+    rows, faults = typed_rows(request, [batch.column(name) for name in request.columns])
+    return checked_rows(
+        request,
         rows,
         faults,
         lines=np.arange(done + 1, done + 1 + batch.num_rows),
-        text=lambda row: _row_text(batch, wanted, row),
+        text=lambda row: _row_text(batch, request, row),
     )
 
 
-def _row_text(batch: pa.RecordBatch, wanted: Wanted, row: int) -> str:
+def _row_text(batch: pa.RecordBatch, request: FileRequest, row: int) -> str:
     cells = {}
-    for name in wanted.columns:
+    for name in request.columns:
         array = batch.column(name)
         try:
             cells[name] = array[row].as_py()

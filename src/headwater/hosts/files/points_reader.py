@@ -12,8 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from headwater.hosts.files.file_reading import find_files, read_wanted
-from headwater.hosts.files.file_rows import Piece, Wanted, join_pieces, out_of_this_world, told_bad, without
+from headwater.hosts.files.file_reading import find_files, read_file
+from headwater.hosts.files.file_rows import (
+    FileRequest,
+    FileRows,
+    describe_bad_rows,
+    join_file_rows,
+    out_of_this_world,
+    without,
+)
 from headwater.hosts.files.typed_columns import Faults, show_cell
 from headwater.model import DataError, PointsSchema, Rows
 
@@ -38,22 +45,22 @@ class PointsReader:
         self.fits = fits
         self.ids: set[str | int] = set()
 
-    def from_files(self, paths: Iterable[str]) -> Piece:
+    def from_files(self, paths: Iterable[str]) -> FileRows:
         """The points of files, folders and patterns, in their order."""
         files = [file for path in paths for file in find_files(path)]
-        return self._together(piece for file in files for piece in read_wanted(self._wanted(file)))
+        return self._together(piece for file in files for piece in read_file(self._request(file)))
 
-    def from_table(self, table: pa.Table) -> Piece:
+    def from_table(self, table: pa.Table) -> FileRows:
         """The points of a table in memory; a bad row's line is its number in it."""
         from headwater.hosts.files.parquet_files import misfit
 
-        wanted = self._wanted("")
-        if trouble := misfit(table.schema, wanted):
+        request = self._request("")
+        if trouble := misfit(table.schema, request):
             raise DataError(
                 "points-table",
                 f"the points '{self.schema.name}' cannot be read: {trouble.partition(': ')[2]}",
             )
-        return self._together(self._pieces(table.select(self.columns), wanted))
+        return self._together(self._pieces(table.select(self.columns), request))
 
     def judge(self, rows: Rows, faults: Faults) -> Faults:
         """What is wrong with rows that should be points."""
@@ -70,32 +77,32 @@ class PointsReader:
             self.ids.add(name)
         return faults
 
-    def _wanted(self, path: str) -> Wanted:
-        return Wanted(path, self.schema, self.columns, self.judge)
+    def _request(self, path: str) -> FileRequest:
+        return FileRequest(path, self.schema, self.columns, self.judge)
 
-    def _pieces(self, table: pa.Table, wanted: Wanted) -> Iterator[Piece]:
-        from headwater.hosts.files.parquet_files import arrow_piece
+    def _pieces(self, table: pa.Table, request: FileRequest) -> Iterator[FileRows]:
+        from headwater.hosts.files.parquet_files import arrow_file_rows
 
         done = 0
         for batch in table.to_batches():
-            yield arrow_piece(wanted, batch, done)
+            yield arrow_file_rows(request, batch, done)
             done += batch.num_rows
 
-    def _together(self, pieces: Iterable[Piece]) -> Piece:
+    def _together(self, pieces: Iterable[FileRows]) -> FileRows:
         types = {name: self.schema.types[name] for name in self.columns}
-        found = join_pieces(types, map(self._fitting, pieces))
+        found = join_file_rows(types, map(self._fitting, pieces))
         if not found.rows.count:
             raise self._nothing(found.bad)
         return found
 
-    def _fitting(self, piece: Piece) -> Piece:
+    def _fitting(self, piece: FileRows) -> FileRows:
         self.fits(len(self.ids))
         return piece
 
     def _nothing(self, bad: Rows) -> DataError:
-        told, first = told_bad(bad, "row")
+        summary, first = describe_bad_rows(bad, "row")
         return DataError(
             "no-points",
-            f"the points '{self.schema.name}' have no point that can be used: {told}",
+            f"the points '{self.schema.name}' have no point that can be used: {summary}",
             advice=[*first, f"a point has a value in each of these columns: {', '.join(self.columns)}"],
         )

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.hosts.files.byte_ranges import Extent, open_bytes
+from headwater.hosts.files.byte_ranges import ByteRange, open_bytes
 from headwater.hosts.files.record_scanner import LINE_LIMIT, OPEN_QUOTE, TOO_LONG, Scan, broken_utf8
 
 BLOCK_BYTES: Final = 4 << 20
@@ -79,13 +79,13 @@ def read_blocks(
     line_end: re.Pattern[bytes],
     block_bytes: int = BLOCK_BYTES,
     limit: int = LINE_LIMIT,
-    extent: Extent | None = None,
+    byte_range: ByteRange | None = None,
 ) -> Iterator[Block]:
     """The records of a file, or of an extent of it. A byte order mark at the file's start is left out."""
-    line, rest, dropping, final = extent.line if extent else 1, b"", False, False
-    first, mid_line = not extent or not extent.start, extent is not None and extent.mid_line
+    line, rest, dropping, final = byte_range.line if byte_range else 1, b"", False, False
+    first, mid_line = not byte_range or not byte_range.start, byte_range is not None and byte_range.mid_line
     try:
-        with open_bytes(path, extent) as file:
+        with open_bytes(path, byte_range) as file:
             while not final:
                 read = file.read(block_bytes)
                 final = not read

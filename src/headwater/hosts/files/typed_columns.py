@@ -38,10 +38,10 @@ _PER_UNIT = {"s": SECOND, "ms": 1000, "us": 1}
 _DAY_US = 86_400 * SECOND
 
 
-def fits(found: pa.DataType, wanted: ColumnType) -> bool:
+def fits(found: pa.DataType, target: ColumnType) -> bool:
     """Whether a column of this Arrow type can hold values of the wanted type."""
     if pa.types.is_dictionary(found):
-        return fits(found.value_type, wanted)
+        return fits(found.value_type, target)
     if pa.types.is_null(found) or _is_text(found):
         return True
     number = pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_decimal(found)
@@ -52,29 +52,29 @@ def fits(found: pa.DataType, wanted: ColumnType) -> bool:
         ColumnType.BOOLEAN: pa.types.is_boolean(found),
         ColumnType.TIMESTAMP: number or pa.types.is_timestamp(found) or pa.types.is_date(found),
         ColumnType.ID: False,
-    }[wanted]
+    }[target]
 
 
-def convert(array: pa.Array, wanted: ColumnType, name: str) -> tuple[Column, Faults]:
+def convert(array: pa.Array, target: ColumnType, name: str) -> tuple[Column, Faults]:
     """A column of the wanted type from an array that fits it, and the cells that cannot be read."""
     if pa.types.is_null(array.type):
-        return Column.nulls(wanted, len(array)), {}
-    if wanted is ColumnType.STRING:
+        return Column.nulls(target, len(array)), {}
+    if target is ColumnType.STRING:
         return _strings(array, name)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if _is_text(array.type):
         array = _not_blank(_as_text(array)[0])
-        values, understood = _TEXT[wanted](array)
+        values, understood = _TEXT[target](array)
     else:
-        values, understood = _TYPED[wanted](array)
+        values, understood = _TYPED[target](array)
     valid = None if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
     wrong = ~understood if valid is None else valid & ~understood
     faults = {
-        row: f"{_CODES[wanted]}: {show_cell(cell_text(array, row))} {_WORDS[wanted]} (column '{name}')"
+        row: f"{_CODES[target]}: {show_cell(cell_text(array, row))} {_WORDS[target]} (column '{name}')"
         for row in np.flatnonzero(wrong).tolist()
     }
-    if wanted is ColumnType.DOUBLE and not np.isfinite(values).all():
+    if target is ColumnType.DOUBLE and not np.isfinite(values).all():
         odd = ~np.isfinite(values)
         for row in np.flatnonzero(odd).tolist():
             faults[row] = f"not-finite: {show_cell(cell_text(array, row))} (column '{name}')"
@@ -83,7 +83,7 @@ def convert(array: pa.Array, wanted: ColumnType, name: str) -> tuple[Column, Fau
         valid = ~wrong if valid is None else valid & ~wrong
     if valid is not None:
         values = np.where(valid, values, values.dtype.type())
-    return Column(wanted, values, valid), faults
+    return Column(target, values, valid), faults
 
 
 def show_cell(text: str) -> str:

@@ -21,16 +21,16 @@ MOST_WAITING: Final = 2_000_000
 _TIME: Final = "event_time"
 
 
-class Waiting:
+class PendingAnswers:
     """Answers of a run that are not handed over yet."""
 
     def __init__(self, most: int = MOST_WAITING) -> None:
         self.most = most
         self.blocks: list[Rows] = []
 
-    def ready(self, told: Sequence[Rows], complete: Instant) -> tuple[Rows, ...]:
+    def ready(self, answers: Sequence[Rows], complete: Instant) -> tuple[Rows, ...]:
         """With answers that are told now: those before an instant before which none will follow. END: all."""
-        blocks = [*self.blocks, *told]
+        blocks = [*self.blocks, *answers]
         if complete == END:
             self.blocks = []
             return tuple(blocks)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.hosts.files import find_files
-from headwater.hosts.local.answer_order import Waiting
-from headwater.hosts.local.run_report import Told
+from headwater.hosts.local.answer_order import PendingAnswers
+from headwater.hosts.local.run_report import RunReport
 from headwater.hosts.local.sorting import CHUNK_ROWS, MEMORY_ROWS, Sorter
 from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import Program
@@ -27,7 +27,7 @@ def run_local(
     *,
     memory_rows: int = MEMORY_ROWS,
     chunk_rows: int = CHUNK_ROWS,
-) -> Iterator[Told]:
+) -> Iterator[RunReport]:
     """Run every query over files and folders by stream; a stream without an input has no rows.
 
     First comes what there is to tell about reading, then the answers in order of their event time.
@@ -42,9 +42,9 @@ def run_local(
                 for file in find_files(path):
                     for piece in read_stream(plan, name, file):
                         sorter.add(name, useful(piece.rows))
-                        yield Told(bad=piece.bad, seen=piece.seen)
-                    yield Told(files=1)
-        groups, waiting = program.start().groups, Waiting()
+                        yield RunReport(bad=piece.bad, seen=piece.seen)
+                    yield RunReport(files=1)
+        groups, pending = program.start().groups, PendingAnswers()
         for slices, border in sorter.slices():
             counts: dict[str, int] = {}
             ordered = {}
@@ -52,9 +52,9 @@ def run_local(
                 rows, repeated = queue.in_order(join_rows([queue.empty, *slices.get(name, ())]), END)
                 ordered[name] = rows, border
                 counts[f"repeated:{name}"] = repeated.count
-            groups, answers, told, complete = program.advance_until(groups, ordered)
-            answers = waiting.ready(answers, END if border == END else complete)
-            yield Told(answers, counts={name: n for name, n in {**counts, **told}.items() if n})
+            groups, answers, step_counts, complete = program.advance_until(groups, ordered)
+            answers = pending.ready(answers, END if border == END else complete)
+            yield RunReport(answers, counts={name: n for name, n in {**counts, **step_counts}.items() if n})
 
 
 def row_filter(plan: Plan, stream: str) -> Callable[[Rows], Rows]:

@@ -11,7 +11,7 @@ from headwater.model import Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunReport:
     """Some of what a run tells: answers, late rows by stream, bad rows (as `BAD_TYPES`), and counts by name.
 
     `state` is what is remembered now, by the names of those it is for; None: not measured.

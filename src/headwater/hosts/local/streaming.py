@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from headwater.hosts.files import BAD_TYPES
-from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.files.file_rows import FileRequest
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.local.bounded import row_filter
-from headwater.hosts.local.run_report import Told
+from headwater.hosts.local.run_report import RunReport
 from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
@@ -22,13 +22,13 @@ from headwater.query.planning.plan import Plan
 FAR_AHEAD: Final = "far-ahead: dated further ahead than rows are kept for"
 
 
-def follow_local(
+def stream_local(
     plan: Plan,
     arrivals: Sequence[tuple[str, str]],
     *,
     end: bool = True,
     inputs: Mapping[str, Sequence[str]] | None = None,
-) -> Iterator[Told]:
+) -> Iterator[RunReport]:
     """Files as (input, path), in the order they come; an input is a stream's name unless `inputs` says otherwise."""
     assert plan.zones == 1, "one process is one zone"
     program = Program(plan, inputs=inputs)
@@ -38,10 +38,10 @@ def follow_local(
         stream = streams.get(source, source)
         units, bad, seen = _arrival(plan, stream, source, number, path)
         state, output = program.step(state, Arrivals({stream: units}))
-        yield _told(plan, output, bad=bad, seen=seen, files=1)
+        yield _report(plan, output, bad=bad, seen=seen, files=1)
     if end:
         _, output = program.step(state, Arrivals({}, end=True))
-        yield _told(plan, output)
+        yield _report(plan, output)
 
 
 def _arrival(
@@ -59,7 +59,7 @@ def _arrival(
 
 def given_up_rows(stream: StreamSchema, texts: Sequence[str]) -> Rows:
     """Rows dated so far ahead that there was no room to keep them, as bad rows."""
-    return Wanted("", stream, ()).bad([(0, FAR_AHEAD, text) for text in texts])
+    return FileRequest("", stream, ()).bad([(0, FAR_AHEAD, text) for text in texts])
 
 
 def given_up_by(plan: Plan, output: Output) -> list[Rows]:
@@ -70,6 +70,8 @@ def given_up_by(plan: Plan, output: Output) -> list[Rows]:
     ]
 
 
-def _told(plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0) -> Told:
+def _report(
+    plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0
+) -> RunReport:
     together = join_rows([Rows.empty(BAD_TYPES), *bad, *given_up_by(plan, output)])
-    return Told(output.answers, output.late, together, output.counts, seen, files)
+    return RunReport(output.answers, output.late, together, output.counts, seen, files)

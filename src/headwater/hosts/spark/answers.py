@@ -19,15 +19,20 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.declared_sets import asked_fences, asked_points
+from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.spark import checkpoint as checkpoints
 from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import run_slices, tasks_for, width_for
 from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
-from headwater.hosts.spark.declared_sets import check_audit, frame_points, refuse_bad_points, with_bad_points
+from headwater.hosts.spark.declared_sets import (
+    check_audit,
+    refuse_bad_points,
+    sets_from_frames,
+    with_bad_points,
+)
 from headwater.hosts.spark.frame_packing import check_columns, sliced_frame, typed_column
 from headwater.hosts.spark.interpreter import our_python
-from headwater.hosts.spark.partition_keys import seats
+from headwater.hosts.spark.partition_keys import partition_keys
 from headwater.hosts.spark.sink import FolderSink
 from headwater.model import HIGHEST, ColumnType, DataError, HostError
 from headwater.query.checking.history_limit import MOST_HISTORY_US, most_history_us
@@ -72,12 +77,12 @@ def run(
     session = next((frame.sparkSession for frame in inputs.values() if isinstance(frame, DataFrame)), None)
     if session is None:
         raise DataError("no-input", "no DataFrame was given", advice=['hw.run(text, {"stream": df})'])
-    wanted = zones or default_zones(session.sparkContext.defaultParallelism)
-    plan = compile_queries(queries, zones=wanted, most_history_us=most_history_us(most_history))
+    zone_count = zones or default_zones(session.sparkContext.defaultParallelism)
+    plan = compile_queries(queries, zones=zone_count, most_history_us=most_history_us(most_history))
     _refuse_strangers(plan, inputs)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
-    given = frame_points(plan, {name: frame for name, frame in inputs.items() if name in sets})
-    plan = plan.with_points(given.rows, audit=check_audit(plan, audit))
+    declared = sets_from_frames(plan, {name: frame for name, frame in inputs.items() if name in sets})
+    plan = plan.with_points(declared.rows, audit=check_audit(plan, audit))
     frames = {name: frame for name, frame in inputs.items() if name not in sets}
     for name, frame in frames.items():
         check_columns(frame, plan.stream(name), plan.kept(name))
@@ -90,23 +95,23 @@ def run(
         )
     if kinds == {True}:
         refuse_unbounded(plan)
-        refuse_bad_points(given)
+        refuse_bad_points(declared)
 
         def started(folder: Path) -> Answers:
-            placed = zones or checkpoints.zones_of(folder, wanted)
-            again = compile_queries(queries, zones=placed, most_history_us=most_history_us(most_history))
-            again = again.with_points(given.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
+            keys = zones or checkpoints.zones_of(folder, zone_count)
+            again = compile_queries(queries, zones=keys, most_history_us=most_history_us(most_history))
+            again = again.with_points(declared.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
             tasks = checkpoints.tasks_of(folder, tasks_for(again, session))
             with our_python(session):
-                return Answers(streaming.followed_frames(frames, again, tasks=tasks), again, tasks=tasks)
+                return Answers(streaming.streaming_frames(frames, again, tasks=tasks), again, tasks=tasks)
 
         with our_python(
             session
         ):  # who writes a view by hand has a checkpoint that we never see: no word of cores
-            table = streaming.followed_frames(frames, plan, tasks=plan.zones)
+            table = streaming.streaming_frames(frames, plan, tasks=plan.zones)
             return Answers(table, plan, started=started, tasks=plan.zones)
     with our_python(session):
-        return Answers(with_bad_points(_bounded_frames(frames, plan), given), plan)
+        return Answers(with_bad_points(_bounded_frames(frames, plan), declared), plan)
 
 
 def compile_queries(queries: Queries, *, zones: int, most_history_us: int = MOST_HISTORY_US) -> Plan:
@@ -244,17 +249,17 @@ class Answers:
     def _write_batch(
         self, batch: DataFrame, number: int, to: str | Path | BatchWriter, sinks: Sequence[FolderSink]
     ) -> None:
-        kept = batch.persist() if callable(to) else batch  # the function may look at it several times
+        reused = batch.persist() if callable(to) else batch  # the function may look at it several times
         try:
             if callable(to):
-                to(Answers(kept, self.plan), number)
+                to(Answers(reused, self.plan), number)
             if sinks:
-                table = kept.toArrow()
+                table = reused.toArrow()
                 for sink in sinks:
                     sink.write(table, number)
         finally:
             if callable(to):
-                kept.unpersist()
+                reused.unpersist()
 
 
 def _release_after(query: StreamingQuery, held: checkpoints.Checkpoint) -> None:
@@ -271,12 +276,12 @@ def _sinks(
     run_id: str,
     checkpoint: Path | None,
 ) -> list[FolderSink]:
-    wanted = [
+    outputs = [
         (None if callable(to) else to, "answers", ("answer",)),
         (late, "late", ("late",)),
         (bad, "bad", ("bad", "given_up")),
     ]
-    sinks = [FolderSink(Path(path), name, kinds, run_id) for path, name, kinds in wanted if path is not None]
+    sinks = [FolderSink(Path(path), name, kinds, run_id) for path, name, kinds in outputs if path is not None]
     for sink in sinks:
         if checkpoint is not None:
             refuse_ahead(checkpoint, sink.folder, sink.files.name)
@@ -296,15 +301,15 @@ def _bounded_frames(inputs: Mapping[str, DataFrame], plan: Plan) -> DataFrame:
         first = earliest if first is None else min(first, earliest if earliest is not None else first)
         last = latest if last is None else max(last, latest if latest is not None else last)
     width_us = width_for(rows, (last - first) if first is not None and last is not None else 0)
-    placed = seats(plan.zones, tasks_for(plan, next(iter(inputs.values())).sparkSession))
-    sliced = [sliced_frame(frame, plan, name, placed, width_us) for name, frame in inputs.items()]
+    keys = partition_keys(plan.zones, tasks_for(plan, next(iter(inputs.values())).sparkSession))
+    sliced = [sliced_frame(frame, plan, name, keys, width_us) for name, frame in inputs.items()]
     return run_slices(reduce(DataFrame.union, sliced), plan, width_us)
 
 
 def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
     streams = [stream.name for stream in plan.streams]
-    points, fences = ([schema.name for schema in given] for given in (plan.points, plan.fences))
-    asked = [schema.name for schema in asked_points(plan)] + [schema.name for schema in asked_fences(plan)]
+    points, fences = ([schema.name for schema in schemas] for schemas in (plan.points, plan.fences))
+    used = [schema.name for schema in used_points(plan)] + [schema.name for schema in used_fences(plan)]
     read = {root for query in plan.queries for root in plan.root_streams(query.reads)}
     for name in inputs:
         if name not in (*streams, *points, *fences):
@@ -314,7 +319,7 @@ def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
             raise DataError("unknown-stream", f"there is no stream named '{name}'", advice=advice)
     for name in (*streams, *points, *fences):
         what = "points" if name in points else "fences"
-        if (name in read or name in asked) and name not in inputs:
+        if (name in read or name in used) and name not in inputs:
             raise DataError(
                 "no-input",
                 f"stream '{name}' has no input" if name in read else f"the {what} '{name}' have no input",

@@ -17,13 +17,13 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.hosts.files import find_files, read_pieces
+from headwater.hosts.files import find_files, read_file_rows
 from headwater.hosts.spark.bounded_source import size_of
 from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
 from headwater.hosts.spark.inputs import Input, name_inputs
 from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
-from headwater.hosts.spark.partition_keys import seats
+from headwater.hosts.spark.partition_keys import partition_keys
 from headwater.hosts.zone import Output, Program
 from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
 from headwater.query.planning.plan import Plan
@@ -38,8 +38,8 @@ def bounded_files(spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[
     inputs = name_inputs(paths)
     cores = spark.sparkContext.defaultParallelism
     width_us = slice_width(plan, inputs)
-    placed = seats(plan.zones, tasks_for(plan, spark))
-    options = options_for(plan, inputs, cores=cores, seats=placed, bounded=True, width_us=width_us)
+    keys = partition_keys(plan.zones, tasks_for(plan, spark))
+    options = options_for(plan, inputs, cores=cores, partition_keys=keys, bounded=True, width_us=width_us)
     sliced = spark.read.format(HeadwaterFiles.name()).options(**options).load()
     return run_slices(sliced, plan, width_us)
 
@@ -60,11 +60,11 @@ def tasks_for(plan: Plan, spark: SparkSession) -> int:
 def slice_width(plan: Plan, inputs: Sequence[Input]) -> int:
     """How long a slice is, from a look at a few files: too short costs a little, too long costs memory."""
     first, last, rows = END, BEGINNING, 0.0
-    for given in inputs:
-        files = find_files(given.path)
-        schema = plan.stream(given.stream)
+    for source in inputs:
+        files = find_files(source.path)
+        schema = plan.stream(source.stream)
         for path in files[:: max(1, len(files) // _SAMPLES)][:_SAMPLES]:
-            piece = next(iter(read_pieces(path, schema, [schema.time])), None)
+            piece = next(iter(read_file_rows(path, schema, [schema.time])), None)
             if piece is not None and piece.rows.count:
                 times = piece.rows[schema.time].values
                 first, last = min(first, int(times.min())), max(last, int(times.max()))
@@ -135,6 +135,6 @@ class _ZoneRun:
             rows, repeated = queue.in_order(join_rows([queue.empty, *self.parts.get(name, [])]), END)
             ordered[name] = rows, watermark
             counts[f"repeated:{name}"] = self.program.ours(name, repeated).count
-        self.groups, answers, told = self.program.advance(self.groups, ordered)
+        self.groups, answers, step_counts = self.program.advance(self.groups, ordered)
         self.parts, self.rows = {}, 0
-        yield from output_batches(Output(answers, counts={**counts, **told}), None, 0)
+        yield from output_batches(Output(answers, counts={**counts, **step_counts}), None, 0)

@@ -42,21 +42,21 @@ class BoundedReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """All files, shared out by size over a few tasks a core."""
         files = []
-        for given in (Input(*listed) for listed in json.loads(self.options["inputs"])):
-            for path in find_files(given.path):
-                files.append(_File(given.stream, path, size_of(path)))
+        for source in (Input(*listed) for listed in json.loads(self.options["inputs"])):
+            for path in find_files(source.path):
+                files.append(_File(source.stream, path, size_of(path)))
         return [_BoundedTask(tuple(share)) for share in share_out(files, 4 * int(self.options["cores"]))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read, check, route and pack by time slice."""
         assert isinstance(partition, _BoundedTask)
         plan = plan_of(self.options)
-        seats = json.loads(self.options["seats"])
+        partition_keys = json.loads(self.options["seats"])
         for file in partition.files:
             schema = plan.stream(file.stream)
             for piece in on_one_thread(read_stream(plan, file.stream, file.path)):
                 yield pack_slices(
-                    seats=seats,
+                    partition_keys=partition_keys,
                     stream=file.stream,
                     rows=piece.rows,
                     times=piece.rows[schema.time].values,

@@ -69,19 +69,19 @@ def read_notes(folder: Path) -> Notes | None:
     except OSError as cause:
         raise unusable(folder, "its notes are damaged") from cause
     try:
-        told = json.loads(text)
-        known = told["format"]
+        fields = json.loads(text)
+        known = fields["format"]
     except (ValueError, LookupError, TypeError, RecursionError) as cause:
         raise unusable(folder, "its notes are damaged") from cause
     if type(known) is not int:
         raise unusable(folder, "its notes are damaged")
     if known != FORMAT:
         raise unusable(folder, f"it has format {known}, this version reads {FORMAT}", advice=[OTHER_VERSION])
-    if told.pop("checksum", None) != _checksum(told):
+    if fields.pop("checksum", None) != _checksum(fields):
         raise unusable(folder, "its notes are damaged")
-    del told["format"]
-    queries = {name: QueryNote(**note) for name, note in told.pop("queries").items()}
-    return Notes(queries=queries, **told)
+    del fields["format"]
+    queries = {name: QueryNote(**note) for name, note in fields.pop("queries").items()}
+    return Notes(queries=queries, **fields)
 
 
 def write_notes(folder: Path, notes: Notes) -> None:
@@ -91,8 +91,8 @@ def write_notes(folder: Path, notes: Notes) -> None:
 
 def notes_text(notes: Notes) -> bytes:
     """Notes as they are written."""
-    told: dict[str, Any] = {"format": FORMAT, **asdict(notes)}
-    return json.dumps({**told, "checksum": _checksum(told)}, indent=1).encode()
+    fields: dict[str, Any] = {"format": FORMAT, **asdict(notes)}
+    return json.dumps({**fields, "checksum": _checksum(fields)}, indent=1).encode()
 
 
 def unusable(folder: Path, why: str, *, advice: Sequence[str] = (DAMAGED,)) -> HostError:
@@ -100,6 +100,6 @@ def unusable(folder: Path, why: str, *, advice: Sequence[str] = (DAMAGED,)) -> H
     return HostError("state-unreadable", f"the checkpoint '{folder}' cannot be used: {why}", advice=advice)
 
 
-def _checksum(told: Mapping[str, Any]) -> str:
+def _checksum(fields: Mapping[str, Any]) -> str:
     """Of what is said, however it is laid out."""
-    return f"{crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+    return f"{crc32(json.dumps(fields, sort_keys=True).encode()):08x}"

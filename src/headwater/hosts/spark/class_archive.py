@@ -26,7 +26,7 @@ from typing import Final
 from headwater.hosts.spark.java import Java
 
 MOST_ARCHIVES: Final = 2
-GIVEN_UP_AFTER_S: Final = 600.0
+ABANDONED_AFTER_S: Final = 600.0
 
 # Arguments: the new file, its name when it is whole, the class list, then the command that makes it.
 _MAKE: Final = (
@@ -88,7 +88,7 @@ def archive_for(java: Java, jars: Sequence[Path], folder: Path) -> Archive:
 def _take_over(classes: Path, taken: Path) -> bool:
     """Move the list to where the archive will be, unless there is one already: then somebody else makes the archive."""
     with suppress(OSError):
-        if time.time() - taken.stat().st_mtime > GIVEN_UP_AFTER_S:
+        if time.time() - taken.stat().st_mtime > ABANDONED_AFTER_S:
             taken.unlink()
     try:
         # The JVM may still be writing: a half line at the end is left out.
@@ -102,7 +102,7 @@ def _take_over(classes: Path, taken: Path) -> bool:
 
 def _forget_old(folder: Path) -> None:
     made = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime, reverse=True)
-    left = [path for path in folder.glob("*.new-*") if time.time() - path.stat().st_mtime > GIVEN_UP_AFTER_S]
+    left = [path for path in folder.glob("*.new-*") if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S]
     for path in [*made[MOST_ARCHIVES - 1 :], *left]:
         with suppress(OSError):
             path.unlink()

@@ -9,27 +9,27 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from headwater.hosts.declared_sets import (
-    GivenPoints,
-    asked_columns,
-    asked_fences,
-    asked_points,
+    DeclaredSets,
     most_points,
-    points_from_tables,
     probable_queries,
+    sets_from_tables,
+    used_columns,
+    used_fences,
+    used_points,
 )
-from headwater.hosts.spark.zone_report import ZoneTold, table_of
+from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.hosts.zone import Output
 from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema
 from headwater.query.planning.plan import Plan
 
-_TOLD_ROWS = 3
+_SHOWN_ROWS = 3
 
 
-def frame_points(plan: Plan, frames: Mapping[str, Any], *, memory: int | None = None) -> GivenPoints:
+def sets_from_frames(plan: Plan, frames: Mapping[str, Any], *, memory: int | None = None) -> DeclaredSets:
     """The points and fences of DataFrames by the name of their set; `memory` is what there is, if that is not to be asked."""
-    asked: list[PointsSchema | FencesSchema] = [*asked_points(plan), *asked_fences(plan)]
-    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in asked}
-    return points_from_tables(plan, tables, memory=memory)
+    schemas: list[PointsSchema | FencesSchema] = [*used_points(plan), *used_fences(plan)]
+    tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in schemas}
+    return sets_from_tables(plan, tables, memory=memory)
 
 
 def check_audit(plan: Plan, share: float | None) -> float:
@@ -45,25 +45,25 @@ def check_audit(plan: Plan, share: float | None) -> float:
     return share
 
 
-def with_bad_points(table: DataFrame, given: GivenPoints) -> DataFrame:
+def with_bad_points(table: DataFrame, sets: DeclaredSets) -> DataFrame:
     """The table of a run (see `table`) with the rows that are no points."""
-    if not given.bad.count:
+    if not sets.bad.count:
         return table
-    told = table_of([ZoneTold(Output(), given.bad, 0)])
-    return table.union(table.sparkSession.createDataFrame(told))
+    bad_rows = table_of([ZoneReport(Output(), sets.bad, 0)])
+    return table.union(table.sparkSession.createDataFrame(bad_rows))
 
 
-def refuse_bad_points(given: GivenPoints) -> None:
+def refuse_bad_points(sets: DeclaredSets) -> None:
     """Before a stream, whose batches have no place for the bad rows of a table."""
-    if not given.bad.count:
+    if not sets.bad.count:
         return
-    columns = (given.bad[name].tolist()[:_TOLD_ROWS] for name in ("stream", "line", "reason"))
+    columns = (sets.bad[name].tolist()[:_SHOWN_ROWS] for name in ("stream", "line", "reason"))
     rows = [f"row {line} of '{name}': {reason}" for name, line, reason in zip(*columns, strict=True)]
-    more = given.bad.count - len(rows)
-    named = " and ".join(f"'{name}'" for name in dict.fromkeys(given.bad["stream"].tolist()))
+    more = sets.bad.count - len(rows)
+    named = " and ".join(f"'{name}'" for name in dict.fromkeys(sets.bad["stream"].tolist()))
     raise DataError(
         "bad-points",
-        f"{given.bad.count:,} row{'s' * (given.bad.count != 1)} of {named} cannot be used",
+        f"{sets.bad.count:,} row{'s' * (sets.bad.count != 1)} of {named} cannot be used",
         advice=[
             *rows,
             *([f"and {more:,} more"] if more else []),
@@ -75,11 +75,11 @@ def refuse_bad_points(given: GivenPoints) -> None:
 def _table(plan: Plan, schema: PointsSchema | FencesSchema, frame: Any, memory: int | None) -> pa.Table:
     is_fences = isinstance(schema, FencesSchema)
     what, code = ("fences", "fences-table") if is_fences else ("points", "points-table")
-    wanted = (*asked_columns(plan, schema), *((GEOMETRY,) if is_fences else ()))
+    columns = (*used_columns(plan, schema), *((GEOMETRY,) if is_fences else ()))
     if not isinstance(frame, DataFrame):
         try:
             return pa.Table.from_pandas(
-                frame[[name for name in wanted if name in frame]], preserve_index=False
+                frame[[name for name in columns if name in frame]], preserve_index=False
             )
         except (pa.ArrowException, AttributeError, TypeError, KeyError, ValueError) as cause:
             raise DataError(
@@ -93,6 +93,6 @@ def _table(plan: Plan, schema: PointsSchema | FencesSchema, frame: Any, memory: 
             f"the {what} '{schema.name}' are a stream: {what} are a table, read once before the first row",
             advice=["give a static DataFrame"],
         )
-    present = frame.select(*(f"`{name}`" for name in wanted if name in frame.columns))
+    present = frame.select(*(f"`{name}`" for name in columns if name in frame.columns))
     most = None if isinstance(schema, FencesSchema) else most_points(plan, schema, memory=memory)
     return (present if most is None else present.limit(most + 1)).toArrow()

@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-from headwater.hosts.files import Extent, Piece
+from headwater.hosts.files import ByteRange, FileRows
 from headwater.hosts.files.byte_ranges import persistently
 from headwater.hosts.files.file_reading import PARQUET_NAMES, format_name
-from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.files.file_rows import FileRequest
 from headwater.hosts.spark.changed_file import inodes, opened
 from headwater.hosts.spark.file_log import Entry
 from headwater.hosts.stream_reading import read_stream
@@ -31,10 +31,10 @@ CHANGED_AMID: Final = (
 )
 
 
-def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[Piece]:
+def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[FileRows]:
     """The rows of an entry, a piece at a time, and what there is to tell about it; `root` is the folder of its input."""
     named = os.path.join(root, entry.path) if entry.path else root  # noqa: PTH118 - names that are no UTF-8
-    shown = Wanted(named, plan.stream(stream), tuple(plan.kept(stream)))
+    shown = FileRequest(named, plan.stream(stream), tuple(plan.kept(stream)))
     if entry.reason:
         yield shown.refused(entry.reason)
     if not entry.rows:
@@ -43,8 +43,8 @@ def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[Pie
     if place is None:
         yield shown.refused(CHANGED.format(entry.start, entry.stop))
         return
-    extent = Extent(entry.start, entry.stop, entry.line, entry.mid_line, place)
-    yield from read_stream(plan, stream, os.path.join(root, entry.name), extent)  # noqa: PTH118
+    byte_range = ByteRange(entry.start, entry.stop, entry.line, entry.mid_line, place)
+    yield from read_stream(plan, stream, os.path.join(root, entry.name), byte_range)  # noqa: PTH118
     if not _fits(entry, place):
         yield shown.refused(CHANGED_AMID.format(entry.start, entry.stop))
 

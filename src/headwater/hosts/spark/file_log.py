@@ -104,9 +104,9 @@ class FileLog:
         self.count += len(new)
         self.lines += len(new)
 
-    def compact(self, kept: Iterable[Entry]) -> None:
+    def compact(self, retained: Iterable[Entry]) -> None:
         """Forget all entries but these."""
-        self.entries = {entry.number: entry for entry in sorted(kept, key=lambda entry: entry.number)}
+        self.entries = {entry.number: entry for entry in sorted(retained, key=lambda entry: entry.number)}
         self._rewrite()
 
     def _write(self, lines: bytes) -> None:

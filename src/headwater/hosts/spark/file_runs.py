@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StreamingQuery
 from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
-from headwater.hosts.spark.streaming import EachTold
+from headwater.hosts.spark.streaming import EachReport
 from headwater.hosts.spark.zone_report import unpacked
 from headwater.hosts.temporary_folders import temporary_folder
 from headwater.query.planning.plan import Plan
@@ -36,11 +36,11 @@ def run_batch(
             yield from pq.ParquetFile(file).iter_batches()
 
 
-def run_follow(
+def run_streaming(
     spark: SparkSession,
     plan: Plan,
     paths: Mapping[str, Sequence[str]],
-    each: EachTold,
+    each: EachReport,
     *,
     checkpoint: Checkpoint,
     files_per_batch: int = 64,
@@ -53,7 +53,7 @@ def run_follow(
     `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
     ever be, so everything that waits is answered too. `tick_us`: how often event time goes on when no files come.
     """
-    told = streaming.followed_files(
+    reports = streaming.streaming_files(
         spark,
         plan,
         paths,
@@ -66,10 +66,10 @@ def run_follow(
     trigger = {"availableNow": True} if once or ends else {"processingTime": "0 seconds"}
 
     def take(batch: DataFrame, number: int) -> None:
-        each([unpacked(cell.as_py()) for cell in batch.toArrow()["told"]], number)
+        each([unpacked(cell.as_py()) for cell in batch.toArrow()["report"]], number)
 
     return streaming.start(
-        told, take, checkpoint=checkpoint.spark, partitions=checkpoint.tasks, trigger=trigger
+        reports, take, checkpoint=checkpoint.spark, partitions=checkpoint.tasks, trigger=trigger
     )
 
 

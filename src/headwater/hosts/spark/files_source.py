@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from headwater.hosts.spark.bounded_source import BoundedReader
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import PACKED, SLICED
-from headwater.hosts.spark.streaming_source import FollowReader
+from headwater.hosts.spark.streaming_source import StreamingReader
 from headwater.query.planning.plan import Plan
 
 
@@ -36,7 +36,7 @@ class HeadwaterFiles(DataSource):
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
         """For followed folders."""
-        return FollowReader(self.options)
+        return StreamingReader(self.options)
 
 
 def options_for(
@@ -44,7 +44,7 @@ def options_for(
     inputs: Sequence[Input],
     *,
     cores: int,
-    seats: Sequence[int],
+    partition_keys: Sequence[int],
     absent: Sequence[Input] = (),
     bounded: bool = False,
     width_us: int = 0,
@@ -60,7 +60,7 @@ def options_for(
         "absent": json.dumps([[i.name, i.stream, i.path] for i in absent]),
         "bounded": str(bounded).lower(),
         "cores": str(cores),
-        "seats": json.dumps(list(seats)),
+        "seats": json.dumps(list(partition_keys)),
         "width_us": str(width_us),
         "log": str(log or ""),
         "files_per_batch": str(files_per_batch),

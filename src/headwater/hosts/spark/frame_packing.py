@@ -52,14 +52,16 @@ _SQL = {
 }
 
 
-def packed_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int]) -> DataFrame:
+def packed_frame(frame: DataFrame, plan: Plan, stream: str, partition_keys: Sequence[int]) -> DataFrame:
     """A streaming DataFrame as packed rows for every zone."""
-    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, seats), PACKED)
+    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, partition_keys), PACKED)
 
 
-def sliced_frame(frame: DataFrame, plan: Plan, stream: str, seats: Sequence[int], width_us: int) -> DataFrame:
+def sliced_frame(
+    frame: DataFrame, plan: Plan, stream: str, partition_keys: Sequence[int], width_us: int
+) -> DataFrame:
     """A static DataFrame as packed rows by zone and slice of time."""
-    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, seats, width_us), SLICED)
+    return admit(frame, plan, stream).mapInArrow(Packer(plan, stream, partition_keys, width_us), SLICED)
 
 
 def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
@@ -68,7 +70,7 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
     check_columns(frame, schema, plan.kept(stream))
     typed = frame.select(*(typed_column(frame, n, schema.types[n]).alias(n) for n in plan.kept(stream)))
     useful = plan.useful(stream)
-    wanted = (
+    is_useful = (
         F.lit(True)
         if useful is None
         else F.coalesce(F.expr(to_spark_sql(useful, schema.types)), F.lit(False))
@@ -84,7 +86,7 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
         F.unix_micros(F.col(f"`{schema.time}`")).alias("time"),
         bad.alias("bad"),
         F.when(bad.isNotNull(), F.to_json(F.struct("*"))).alias("text"),
-        F.when(bad.isNull() & wanted, F.struct(*columns)).alias("row"),
+        F.when(bad.isNull() & is_useful, F.struct(*columns)).alias("row"),
     )
 
 
@@ -96,10 +98,10 @@ def typed_column(frame: DataFrame, name: str, kind: ColumnType) -> F.Column:
     return column.cast(_SQL[kind])
 
 
-def check_columns(frame: DataFrame, schema: StreamSchema, kept: Sequence[str]) -> None:
+def check_columns(frame: DataFrame, schema: StreamSchema, names: Sequence[str]) -> None:
     """Refuse a frame that lacks a column or has it in a type that would have to be guessed at."""
     present = {field.name: field.dataType for field in frame.schema.fields}
-    for name in kept:
+    for name in names:
         kind = schema.types[name]
         if name not in present:
             raise DataError(
@@ -117,14 +119,18 @@ def check_columns(frame: DataFrame, schema: StreamSchema, kept: Sequence[str]) -
             )
 
 
-def _bad_reason(schema: StreamSchema, kept: Sequence[str]) -> F.Column:
+def _bad_reason(schema: StreamSchema, names: Sequence[str]) -> F.Column:
     reason = F.when(F.col(f"`{schema.time}`").isNull(), F.lit("missing-time: the row has no time"))
-    for name in kept:
+    for name in names:
         if schema.types[name] is ColumnType.DOUBLE:
             column = F.col(f"`{name}`")
             wrong = F.isnan(column) | (F.abs(column) == F.lit(float("inf")))
             reason = reason.when(wrong, F.lit(f"not-finite: column '{name}' is not a finite number"))
-    if schema.place is not None and schema.place.geographic and {schema.place.x, schema.place.y} <= set(kept):
+    if (
+        schema.place is not None
+        and schema.place.geographic
+        and {schema.place.x, schema.place.y} <= set(names)
+    ):
         x, y = F.col(f"`{schema.place.x}`"), F.col(f"`{schema.place.y}`")
         reason = reason.when(
             (F.abs(x) > 180) | (F.abs(y) > 90), F.lit("place-out-of-range: not a longitude and latitude")
@@ -135,46 +141,50 @@ def _bad_reason(schema: StreamSchema, kept: Sequence[str]) -> F.Column:
 class Packer:
     """What a task does with admitted rows; with a width it cuts them into slices of time."""
 
-    def __init__(self, plan: Plan, stream: str, seats: Sequence[int], width_us: int | None = None) -> None:
+    def __init__(
+        self, plan: Plan, stream: str, partition_keys: Sequence[int], width_us: int | None = None
+    ) -> None:
         self.plan = plan
-        self.seats = tuple(seats)
+        self.partition_keys = tuple(partition_keys)
         self.stream = stream
         self.width_us = width_us
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
         plan = self.plan
-        schema, kept = plan.stream(self.stream), plan.kept(self.stream)
+        schema, names = plan.stream(self.stream), plan.kept(self.stream)
         routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)
-        told = False
+        sent = False
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            told = True
-            batch, rows = _judged(batch, _useful_rows(batch, schema, kept), judge)
+            sent = True
+            batch, rows = _judged(batch, _useful_rows(batch, schema, names), judge)
             times = pc.drop_null(batch.column("time").filter(pc.is_null(batch.column("bad")))).to_numpy()
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
                 yield pack(
-                    seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=None, rows=rows, times=times,
+                    partition_keys=self.partition_keys, stream=self.stream, source=self.stream, unit=0, now=None, rows=rows, times=times,
                     routing=routing, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
             else:
                 yield pack_slices(
-                    seats=self.seats, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
+                    partition_keys=self.partition_keys, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
                     width_us=self.width_us, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
-        if not told and self.width_us is None:
-            yield pack(seats=self.seats, stream=self.stream, source=self.stream, unit=0, now=None)
+        if not sent and self.width_us is None:
+            yield pack(
+                partition_keys=self.partition_keys, stream=self.stream, source=self.stream, unit=0, now=None
+            )
 
 
-def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, kept: Sequence[str]) -> Rows:
+def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, names: Sequence[str]) -> Rows:
     structs = pc.drop_null(batch.column("row"))
-    fields = {name: structs.field(i) for i, name in enumerate(kept)}
+    fields = {name: structs.field(i) for i, name in enumerate(names)}
     if not len(structs):
-        return Rows.empty({name: schema.types[name] for name in kept})
+        return Rows.empty({name: schema.types[name] for name in names})
     table = pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
-    return rows_from_arrow(table, {name: schema.types[name] for name in kept})
+    return rows_from_arrow(table, {name: schema.types[name] for name in names})
 
 
 def _judged(batch: pa.RecordBatch, rows: Rows, judge: Judge | None) -> tuple[pa.RecordBatch, Rows]:

@@ -70,13 +70,13 @@ def inputs_by_stream(inputs: Sequence[Input]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def recognise_inputs(given: Sequence[Input], folder: Path) -> tuple[Input, ...]:
+def recognise_inputs(inputs: Sequence[Input], folder: Path) -> tuple[Input, ...]:
     """The same inputs with the names they have in a checkpoint, whose notes about files are in `folder`."""
     before = _read(folder)
-    seen = [_Note(each.name, each.stream, each.path, *_identity(each.path)) for each in given]
+    seen = [_Note(each.name, each.stream, each.path, *_identity(each.path)) for each in inputs]
     names: dict[str, str] = {}
     free = dict(before)
-    for alike in (_in_place, _moved, _same_path, _copied_from(folder, [each.path for each in given])):
+    for alike in (_in_place, _moved, _same_path, _copied_from(folder, [each.path for each in inputs])):
         for now in seen:
             then = next(
                 (note for note in free.values() if note.stream == now.stream and alike(note, now)), None
@@ -91,12 +91,12 @@ def recognise_inputs(given: Sequence[Input], folder: Path) -> tuple[Input, ...]:
     if after != before:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / NOTES, b"".join(to_line(asdict(note)) for note in after.values()))
-    return tuple(replace(each, name=names[each.path]) for each in given)
+    return tuple(replace(each, name=names[each.path]) for each in inputs)
 
 
-def absent_inputs(given: Sequence[Input], folder: Path) -> tuple[Input, ...]:
+def absent_inputs(inputs: Sequence[Input], folder: Path) -> tuple[Input, ...]:
     """The inputs that a checkpoint knows and that are not given, where they were last."""
-    names = {each.name for each in given}
+    names = {each.name for each in inputs}
     return tuple(
         Input(note.name, note.stream, note.path) for note in _read(folder).values() if note.name not in names
     )
@@ -114,8 +114,8 @@ def _same_path(then: _Note, now: _Note) -> bool:
     return then.path == now.path
 
 
-def _copied_from(folder: Path, given: Iterable[str]) -> Callable[[_Note, _Note], bool]:
-    paths = set(given)
+def _copied_from(folder: Path, current: Iterable[str]) -> Callable[[_Note, _Note], bool]:
+    paths = set(current)
 
     def copied(then: _Note, now: _Note) -> bool:
         if then.path in paths or then.pattern != now.pattern:
@@ -147,10 +147,10 @@ def _identity(path: str) -> tuple[int, int, str]:
         watch = Watch(path)
         place, pattern = Path(watch.root), str(place.relative_to(watch.root))
     try:
-        told = place.stat()
+        status = place.stat()
     except OSError:
         return 0, 0, pattern
-    return told.st_dev, told.st_ino, pattern
+    return status.st_dev, status.st_ino, pattern
 
 
 def _unused(name: str, names: Mapping[str, object]) -> str:

@@ -64,7 +64,7 @@ def look_into(home: Path) -> Java | None:
     try:
         said = (home / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        said = _ask_for_version(home / "bin" / "java")
+        said = _version_output(home / "bin" / "java")
     version = re.search(r'(?:JAVA_VERSION=|version )"([^"]+)"', said)
     return Java(home, version.group(1)) if version else None
 
@@ -83,9 +83,11 @@ def _home_on_path() -> Path | None:
     return Path(program).resolve().parents[1] if program else None
 
 
-def _ask_for_version(program: Path) -> str:
+def _version_output(program: Path) -> str:
     try:
-        asked = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        result = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return asked.stderr
+    return result.stderr

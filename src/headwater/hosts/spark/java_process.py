@@ -140,14 +140,14 @@ def _command(
     log: IO[bytes],
 ) -> list[str]:
     """The command Spark's launcher gives, with our class path and options."""
-    given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    conf = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     question = [
         str(java.program), "-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
         "-cp", str(_launcher_jar()), "org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit",
-        *given, "pyspark-shell",
+        *conf, "pyspark-shell",
     ]  # fmt: skip
     try:
-        asked = subprocess.run(
+        result = subprocess.run(
             question,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -158,9 +158,9 @@ def _command(
     except OSError as cause:
         raise _NotStartedError(f"'{java.program}' cannot be run: {cause.strerror}") from cause
     # What stands before the first NUL is talk; after it, one argument before each NUL.
-    arguments = asked.stdout.decode().partition("\0\n")[2].split("\0")[:-1]
-    if asked.returncode or "-cp" not in arguments:
-        raise _NotStartedError(f"its launcher ended with code {asked.returncode}")
+    arguments = result.stdout.decode().partition("\0\n")[2].split("\0")[:-1]
+    if result.returncode or "-cp" not in arguments:
+        raise _NotStartedError(f"its launcher ended with code {result.returncode}")
     arguments[arguments.index("-cp") + 1] = os.pathsep.join(map(str, class_path()))
     arguments = [word for word in arguments if word != "--add-modules=jdk.incubator.vector"]
     return [arguments[0], *options, *arguments[1:]]
@@ -168,29 +168,29 @@ def _command(
 
 def _run(command: Sequence[str], environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Machine:
     # With SPARK_HOME, workers would import PySpark from a zip file and compile it every time.
-    given = {name: value for name, value in environment.items() if name != "SPARK_HOME"}
-    with tempfile.TemporaryDirectory(dir=folder) as told:
-        given["_PYSPARK_DRIVER_CONN_INFO_PATH"] = f"{told}/gateway"
+    variables = {name: value for name, value in environment.items() if name != "SPARK_HOME"}
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        variables["_PYSPARK_DRIVER_CONN_INFO_PATH"] = f"{scratch}/gateway"
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=given, start_new_session=True
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=variables, start_new_session=True
         )
         try:
-            return _when_ready(process, Path(told, "gateway"))
+            return _when_ready(process, Path(scratch, "gateway"))
         except BaseException:
             _end(process, 0.0)
             raise
 
 
-def _when_ready(process: subprocess.Popen[bytes], told: Path) -> Machine:
-    patience = time.monotonic() + READY_WITHIN_S
-    while not told.exists():
+def _when_ready(process: subprocess.Popen[bytes], connection: Path) -> Machine:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while not connection.exists():
         code = process.poll()
         if code is not None:
             raise _NotStartedError(f"its Java process ended with code {code}")
-        if time.monotonic() > patience:
+        if time.monotonic() > deadline:
             raise _NotStartedError(f"it was not ready after {READY_WITHIN_S:.0f} seconds")
         time.sleep(0.02)
-    with told.open("rb") as written:
+    with connection.open("rb") as written:
         port = read_int(written)
         secret = UTF8Deserializer().loads(written)
     return Machine(process, port, secret)

@@ -36,7 +36,7 @@ SMALL_BYTES: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep:
+class Retention:
     """What is done with older files: `merge_at` 0 merges never; `keep_us` and `keep_bytes` None keep all."""
 
     merge_at: int = MERGE_AT
@@ -66,22 +66,22 @@ class OutputFiles:
 
     folder: Path
     name: str
-    upkeep: Upkeep
+    retention: Retention
     listed: list[OutputFile] = field(default_factory=list)
 
     @classmethod
-    def found(cls, folder: Path, name: str, upkeep: Upkeep) -> OutputFiles:
+    def found(cls, folder: Path, name: str, retention: Retention) -> OutputFiles:
         """What is there, without what a crash left: files half written, and parts of merged ones."""
         for left in folder.glob(f".{name}-*"):
             left.unlink()
         listed = sorted(_files(folder, name), key=lambda file: (file.first, -file.last))
-        kept: list[OutputFile] = []
+        remaining: list[OutputFile] = []
         for file in listed:
-            if kept and file.last <= kept[-1].last:
+            if remaining and file.last <= remaining[-1].last:
                 file.path.unlink()
             else:
-                kept.append(file)
-        return cls(folder, name, upkeep, kept)
+                remaining.append(file)
+        return cls(folder, name, retention, remaining)
 
     def replace(self, batch: int, lines: bytes) -> None:
         """The lines of a batch, which may have been written before; no lines, no file."""
@@ -99,7 +99,7 @@ class OutputFiles:
         """Merge and remove what is due among the files before a batch."""
         past = [file for file in self.listed if file.last < batch]
         small = sum(file.size < SMALL_BYTES for file in past)
-        if self.upkeep.merge_at and small >= self.upkeep.merge_at:
+        if self.retention.merge_at and small >= self.retention.merge_at:
             for group in _groups(past):
                 self._merge(group)
         for file in self._expired():
@@ -122,14 +122,17 @@ class OutputFiles:
 
     def _expired(self) -> list[OutputFile]:
         """The files that nobody wants to keep, the oldest first."""
-        if not self.listed or (self.upkeep.keep_us is None and self.upkeep.keep_bytes is None):
+        if not self.listed or (self.retention.keep_us is None and self.retention.keep_bytes is None):
             return []
         newest_ns = max(file.changed_ns for file in self.listed)
         total = sum(file.size for file in self.listed)
         found = []
         for file in self.listed[:-1]:
-            old = self.upkeep.keep_us is not None and newest_ns - file.changed_ns > self.upkeep.keep_us * 1000
-            if not old and (self.upkeep.keep_bytes is None or total <= self.upkeep.keep_bytes):
+            old = (
+                self.retention.keep_us is not None
+                and newest_ns - file.changed_ns > self.retention.keep_us * 1000
+            )
+            if not old and (self.retention.keep_bytes is None or total <= self.retention.keep_bytes):
                 break
             found.append(file)
             total -= file.size

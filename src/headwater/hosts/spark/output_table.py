@@ -69,12 +69,12 @@ def timed(table: DataFrame) -> DataFrame:
 
 def count_batch(counts: Mapping[str, int]) -> pa.RecordBatch:
     """Counts as rows of the table."""
-    told = {name: amount for name, amount in counts.items() if amount or name.startswith("held:")}
+    shown = {name: amount for name, amount in counts.items() if amount or name.startswith("held:")}
     return _batch(
-        len(told),
+        len(shown),
         kind="count",
-        name=pa.array(list(told), pa.string()),
-        amount=pa.array(list(told.values()), pa.int64()),
+        name=pa.array(list(shown), pa.string()),
+        amount=pa.array(list(shown.values()), pa.int64()),
     )
 
 

@@ -55,7 +55,7 @@ SLICED_ARROW = pa.schema(
 
 def pack(
     *,
-    seats: Sequence[int],
+    partition_keys: Sequence[int],
     stream: str,
     source: str,
     unit: int,
@@ -68,8 +68,8 @@ def pack(
     end: bool = False,
     piece: int = 0,
 ) -> pa.RecordBatch:
-    """One piece as a record batch with a row for every zone (its place in `seats`); `times` are those of all rows seen, useful or not."""
-    zones = len(seats)
+    """One piece as a record batch with a row for every zone (its place in `partition_keys`); `times` are those of all rows seen, useful or not."""
+    zones = len(partition_keys)
     clusters = clusters_of(times).tobytes() if times is not None and len(times) else b""
     blobs = (
         blobs_by_zone(rows, routing, zones) if rows is not None and routing is not None else [None] * zones
@@ -78,7 +78,7 @@ def pack(
     if bad is not None and bad.count:
         bads[0] = to_bytes(bad)
     columns: list[Any] = [
-        pa.array(seats, pa.int32()),
+        pa.array(partition_keys, pa.int32()),
         pa.array(range(zones), pa.int32()),
         pa.array([stream] * zones, pa.string()),
         pa.array([source] * zones, pa.string()),
@@ -96,7 +96,7 @@ def pack(
 
 def pack_slices(
     *,
-    seats: Sequence[int],
+    partition_keys: Sequence[int],
     stream: str,
     rows: Rows,
     times: NDArray[np.int64],
@@ -108,17 +108,17 @@ def pack_slices(
     """One piece of a bounded input: a row for every zone and time slice that gets something, and one for the bad rows."""
     found: list[tuple[int, int, bytes]] = []
     if rows.count:
-        wanted = routing(rows)
+        by_zone = routing(rows)
         slices = times // width_us
-        for zone in range(len(seats)):
-            chosen = np.flatnonzero(wanted[zone])
+        for zone in range(len(partition_keys)):
+            chosen = np.flatnonzero(by_zone[zone])
             if len(chosen):
                 found += [
                     (zone, number, to_bytes(rows.take(part))) for number, part in _by_slice(slices, chosen)
                 ]
     first = int(times.min() // width_us) if len(times) else 0
     columns: list[Any] = [
-        pa.array([seats[0]] + [seats[zone] for zone, _, _ in found], pa.int32()),
+        pa.array([partition_keys[0]] + [partition_keys[zone] for zone, _, _ in found], pa.int32()),
         pa.array([0] + [zone for zone, _, _ in found], pa.int32()),
         pa.array([first] + [number for _, number, _ in found], pa.int64()),
         pa.array([stream] * (1 + len(found)), pa.string()),
@@ -135,10 +135,10 @@ def blobs_by_zone(rows: Rows, routing: Routing, zones: int) -> list[bytes | None
     """The rows each zone wants, as bytes; None for a zone that wants none."""
     if not rows.count:
         return [None] * zones
-    wanted = routing(rows)
+    by_zone = routing(rows)
     blobs: list[bytes | None] = []
     for zone in range(zones):
-        chosen = wanted[zone]
+        chosen = by_zone[zone]
         count = int(chosen.sum())
         blobs.append(
             None

@@ -13,14 +13,14 @@ _SEED = 42
 
 
 @lru_cache
-def seats(zones: int, partitions: int) -> tuple[int, ...]:
+def partition_keys(zones: int, partitions: int) -> tuple[int, ...]:
     """The seat of every zone: zone z sits in partition z mod `partitions`."""
     taken: list[int] = []
     for zone in range(zones):
-        seat = 0
-        while seat in taken or partition_of(seat, partitions) != zone % partitions:
-            seat += 1
-        taken.append(seat)
+        key = 0
+        while key in taken or partition_of(key, partitions) != zone % partitions:
+            key += 1
+        taken.append(key)
     return tuple(taken)
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
-from headwater.hosts.files import Piece
+from headwater.hosts.files import FileRows
 from headwater.query.planning.plan import Plan
 
 
@@ -32,7 +32,7 @@ def plan_of(options: Mapping[str, str]) -> Plan:
     return plan
 
 
-def on_one_thread(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def on_one_thread(pieces: Iterator[FileRows]) -> Iterator[FileRows]:
     """Pieces of a file, with pyarrow kept to one thread: Spark runs one task a core already."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)

@@ -160,10 +160,10 @@ def prepare_next_start(spark: SparkSession) -> None:
 
 def finish_preparing(*, within_s: float) -> None:
     """Wait for the archives begun here; what is not done in time goes on without us."""
-    patience = time.monotonic() + within_s
+    deadline = time.monotonic() + within_s
     for maker in _makers:
         with suppress(subprocess.TimeoutExpired):
-            maker.wait(max(0.0, patience - time.monotonic()))
+            maker.wait(max(0.0, deadline - time.monotonic()))
 
 
 def log_file(spark: SparkSession) -> Path | None:

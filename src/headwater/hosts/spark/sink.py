@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.hosts.spark.atomic_files import replace_file
-from headwater.hosts.spark.output_files import OutputFiles, Upkeep
+from headwater.hosts.spark.output_files import OutputFiles, Retention
 from headwater.model import HostError
 
 _OWNER: Final = ".headwater.json"
@@ -32,11 +32,11 @@ class FolderSink:
     """A folder that belongs to one checkpoint: `NAME-00000017.jsonl` holds the lines of batch 17."""
 
     def __init__(
-        self, folder: Path, name: str, kinds: tuple[str, ...], run_id: str, upkeep: Upkeep | None = None
+        self, folder: Path, name: str, kinds: tuple[str, ...], run_id: str, retention: Retention | None = None
     ) -> None:
         self.folder = folder
         self.kinds = kinds
-        upkeep = upkeep or Upkeep(merge_at=0)
+        retention = retention or Retention(merge_at=0)
         with _trouble(folder):
             folder.mkdir(parents=True, exist_ok=True)
             owner = folder / _OWNER
@@ -46,8 +46,8 @@ class FolderSink:
                     f"the folder '{folder}' holds the output of a run with another checkpoint",
                     advice=["give a new --output folder, or start with the checkpoint it was written with"],
                 )
-            replace_file(owner, json.dumps({"run": run_id, "merge_at": upkeep.merge_at}).encode())
-            self.files = OutputFiles.found(folder, name, upkeep)
+            replace_file(owner, json.dumps({"run": run_id, "merge_at": retention.merge_at}).encode())
+            self.files = OutputFiles.found(folder, name, retention)
 
     def write(self, table: pa.Table, batch: int) -> None:
         """The lines of one batch; nothing is written when there are none."""

@@ -17,7 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
 from headwater.hosts.spark.packing import from_bytes, unit_of
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import (
     Arrivals,
     Content,
@@ -37,7 +37,7 @@ from headwater.query.planning.plan import Plan
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedZone:
     """A zone as this worker process last saw it."""
 
     version: int
@@ -48,7 +48,7 @@ class _Kept:
 # The cells of a zone's state: two, and those of its chunks.
 VERSION, HEAD, CHUNK = "version", "head", "chunk "
 
-_KEPT: dict[tuple[str, int], _Kept] = {}
+_CACHE: dict[tuple[str, int], _CachedZone] = {}
 _PROGRAMS: dict[int, Program] = {}
 _RUN: list[str] = [""]
 
@@ -76,7 +76,7 @@ class Operate(StatefulProcessor):
         version, state, chunks = self._load(program)
         state, output = program.step(state, arrivals)
         sizes = self._save(program, version, state, chunks)
-        yield pd.DataFrame({"told": [ZoneTold(output, bad, seen, sizes).packed()]})
+        yield pd.DataFrame({"report": [ZoneReport(output, bad, seen, sizes).packed()]})
 
     def close(self) -> None:
         """Nothing to release."""
@@ -86,10 +86,10 @@ class Operate(StatefulProcessor):
         if written is None:
             return 0, program.start(), {}
         version = int.from_bytes(written[0])
-        kept = _KEPT.get((_run_id(), program.zone))
-        if kept is not None and kept.version == version:
-            return version, kept.state, kept.chunks
-        known = kept.chunks if kept is not None else {}
+        cached = _CACHE.get((_run_id(), program.zone))
+        if cached is not None and cached.version == version:
+            return version, cached.state, cached.chunks
+        known = cached.chunks if cached is not None else {}
         chunks: dict[str, Content] = {}
         used = {VERSION, HEAD}
 
@@ -121,7 +121,7 @@ class Operate(StatefulProcessor):
                 self.cells.removeKey((CHUNK + name,))
         self._write(HEAD, saved.head)
         self._write(VERSION, (version + 1).to_bytes(8))
-        _KEPT[_run_id(), program.zone] = _Kept(version + 1, state, saved.contents())
+        _CACHE[_run_id(), program.zone] = _CachedZone(version + 1, state, saved.contents())
         return saved.sizes
 
     def _read(self, name: str) -> bytes:
@@ -148,7 +148,7 @@ def _run_id() -> str:
     )
     if _RUN[0] != run:
         _RUN[0] = run
-        _KEPT.clear()
+        _CACHE.clear()
     return run
 
 

@@ -39,14 +39,14 @@ STILL_US: Final = 30 * SECOND
 GZIP_STILL_US: Final = 2 * SECOND
 
 
-class FollowedFiles:
+class StreamedFiles:
     """The files of one input: which are known, and what is new in them; `columns` are those that a header may have.
 
     `others` are those of other inputs of the same stream.
     """
 
     def __init__(
-        self, log: FileLog, watch: Watch, columns: Iterable[str], others: Sequence[FollowedFiles] = ()
+        self, log: FileLog, watch: Watch, columns: Iterable[str], others: Sequence[StreamedFiles] = ()
     ) -> None:
         self.log = log
         self.watch = watch
@@ -66,7 +66,7 @@ class FollowedFiles:
             names = self.watch.changed(now=now, everything=final, also=also)
             self.unreadable.discard("")
         except OSError as fault:
-            self.log.append(told for told in [self._unreadable("", self.log.count, fault)] if told)
+            self.log.append(entry for entry in [self._unreadable("", self.log.count, fault)] if entry)
             return
         new: list[Entry] = []
         for name in (*self._rotated(names), *names):
@@ -83,9 +83,9 @@ class FollowedFiles:
             return
         known = {entry.number: entry for entry in (*self.by_path.values(), *self.by_identity.values())}
         gone = sorted(number for number, entry in known.items() if entry.path not in present)
-        kept = known.keys() - set(gone[: max(0, len(gone) - MOST_GONE)])
+        retained = known.keys() - set(gone[: max(0, len(gone) - MOST_GONE)])
         entries = {number: entry for number, entry in self.log.entries.items() if number >= read}
-        self.log.compact({**entries, **{number: known[number] for number in kept}}.values())
+        self.log.compact({**entries, **{number: known[number] for number in retained}}.values())
         self.by_path, self.by_identity = {}, {}
         for entry in self.log.entries.values():
             self._know(entry)
@@ -191,9 +191,9 @@ class FollowedFiles:
         if name in self.unreadable:
             return None
         self.unreadable.add(name)
-        told = f"unreadable-file: {fault.strerror or fault}; it is tried again until it can be read"
+        reason = f"unreadable-file: {fault.strerror or fault}; it is tried again until it can be read"
         known = self.by_path.get(name) or _nothing_known(name)
-        return replace(known, number=number, reason=told, rows=False)
+        return replace(known, number=number, reason=reason, rows=False)
 
     def _know(self, entry: Entry) -> None:
         self.by_path[entry.path] = entry

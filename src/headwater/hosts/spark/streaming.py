@@ -19,18 +19,18 @@ from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
 from headwater.hosts.spark.frame_packing import packed_frame
 from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
 from headwater.hosts.spark.output_table import TABLE, timed
-from headwater.hosts.spark.partition_keys import seats
+from headwater.hosts.spark.partition_keys import partition_keys
 from headwater.hosts.spark.stateful_stage import Operate
-from headwater.hosts.spark.zone_report import TOLD, ZoneTold, as_table
+from headwater.hosts.spark.zone_report import REPORT, ZoneReport, as_table
 from headwater.query.planning.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
-EachTold = Callable[[Sequence[ZoneTold], int], None]
+EachReport = Callable[[Sequence[ZoneReport], int], None]
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def followed_files(
+def streaming_files(
     spark: SparkSession,
     plan: Plan,
     paths: Mapping[str, Sequence[str]],
@@ -55,34 +55,34 @@ def followed_files(
         inputs,
         absent=[known for known in absent_inputs(inputs, log) if known.stream in streams],
         cores=spark.sparkContext.defaultParallelism,
-        seats=seats(plan.zones, tasks),
+        partition_keys=partition_keys(plan.zones, tasks),
         log=log,
         files_per_batch=files_per_batch,
         ends=ends,
         tick_us=min(ticks, default=0),
     )
     packed = spark.readStream.format(HeadwaterFiles.name()).options(**options).load()
-    return operated(packed, plan, inputs_by_stream(inputs), tick_us=tick_us)
+    return stateful(packed, plan, inputs_by_stream(inputs), tick_us=tick_us)
 
 
-def followed_frames(frames: Mapping[str, DataFrame], plan: Plan, *, tasks: int) -> DataFrame:
+def streaming_frames(frames: Mapping[str, DataFrame], plan: Plan, *, tasks: int) -> DataFrame:
     """The streaming table of streaming DataFrames, its zones spread over so many tasks."""
-    placed = seats(plan.zones, tasks)
-    packed = [packed_frame(frame, plan, name, placed) for name, frame in frames.items()]
-    told = operated(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
-    return timed(told.mapInArrow(as_table, TABLE))
+    keys = partition_keys(plan.zones, tasks)
+    packed = [packed_frame(frame, plan, name, keys) for name, frame in frames.items()]
+    reports = stateful(reduce(DataFrame.union, packed), plan, {name: (name,) for name in frames})
+    return timed(reports.mapInArrow(as_table, TABLE))
 
 
-def operated(
+def stateful(
     packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]], *, tick_us: int | None = None
 ) -> DataFrame:
     """The stateful stage over packed rows: what every zone tells, packed."""
     zones = packed.groupBy("seat")
-    return zones.transformWithStateInPandas(Operate(plan, inputs, tick_us=tick_us), TOLD, "Append", "None")
+    return zones.transformWithStateInPandas(Operate(plan, inputs, tick_us=tick_us), REPORT, "Append", "None")
 
 
 def start(
-    told: DataFrame,
+    reports: DataFrame,
     each: EachBatch,
     *,
     checkpoint: Path,
@@ -91,24 +91,26 @@ def start(
 ) -> StreamingQuery:
     """Run it; `each` gets every micro-batch once (again, if a crash came in between) with its number."""
     writer = (
-        told.writeStream.foreachBatch(each).outputMode("append").option("checkpointLocation", str(checkpoint))
+        reports.writeStream.foreachBatch(each)
+        .outputMode("append")
+        .option("checkpointLocation", str(checkpoint))
     )
-    with stateful_settings(told.sparkSession, partitions):
+    with stateful_settings(reports.sparkSession, partitions):
         return writer.trigger(**trigger).start()
 
 
 @contextmanager
 def stateful_settings(spark: SparkSession, partitions: int) -> Iterator[None]:
     """What the stateful stage needs from the session, set while the query starts: it takes a copy."""
-    wanted = {
+    settings = {
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     }
-    before = {key: spark.conf.get(key, None) for key in wanted}
+    before = {key: spark.conf.get(key, None) for key in settings}
     try:
-        for key, value in wanted.items():
+        for key, value in settings.items():
             spark.conf.set(key, value)
         yield
     finally:

@@ -33,7 +33,7 @@ from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.inputs import Input
 from headwater.hosts.spark.packing import pack
 from headwater.hosts.spark.reading_tasks import on_one_thread, plan_of, share_out
-from headwater.hosts.spark.streamed_files import FollowedFiles
+from headwater.hosts.spark.streamed_files import StreamedFiles
 
 MOST_BATCH_BYTES = 256 << 20
 LOOK_AGAIN_US = 100_000
@@ -65,18 +65,18 @@ class _Task(InputPartition):
     end: bool = False
 
 
-class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows folders; `files_per_batch` entries of every input a micro-batch."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = dict(options)
-        self.inputs = [Input(*given) for given in json.loads(options["inputs"])]
+        self.inputs = [Input(*source) for source in json.loads(options["inputs"])]
         self.absent = [Input(*known) for known in json.loads(options["absent"])]
         self.per_batch = int(options["files_per_batch"])
         self.ends = options["ends"] == "true"
         self.tick_us = int(options["tick_us"])
-        self.followed: dict[str, FollowedFiles] = {}
-        self.beside: dict[str, list[FollowedFiles]] = {}
+        self.streamed: dict[str, StreamedFiles] = {}
+        self.beside: dict[str, list[StreamedFiles]] = {}
         self.read_before: Mapping[str, int] = {}
         self.next_look = 0
         self.notes_checked = False
@@ -89,7 +89,7 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:
         """Nothing taken."""
-        return {"files": {given.name: 0 for given in self.inputs}, "now": 0, "end": False}
+        return {"files": {source.name: 0 for source in self.inputs}, "now": 0, "end": False}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """So many entries of every input."""
@@ -120,12 +120,12 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The entries between two offsets, shared out by size; a batch that is run again may have some of absent inputs."""
         files = []
         names = {name for name, count in end["files"].items() if count > start["files"].get(name, 0)}
-        for given in (each for each in (*self.inputs, *self.absent) if each.name in names):
-            log, root = self._follow(given).log, self._follow(given).watch.root
-            for number in range(start["files"].get(given.name, 0), end["files"].get(given.name, 0)):
+        for source in (each for each in (*self.inputs, *self.absent) if each.name in names):
+            log, root = self._files_of(source).log, self._files_of(source).watch.root
+            for number in range(start["files"].get(source.name, 0), end["files"].get(source.name, 0)):
                 if number not in log.entries:
                     raise log.damaged("lines are missing")
-                files.append(_Numbered(given.name, given.stream, root, log.entries[number]))
+                files.append(_Numbered(source.name, source.stream, root, log.entries[number]))
         return [
             _Task(tuple(share), end["now"], end["end"])
             for share in share_out(files, int(self.options["cores"]))
@@ -135,15 +135,15 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Read, check, route and pack."""
         assert isinstance(partition, _Task)
         plan = plan_of(self.options)
-        seats = json.loads(self.options["seats"])
-        told = False
+        partition_keys = json.loads(self.options["seats"])
+        sent = False
         for file in partition.files:
             schema = plan.stream(file.stream)
             pieces = read_entry(plan, file.stream, file.root, file.entry)
             for number, piece in enumerate(on_one_thread(pieces)):
-                told = True
+                sent = True
                 yield pack(
-                    seats=seats,
+                    partition_keys=partition_keys,
                     stream=file.stream,
                     source=file.input,
                     unit=file.entry.number,
@@ -155,11 +155,16 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     bad=piece.bad,
                     seen=piece.seen,
                 )
-        if not told or partition.end:
-            given = self.inputs[0]
+        if not sent or partition.end:
+            source = self.inputs[0]
             last = partition.end
             yield pack(
-                seats=seats, stream=given.stream, source=given.name, unit=-1, now=partition.now, end=last
+                partition_keys=partition_keys,
+                stream=source.stream,
+                source=source.name,
+                unit=-1,
+                now=partition.now,
+                end=last,
             )
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -171,14 +176,14 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return self.target
         if not self.notes_checked:
             self._refuse_missing(taken)
-        for given in self.inputs:
-            self._follow(given)
+        for source in self.inputs:
+            self._files_of(source)
         self._look()
         self.read_before, read = taken, self.read_before
         counts = {}
-        for given in self.inputs:
-            self.followed[given.name].forget(read=read.get(given.name, 0))
-            counts[given.name] = self.followed[given.name].log.count
+        for source in self.inputs:
+            self.streamed[source.name].forget(read=read.get(source.name, 0))
+            counts[source.name] = self.streamed[source.name].log.count
         self.target = counts if self.takes_all_now else None
         return counts
 
@@ -195,23 +200,23 @@ class FollowReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         now = time.monotonic_ns() // 1000
         if now < self.next_look:
             return
-        for given in self.inputs:
-            self.followed[given.name].look(now=now, final=self.takes_all_now)
+        for source in self.inputs:
+            self.streamed[source.name].look(now=now, final=self.takes_all_now)
         ended = time.monotonic_ns() // 1000
         self.next_look = ended + max(LOOK_AGAIN_US, LOOKING_PAUSES * (ended - now))
 
-    def _follow(self, given: Input) -> FollowedFiles:
-        if given.name not in self.followed:
-            log = FileLog(Path(self.options["log"]), given.name)
-            columns = plan_of(self.options).stream(given.stream).types
-            beside = self.beside.setdefault(given.stream, [])
-            self.followed[given.name] = FollowedFiles(log, Watch(given.path), columns, beside)
-            beside.append(self.followed[given.name])
-        return self.followed[given.name]
+    def _files_of(self, source: Input) -> StreamedFiles:
+        if source.name not in self.streamed:
+            log = FileLog(Path(self.options["log"]), source.name)
+            columns = plan_of(self.options).stream(source.stream).types
+            beside = self.beside.setdefault(source.stream, [])
+            self.streamed[source.name] = StreamedFiles(log, Watch(source.path), columns, beside)
+            beside.append(self.streamed[source.name])
+        return self.streamed[source.name]
 
     def _advance(self, name: str, start: int, stop: int) -> int:
         """As many entries as fit into one batch, at least one."""
-        log = self.followed[name].log
+        log = self.streamed[name].log
         total = 0
         for number in range(start, stop):
             if number not in log.entries:

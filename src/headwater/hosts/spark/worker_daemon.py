@@ -16,7 +16,7 @@ from typing import Final
 from pyspark.daemon import manager
 
 from headwater.hosts.cache import keep_compiled_code
-from headwater.hosts.process_memory import keep_memory
+from headwater.hosts.process_memory import retain_freed_memory
 
 IMPORTED: Final = (
     "numpy",
@@ -37,7 +37,7 @@ IMPORTED: Final = (
 def import_early() -> None:
     """Import everything a worker will need. What cannot be imported is for the worker to complain about."""
     keep_compiled_code()
-    keep_memory(os.cpu_count() or 1)
+    retain_freed_memory(os.cpu_count() or 1)
     for name in IMPORTED:
         with suppress(ImportError):
             import_module(name)

@@ -16,11 +16,11 @@ from headwater.hosts.spark.output_table import TABLE_ARROW, output_batches
 from headwater.hosts.zone import Output, StateSize
 from headwater.model import Rows, decode, encode, rows_tree, tree_rows
 
-TOLD = "told binary"
+REPORT = "report binary"
 
 
 @dataclass(frozen=True, slots=True)
-class ZoneTold:
+class ZoneReport:
     """What one zone told in one micro-batch: its output, the bad rows it was sent, how many rows were read, and what it remembers now."""
 
     output: Output
@@ -48,14 +48,14 @@ class ZoneTold:
         return output_batches(self.output, self.bad, self.seen)
 
 
-def unpacked(data: bytes) -> ZoneTold:
+def unpacked(data: bytes) -> ZoneReport:
     """What a zone told, from its bytes."""
     tree = decode(data)
     answers = tuple(tree_rows(rows) for rows in tree["answers"])
     output = Output(answers, _rows(tree["late"]), _rows(tree["given_up"]), tree["counts"])
     bad = None if tree["bad"] is None else tree_rows(tree["bad"])
     state = {name: StateSize(*size) for name, size in tree["state"].items()}
-    return ZoneTold(output, bad, int(tree["seen"]), state)
+    return ZoneReport(output, bad, int(tree["seen"]), state)
 
 
 def as_table(packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -65,9 +65,9 @@ def as_table(packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from unpacked(cell.as_py()).batches()
 
 
-def table_of(zones: Iterable[ZoneTold]) -> pa.Table:
+def table_of(zones: Iterable[ZoneReport]) -> pa.Table:
     """The table of what some zones told, with `event_time` as a timestamp."""
-    table = pa.Table.from_batches([batch for told in zones for batch in told.batches()], TABLE_ARROW)
+    table = pa.Table.from_batches([batch for report in zones for batch in report.batches()], TABLE_ARROW)
     place = table.schema.get_field_index("event_time")
     return table.set_column(place, "event_time", table["event_time"].cast(pa.timestamp("us", "UTC")))
 

@@ -147,17 +147,17 @@ def shapes_of(operators: Sequence[Operator], sets: SourceSets) -> dict[Shape, li
     """Operators by shape; those that can have no member are left out."""
     found: dict[Shape, list[Member]] = {}
     for number, operator in enumerate(operators):
-        taken = [(f, sets.number_of(f)) for f in operator.filters if f.needed or f.wanted]
+        taken = [(f, sets.number_of(f)) for f in operator.filters if f.needed or f.returned]
         if any(f.needed and not len(sets.sets[n]) for f, n in taken):
             continue
         taken = [(f, n) for f, n in taken if len(sets.sets[n])]
-        if not any(f.wanted for f, _ in taken):
+        if not any(f.returned for f, _ in taken):
             continue
         filters = tuple(f for f, _ in taken)
         shape = Shape(
             tuple(n for _, n in taken),
             tuple(f.needed for f in filters),
-            tuple(f.wanted for f in filters),
+            tuple(f.returned for f in filters),
             _groups(filters),
             _clashes(taken, sets),
             operator.within_us,

@@ -14,8 +14,8 @@ board        boxes of operators that may cover one another
 
 from headwater.protocols.broker.filtering import Filtering
 from headwater.protocols.broker.messages import (
-    Asked,
     Events,
+    Request,
     advertise,
     events,
     retract,
@@ -27,6 +27,22 @@ from headwater.protocols.broker.propagation import PerNeighbour, PerSubscription
 from headwater.protocols.broker.splitting import BinaryJoins, ByNeighbour, Towards, canonical
 
 __all__ = [
-    "Approach", "Asked", "BinaryJoins", "Broker", "BrokerSettings", "ByNeighbour", "Events", "Filtering", "PerNeighbour",
-    "PerSubscription", "ThroughCentre", "Towards", "advertise", "canonical", "events", "retract", "subscribe", "unsubscribe",
+    "Approach",
+    "BinaryJoins",
+    "Broker",
+    "BrokerSettings",
+    "ByNeighbour",
+    "Events",
+    "Filtering",
+    "PerNeighbour",
+    "PerSubscription",
+    "Request",
+    "ThroughCentre",
+    "Towards",
+    "advertise",
+    "canonical",
+    "events",
+    "retract",
+    "subscribe",
+    "unsubscribe",
 ]  # fmt: skip

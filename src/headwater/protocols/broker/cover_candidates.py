@@ -14,7 +14,7 @@ import numpy as np
 from headwater.protocols.cover import Boxes, Cover, Outline, Verdict, candidates_of
 
 
-class Board:
+class CoverCandidates:
     """Operators of one make by name, in the order they came."""
 
     def __init__(self) -> None:
@@ -53,10 +53,10 @@ class Board:
         early = self._since[: self._filled] <= outline.since
         lows, highs = self._low[: self._filled][early], self._high[: self._filled][early]
         # Places that no row bounds need no columns.
-        kept = np.any((lows > outline.low) | (highs < outline.high), axis=0)
-        kept[: len(outline.filters)] = True
+        bounded = np.any((lows > outline.low) | (highs < outline.high), axis=0)
+        bounded[: len(outline.filters)] = True
         return cover.covers(
-            outline.low[kept], outline.high[kept], Boxes(lows[:, kept], highs[:, kept]), seed=seed
+            outline.low[bounded], outline.high[bounded], Boxes(lows[:, bounded], highs[:, bounded]), seed=seed
         )
 
 

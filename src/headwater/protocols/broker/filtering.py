@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headwater.protocols.broker.cover_candidates import Board
-from headwater.protocols.broker.messages import Asked
+from headwater.protocols.broker.cover_candidates import CoverCandidates
+from headwater.protocols.broker.messages import Request
 from headwater.protocols.cover import Cover
 
 Where = Literal["nowhere", "receipt", "sender"]
@@ -26,67 +26,67 @@ class Filtering:
     cover: Cover | None = None
     seed: int = 0
 
-    def covers(self, shelf: Shelf, asked: Asked) -> bool:
+    def covers(self, requests: Requests, request: Request) -> bool:
         """Whether what stands on a shelf leaves nothing to ask for."""
         if self.cover is None:
             return False
-        board = shelf.board(asked)
-        if board is None:
+        candidates = requests.candidates(request)
+        if candidates is None:
             return False
-        seed = (int(asked.name[:12], 16) + self.seed) % 2**63
-        return board.covers(asked.outline, self.cover, seed=seed).covered
+        seed = (int(request.name[:12], 16) + self.seed) % 2**63
+        return candidates.covers(request.outline, self.cover, seed=seed).covered
 
 
-class Shelf:
+class Requests:
     """Operators in the order they came, and beside one another those that may cover one another."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, Asked] = {}
-        self._boards: dict[Hashable, Board] | None = (
+        self._requests: dict[str, Request] = {}
+        self._candidates: dict[Hashable, CoverCandidates] | None = (
             None  # made when first asked for: most shelves decide nothing
         )
 
-    def __iter__(self) -> Iterator[Asked]:
-        return iter(self._asked.values())
+    def __iter__(self) -> Iterator[Request]:
+        return iter(self._requests.values())
 
     def __contains__(self, name: str) -> bool:
-        return name in self._asked
+        return name in self._requests
 
     def __len__(self) -> int:
-        return len(self._asked)
+        return len(self._requests)
 
-    def get(self, name: str) -> Asked | None:
+    def get(self, name: str) -> Request | None:
         """The operator of a name."""
-        return self._asked.get(name)
+        return self._requests.get(name)
 
-    def add(self, asked: Asked) -> None:
+    def add(self, request: Request) -> None:
         """Put an operator there."""
-        self._asked[asked.name] = asked
-        if self._boards is not None:
-            _lay(self._boards, asked)
+        self._requests[request.name] = request
+        if self._candidates is not None:
+            _add_candidate(self._candidates, request)
 
-    def take(self, name: str) -> Asked:
+    def take(self, name: str) -> Request:
         """Take an operator away."""
-        asked = self._asked.pop(name)
-        if self._boards is not None:
-            board = self._boards[asked.outline.make]
-            board.remove(name)
-            if not len(board):
-                del self._boards[asked.outline.make]
-        return asked
+        request = self._requests.pop(name)
+        if self._candidates is not None:
+            candidates = self._candidates[request.outline.make]
+            candidates.remove(name)
+            if not len(candidates):
+                del self._candidates[request.outline.make]
+        return request
 
-    def board(self, asked: Asked) -> Board | None:
+    def candidates(self, request: Request) -> CoverCandidates | None:
         """The operators comparable with one."""
-        if self._boards is None:
-            self._boards = {}
+        if self._candidates is None:
+            self._candidates = {}
             for one in self:
-                _lay(self._boards, one)
-        return self._boards.get(asked.outline.make)
+                _add_candidate(self._candidates, one)
+        return self._candidates.get(request.outline.make)
 
-    def like(self, asked: Asked) -> list[Asked]:
+    def like(self, request: Request) -> list[Request]:
         """The operators comparable with one, in the order they came."""
-        return [one for one in self if one.outline.make == asked.outline.make]
+        return [one for one in self if one.outline.make == request.outline.make]
 
 
-def _lay(boards: dict[Hashable, Board], asked: Asked) -> None:
-    boards.setdefault(asked.outline.make, Board()).add(asked.name, asked.outline)
+def _add_candidate(candidates: dict[Hashable, CoverCandidates], request: Request) -> None:
+    candidates.setdefault(request.outline.make, CoverCandidates()).add(request.name, request.outline)

@@ -40,7 +40,7 @@ from headwater.model import (
     content_ids,
 )
 from headwater.protocols.broker.directory import Directory
-from headwater.protocols.broker.messages import MOST_ROWS, Asked, Events, events
+from headwater.protocols.broker.messages import MOST_ROWS, Events, Request, events
 from headwater.protocols.broker.outbox import Outbox
 from headwater.protocols.broker.propagation import Manner
 from headwater.protocols.broker.side import Pair, Side
@@ -69,18 +69,18 @@ class Flow:
         self._fresh_sources: set[int] = set()
         self.counts: Counter[str] = Counter()
 
-    def add(self, told: Events, sender: NodeId, now: Instant) -> bool:
+    def add(self, received: Events, sender: NodeId, now: Instant) -> bool:
         """Take readings in; whether there are any to be matched."""
         self._expire(now)
-        told = self._in_time(self._understood(told, sender), now)
-        numbers = np.array([self._directory.number.get(pair, -1) for pair in told.sources], np.int32)
-        slots = self._store.add(told.readings._replace(source=numbers[told.readings.source]))
+        received = self._in_time(self._understood(received, sender), now)
+        numbers = np.array([self._directory.number.get(pair, -1) for pair in received.sources], np.int32)
+        slots = self._store.add(received.readings._replace(source=numbers[received.readings.source]))
         if len(slots):
             if sender != self._name:
                 self._sides[sender].came(slots)
             self._note_fresh(self._store.at(slots))
-        if told.sets:
-            self._relay(told, sender)
+        if received.sets:
+            self._relay(received, sender)
         return self._fresh is not None
 
     def match(self) -> None:
@@ -94,20 +94,20 @@ class Flow:
                 slots = self._store.between(first, last)
                 everything = np.ones((1, len(slots)), np.bool_)
                 self._hand_over(name, [None], np.zeros(1, np.int64), slots, everything)
-            elif side.manner is not Manner.RELAY and len(side.asked):
+            elif side.manner is not Manner.RELAY and len(side.requested):
                 self._match_side(name, first, last, sources)
 
-    def catch_up(self, asked: Asked, name: NodeId, now: Instant) -> None:
+    def catch_up(self, request: Request, name: NodeId, now: Instant) -> None:
         """A new operator gets what is held and still valid."""
         self._expire(now)
         side, slots = self._sides[name], self._store.order
         if not len(slots) or side.manner in (Manner.RELAY, Manner.ALL):
             return
-        if asked.name in side.covered and not side.each:
+        if request.name in side.covered and not side.each:
             return
-        matching = self._matcher.prepare(self._tests_for(name)(asked.operator), self._directory.sources)
+        matching = self._matcher.prepare(self._tests_for(name)(request.operator), self._directory.sources)
         members = matching.members(self._store.at(slots), each=False)
-        self._hand_over(name, [asked if side.each else None], np.array([side.row(asked)]), slots, members)
+        self._hand_over(name, [request if side.each else None], np.array([side.row(request)]), slots, members)
 
     def save(self) -> dict[str, Any]:
         """Everything held."""
@@ -132,7 +132,7 @@ class Flow:
 
     def _match_side(self, name: NodeId, first: Instant, last: Instant, sources: list[int]) -> None:
         side = self._sides[name]
-        matching, asked, rows, reach = side.matching(
+        matching, requests, rows, reach = side.matching(
             self._matcher, self._directory.sources, self._tests_for(name)
         )
         if not matching.sources[sources].any():
@@ -140,31 +140,31 @@ class Flow:
         slots = self._store.between(first - reach, last + reach)
         slots = slots[matching.sources[self._store.at(slots).source]]
         members = matching.members(self._store.at(slots), each=side.each)
-        self._hand_over(name, asked if side.each else [None], rows, slots, members)
+        self._hand_over(name, requests if side.each else [None], rows, slots, members)
 
-    def _understood(self, told: Events, sender: NodeId) -> Events:
+    def _understood(self, received: Events, sender: NodeId) -> Events:
         """Without readings of sources that are not on that side, which are reported."""
         side = self._sides[sender]
         # What comes back from the centre may have been measured anywhere.
         known: Mapping[Pair, object] = self._directory.number if side.manner is Manner.ALL else side.sources
-        is_known = np.array([pair in known for pair in told.sources], np.bool_)
+        is_known = np.array([pair in known for pair in received.sources], np.bool_)
         if is_known.all():
-            return told
-        key, attribute = told.sources[int(np.argmin(is_known))]
+            return received
+        key, attribute = received.sources[int(np.argmin(is_known))]
         error = PeerError(
             "unknown-source", f"readings of '{attribute}' of '{key}', which is not advertised there"
         )
         self._outbox.report(sender, error)
-        return _rows(told, is_known[told.readings.source])
+        return _rows(received, is_known[received.readings.source])
 
-    def _in_time(self, told: Events, now: Instant) -> Events:
-        late = told.readings.time < now - self._validity_us
-        early = told.readings.time > now + self._validity_us
+    def _in_time(self, received: Events, now: Instant) -> Events:
+        late = received.readings.time < now - self._validity_us
+        early = received.readings.time > now + self._validity_us
         if not (late.any() or early.any()):
-            return told
+            return received
         self.counts["readings that came when they were no longer valid"] += int(late.sum())
         self.counts["readings from the future"] += int(early.sum())
-        return _rows(told, ~(late | early))
+        return _rows(received, ~(late | early))
 
     def _tests_for(self, name: NodeId) -> Callable[[Operator], list[Operator]]:
         """Users get what they asked for, other nodes what the policy lets pass."""
@@ -177,24 +177,24 @@ class Flow:
     def _hand_over(
         self,
         name: NodeId,
-        asked: Sequence[Asked | None],
+        requests: Sequence[Request | None],
         rows: NDArray[np.int64],
         slots: Slots,
         members: NDArray[np.bool_],
     ) -> None:
         """Send members that were not sent before, or deliver them to the users here."""
         side = self._sides[name]
-        fresh = members & side.untold(rows, slots)
+        fresh = members & side.unsent(rows, slots)
         if name != self._name and self._directory.away:
             fresh &= ~np.isin(self._store.at(slots).source, list(self._directory.away))
         if not fresh.any():
             return
-        side.tell(rows, slots, fresh)
+        side.mark_sent(rows, slots, fresh)
         if name == self._name:
-            self._deliver(asked, slots, fresh)
+            self._deliver(requests, slots, fresh)
             return
         which, at = np.nonzero(fresh)
-        sets = tuple(one.name for one in asked if one is not None)
+        sets = tuple(one.name for one in requests if one is not None)
         self._send(name, slots[at], sets, which.astype(np.int32))
 
     def _send(self, name: NodeId, slots: Slots, sets: tuple[str, ...], of: NDArray[np.int32]) -> None:
@@ -207,23 +207,25 @@ class Flow:
         used, codes = np.unique(readings.source, return_inverse=True)
         sources = [self._directory.sources[i] for i in used.tolist()]
         pairs = tuple((s.key, s.attribute) for s in sources)
-        told = Events(pairs, readings._replace(source=codes.astype(np.int32)), *_used(sets, of))
-        self._outbox.send(name, events(told), len(slots))
+        sent = Events(pairs, readings._replace(source=codes.astype(np.int32)), *_used(sets, of))
+        self._outbox.send(name, events(sent), len(slots))
 
-    def _relay(self, told: Events, sender: NodeId) -> None:
+    def _relay(self, received: Events, sender: NodeId) -> None:
         """Pass result sets on towards the users they are for."""
         for name, side in self._sides.items():
             if name != sender and side.manner is Manner.RELAY:
-                part = _rows(told, np.array([one in side.asked for one in told.sets])[told.of])
+                part = _rows(
+                    received, np.array([one in side.requested for one in received.sets])[received.of]
+                )
                 if len(part.of):
                     part = Events(part.sources, part.readings, *_used(part.sets, part.of))
                     self._outbox.send(name, events(part), len(part.of))
 
-    def _deliver(self, asked: Sequence[Asked | None], slots: Slots, fresh: NDArray[np.bool_]) -> None:
+    def _deliver(self, requests: Sequence[Request | None], slots: Slots, fresh: NDArray[np.bool_]) -> None:
         which, at = np.nonzero(fresh)
         readings = self._store.at(slots[at])
         used, codes = np.unique(which, return_inverse=True)
-        names = [one.operator.subscription for one in (asked[i] for i in used.tolist()) if one is not None]
+        names = [one.operator.subscription for one in (requests[i] for i in used.tolist()) if one is not None]
         query = coded(codes.astype(np.int32), np.array(names, object))
         columns = self._reading_columns(readings)
         head = {
@@ -260,9 +262,9 @@ def _itself(operator: Operator) -> list[Operator]:
     return [operator]
 
 
-def _rows(told: Events, chosen: NDArray[np.bool_]) -> Events:
+def _rows(received: Events, chosen: NDArray[np.bool_]) -> Events:
     """Some of the rows."""
-    return told._replace(readings=told.readings.take(chosen), of=told.of[chosen])
+    return received._replace(readings=received.readings.take(chosen), of=received.of[chosen])
 
 
 def _used(sets: tuple[str, ...], of: NDArray[np.int32]) -> tuple[tuple[str, ...], NDArray[np.int32]]:

@@ -59,7 +59,7 @@ MOST_WHOLE: Final = 2**62
 _COLUMNS: Final = {"source": np.int32, "time": np.int64, "value": np.float64, "number": np.int64}
 
 
-class Asked:
+class Request:
     """An operator with its name and its bytes, made once and passed on as they are."""
 
     __slots__ = ("_outline", "body", "name", "operator")
@@ -70,9 +70,9 @@ class Asked:
         self._outline: Outline | None = None
 
     @staticmethod
-    def of(operator: Operator) -> Asked:
+    def of(operator: Operator) -> Request:
         """An operator that nobody has written yet."""
-        return Asked(operator, encode(_operator_tree(operator)))
+        return Request(operator, encode(_operator_tree(operator)))
 
     @property
     def outline(self) -> Outline:
@@ -104,9 +104,9 @@ def retract(sources: Sequence[tuple[str, str]]) -> Message:
     return Message("retract", encode({"sources": [list(source) for source in sources]}))
 
 
-def subscribe(asked: Asked) -> Message:
+def subscribe(request: Request) -> Message:
     """Send what is in an operator."""
-    return Message("subscribe", asked.body)
+    return Message("subscribe", request.body)
 
 
 def unsubscribe(name: str) -> Message:
@@ -114,12 +114,12 @@ def unsubscribe(name: str) -> Message:
     return Message("unsubscribe", encode({"name": name}))
 
 
-def events(told: Events) -> Message:
+def events(content: Events) -> Message:
     """Readings."""
-    columns: dict[str, Any] = {name: getattr(told.readings, name) for name in _COLUMNS}
-    if told.sets:
-        columns |= {"sets": list(told.sets), "of": told.of}
-    return Message("events", encode({"sources": [list(pair) for pair in told.sources], **columns}))
+    columns: dict[str, Any] = {name: getattr(content.readings, name) for name in _COLUMNS}
+    if content.sets:
+        columns |= {"sets": list(content.sets), "of": content.of}
+    return Message("events", encode({"sources": [list(pair) for pair in content.sources], **columns}))
 
 
 def read_sources(body: bytes) -> list[Source]:
@@ -136,10 +136,10 @@ def read_pairs(body: bytes) -> list[tuple[str, str]]:
     return _pairs(_list(_tree(body), "sources"))
 
 
-def read_asked(body: bytes) -> Asked:
+def read_request(body: bytes) -> Request:
     """The operator of `subscribe`, under the name its sender knows it by."""
     _demand(len(body) <= LARGEST_OPERATOR, f"an operator of more than {LARGEST_OPERATOR} bytes")
-    return Asked(_operator(_tree(body)), bytes(body))
+    return Request(_operator(_tree(body)), bytes(body))
 
 
 def read_name(body: bytes) -> str:
@@ -196,7 +196,7 @@ def _operator_tree(operator: Operator) -> dict[str, Any]:
                 _region_list(f.region),
                 f.keys and list(f.keys),
                 f.needed,
-                f.wanted,
+                f.returned,
                 f.group,
             ]
             for f in operator.filters
@@ -222,7 +222,7 @@ def _operator(tree: dict[str, Any]) -> Operator:
 
 
 def _filter(row: object, geographic: bool) -> Filter:
-    attribute, low, high, region, keys, needed, wanted, group = _row(row, 8)
+    attribute, low, high, region, keys, needed, returned, group = _row(row, 8)
     _demand(
         keys is None or (isinstance(keys, list) and len(keys) <= MOST_KEYS),
         "keys that are no list, or too many",
@@ -234,7 +234,7 @@ def _filter(row: object, geographic: bool) -> Filter:
         region=None if region is None else _region(region, geographic),
         keys=None if keys is None else tuple(_text(key) for key in keys),
         needed=_truth(needed),
-        wanted=_truth(wanted),
+        returned=_truth(returned),
         group=_whole(group),
     )
 

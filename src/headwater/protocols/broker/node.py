@@ -40,7 +40,7 @@ from headwater.protocols.broker import messages
 from headwater.protocols.broker.directory import Directory
 from headwater.protocols.broker.filtering import Filtering
 from headwater.protocols.broker.flow import Flow
-from headwater.protocols.broker.messages import Asked
+from headwater.protocols.broker.messages import Request
 from headwater.protocols.broker.outbox import Outbox
 from headwater.protocols.broker.placement import Placement
 from headwater.protocols.broker.propagation import Manner, Propagation
@@ -199,21 +199,21 @@ class Broker:
         self._placement.sources_changed([*sources, *moved], sender)
 
     def _subscribe(self, body: bytes, sender: NodeId, now: Instant) -> None:
-        asked = messages.read_asked(body)
+        request = messages.read_request(body)
         if sender == self.name:
-            asked = Asked.of(canonical(asked.operator))
-        if self._placement.add(asked, sender):
-            self._flow.catch_up(asked, sender, now)
+            request = Request.of(canonical(request.operator))
+        if self._placement.add(request, sender):
+            self._flow.catch_up(request, sender, now)
 
     def _unsubscribe(self, body: bytes, sender: NodeId, now: Instant) -> None:
         for exposed in self._placement.remove(messages.read_name(body), sender):
             self._flow.catch_up(exposed, sender, now)
 
     def _events(self, body: bytes, sender: NodeId, now: Instant) -> None:
-        told = messages.read_events(body)
-        if sender != self.name and len(told.readings.time) > messages.MOST_ROWS:
+        received = messages.read_events(body)
+        if sender != self.name and len(received.readings.time) > messages.MOST_ROWS:
             raise messages.nonsense(f"more than {messages.MOST_ROWS} readings at once")
-        if not self._flow.add(told, sender, now):
+        if not self._flow.add(received, sender, now):
             return
         if self._gather_us == 0:
             self._flow.match()

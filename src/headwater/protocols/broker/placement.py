@@ -16,7 +16,7 @@ from typing import Any, Final
 from headwater.model import HeadwaterError, LimitReached, NodeId, Operator, PeerError, Source
 from headwater.protocols.broker.directory import Directory
 from headwater.protocols.broker.filtering import Filtering
-from headwater.protocols.broker.messages import Asked, subscribe, unsubscribe
+from headwater.protocols.broker.messages import Request, subscribe, unsubscribe
 from headwater.protocols.broker.outbox import Outbox
 from headwater.protocols.broker.side import Side
 from headwater.protocols.broker.splitting import Splitting
@@ -39,39 +39,39 @@ class Placement:
     ) -> None:
         self._name, self._sides, self._directory, self._outbox = name, sides, directory, outbox
         self._filtering, self._split = filtering, splitting.parts
-        self._parts: dict[tuple[NodeId, str], dict[NodeId, list[Asked]]] = {}
+        self._parts: dict[tuple[NodeId, str], dict[NodeId, list[Request]]] = {}
 
-    def add(self, asked: Asked, sender: NodeId) -> bool:
+    def add(self, request: Request, sender: NodeId) -> bool:
         """An operator came; False: nothing is new, or nobody could answer it."""
         side = self._sides[sender]
-        if asked.name in side.asked or asked.name in side.covered:
+        if request.name in side.requested or request.name in side.covered:
             return False
-        if not self._room_for(asked.operator, sender):
+        if not self._room_for(request.operator, sender):
             return False
-        if sender == self._name and not self._answerable(asked.operator):
+        if sender == self._name and not self._answerable(request.operator):
             return False
         side.changed()
-        if self._filtering.where == "receipt" and self._filtering.covers(side.asked, asked):
-            side.covered.add(asked)
+        if self._filtering.where == "receipt" and self._filtering.covers(side.requested, request):
+            side.covered.add(request)
         else:
-            side.asked.add(asked)
-            self._place(asked, sender)
+            side.requested.add(request)
+            self._place(request, sender)
         return True
 
-    def remove(self, name: str, sender: NodeId) -> list[Asked]:
+    def remove(self, name: str, sender: NodeId) -> list[Request]:
         """An operator is taken back; the operators that are no longer covered without it."""
         side = self._sides[sender]
         side.forget(name)
         side.changed()
         if name in side.covered:
             side.covered.take(name)
-        if name not in side.asked:
+        if name not in side.requested:
             return []
-        gone = side.asked.take(name)
+        gone = side.requested.take(name)
         exposed = []
         for other in side.covered.like(gone):
-            if not self._filtering.covers(side.asked, other):
-                side.asked.add(side.covered.take(other.name))
+            if not self._filtering.covers(side.requested, other):
+                side.requested.add(side.covered.take(other.name))
                 self._place(other, sender)
                 exposed.append(other)
         for to, parts in self._parts.pop((sender, name)).items():
@@ -85,11 +85,11 @@ class Placement:
             side.changed()
             if name == sender != self._name:
                 continue
-            for asked in list(side.asked):
-                if any(f.takes(source) for f in asked.operator.filters for source in sources):
-                    self._place(asked, name)
+            for request in list(side.requested):
+                if any(f.takes(source) for f in request.operator.filters for source in sources):
+                    self._place(request, name)
                     if name == self._name:
-                        self._answerable(asked.operator)
+                        self._answerable(request.operator)
 
     def save(self) -> list[Any]:
         """Which parts each operator has; the parts themselves stand with the sides."""
@@ -107,34 +107,34 @@ class Placement:
                 assert found is not None, "a part that is neither sent nor held"
                 divided.setdefault(to, []).append(found)
 
-    def _place(self, asked: Asked, sender: NodeId) -> None:
-        divided = self._divide(asked, sender)
-        before = self._parts.get((sender, asked.name), {})
-        self._parts[sender, asked.name] = divided
-        reason = f"{sender}/{asked.name}"
+    def _place(self, request: Request, sender: NodeId) -> None:
+        divided = self._divide(request, sender)
+        before = self._parts.get((sender, request.name), {})
+        self._parts[sender, request.name] = divided
+        reason = f"{sender}/{request.name}"
         for to, parts in divided.items():
             for part in parts:
                 self._want(to, part, reason)
-        kept = {(to, part.name) for to, parts in divided.items() for part in parts}
+        divided_names = {(to, part.name) for to, parts in divided.items() for part in parts}
         for to, parts in before.items():
             for part in parts:
-                if (to, part.name) not in kept:
+                if (to, part.name) not in divided_names:
                     self._unwant(to, part, reason)
 
-    def _divide(self, asked: Asked, sender: NodeId) -> dict[NodeId, list[Asked]]:
+    def _divide(self, request: Request, sender: NodeId) -> dict[NodeId, list[Request]]:
         """The parts for each side. A user's own node may have sources itself; a neighbour asks only for what lies beyond it."""
         but = None if sender == self._name else sender
-        where = self._directory.where(asked.operator.filters, but=but)
+        where = self._directory.where(request.operator.filters, but=but)
         return {
             to: [
-                asked if part == asked.operator else Asked.of(part)
-                for part in self._split(asked.operator, to, where)
+                request if part == request.operator else Request.of(part)
+                for part in self._split(request.operator, to, where)
             ]
             for to in self._sides
             if to != but
         }
 
-    def _want(self, to: NodeId, part: Asked, reason: str) -> None:
+    def _want(self, to: NodeId, part: Request, reason: str) -> None:
         side = self._sides[to]
         side.reasons.setdefault(part.name, set()).add(reason)
         if part.name in side.sent or part.name in side.held:
@@ -145,7 +145,7 @@ class Placement:
         else:
             self._ask(to, part)
 
-    def _unwant(self, to: NodeId, part: Asked, reason: str) -> None:
+    def _unwant(self, to: NodeId, part: Request, reason: str) -> None:
         side = self._sides[to]
         side.reasons[part.name].discard(reason)
         if side.reasons[part.name]:
@@ -161,14 +161,14 @@ class Placement:
         if to != self._name:
             self._outbox.send(to, unsubscribe(part.name), 1)
 
-    def _ask(self, to: NodeId, part: Asked) -> None:
+    def _ask(self, to: NodeId, part: Request) -> None:
         self._sides[to].sent.add(part)
         if to != self._name:
             self._outbox.send(to, subscribe(part), 1)
 
     def _room_for(self, operator: Operator, sender: NodeId) -> bool:
         """Whether another operator may come; who asks is told otherwise."""
-        if sum(len(side.asked) + len(side.covered) for side in self._sides.values()) < MOST_OPERATORS:
+        if sum(len(side.requested) + len(side.covered) for side in self._sides.values()) < MOST_OPERATORS:
             return True
         message = f"'{self._name}' has been asked for {MOST_OPERATORS} operators and takes no more"
         if sender != self._name:

@@ -74,7 +74,7 @@ class BinaryJoins:
         places = dict(zip(operator.filters, where, strict=True))
         parts: dict[Operator, None] = {}
         for pair in _ring(operator):
-            found = project(pair, side, [places[replace(f, wanted=True)] for f in pair.filters])
+            found = project(pair, side, [places[replace(f, returned=True)] for f in pair.filters])
             if found is not None:
                 parts[found] = None
         return list(parts)
@@ -83,7 +83,7 @@ class BinaryJoins:
         """The pairs where sources part, or all are here; each filter alone on the way from there."""
         beyond = set().union(*where)
         if len(beyond) == 1 and here not in beyond and not self.everywhere:
-            return [canonical(replace(operator, filters=(f,))) for f in operator.filters if f.wanted]
+            return [canonical(replace(operator, filters=(f,))) for f in operator.filters if f.returned]
         return _ring(operator) if _is_join(operator) else [operator]
 
 
@@ -109,7 +109,7 @@ def project(operator: Operator, side: NodeId, where: Where) -> Operator | None:
     if _whole(operator, side, where):
         return canonical(operator)
     filters = [
-        replace(f, needed=f.needed and places == {side}, wanted=True)
+        replace(f, needed=f.needed and places == {side}, returned=True)
         for f, places in zip(operator.filters, where, strict=True)
         if side in places
     ]
@@ -118,26 +118,28 @@ def project(operator: Operator, side: NodeId, where: Where) -> Operator | None:
 
 def canonical(operator: Operator) -> Operator:
     """The same operator, written in the one way all nodes write it."""
-    kept: list[Filter] = []
+    filters: list[Filter] = []
     for f in sorted(operator.filters, key=_sort_key):
-        if f.needed or f not in kept:  # a second filter that adds nothing to the event and asks for the same
-            kept.append(f)
-    if len(kept) == 1:
-        kept = [replace(kept[0], needed=True, wanted=True)]
-    if len(kept) == 1 or not any(f.needed for f in kept):
-        apart = tuple(replace(f, group=UNGROUPED) for f in kept)
+        if (
+            f.needed or f not in filters
+        ):  # a second filter that adds nothing to the event and asks for the same
+            filters.append(f)
+    if len(filters) == 1:
+        filters = [replace(filters[0], needed=True, returned=True)]
+    if len(filters) == 1 or not any(f.needed for f in filters):
+        apart = tuple(replace(f, group=UNGROUPED) for f in filters)
         return replace(operator, filters=apart, within_us=ALONE_US, within_m=None)
-    groups = [f.group for f in kept]
+    groups = [f.group for f in filters]
     numbers: dict[int, int] = {}
-    for i, f in enumerate(kept):
+    for i, f in enumerate(filters):
         alone = f.group == UNGROUPED or groups.count(f.group) == 1
         group = UNGROUPED if alone else numbers.setdefault(f.group, len(numbers))
-        kept[i] = replace(f, group=group) if group != f.group else f
-    return replace(operator, filters=tuple(kept))
+        filters[i] = replace(f, group=group) if group != f.group else f
+    return replace(operator, filters=tuple(filters))
 
 
 def _sort_key(f: Filter) -> tuple[object, ...]:
-    return (f.attribute, f.keys or (), not f.needed, not f.wanted, f.group, f.low, f.high, repr(f.region))
+    return (f.attribute, f.keys or (), not f.needed, not f.returned, f.group, f.low, f.high, repr(f.region))
 
 
 def _unsourced(operator: Operator, where: Where) -> bool:
@@ -149,13 +151,13 @@ def _whole(operator: Operator, side: NodeId, where: Where) -> bool:
 
 
 def _is_join(operator: Operator) -> bool:
-    return len(operator.filters) > 2 and all(f.needed and f.wanted for f in operator.filters)
+    return len(operator.filters) > 2 and all(f.needed and f.returned for f in operator.filters)
 
 
 def _ring(operator: Operator) -> list[Operator]:
     filters = operator.filters
     others = filters[1:] + filters[:1]
     return [
-        replace(operator, filters=(main, replace(other, wanted=False)))
+        replace(operator, filters=(main, replace(other, returned=False)))
         for main, other in zip(filters, others, strict=True)
     ]

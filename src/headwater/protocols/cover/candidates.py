@@ -85,47 +85,47 @@ def outline(operator: Operator) -> Outline:
     )
 
 
-def candidates_of(asked: Outline, others: Sequence[Outline]) -> tuple[Real, Real, Boxes]:
+def candidates_of(outlined: Outline, others: Sequence[Outline]) -> tuple[Real, Real, Boxes]:
     """As `candidates`, for outlines that were made before."""
-    low, high = _asked(asked)
-    same = [other for other in others if other.make == asked.make and other.since <= asked.since]
-    seen = [(other.low, other.high) if other.plain else _seen(asked, other) for other in same]
+    low, high = _box(outlined)
+    same = [other for other in others if other.make == outlined.make and other.since <= outlined.since]
+    seen = [(other.low, other.high) if other.plain else _box_seen_from(outlined, other) for other in same]
     rows = [pair for pair in seen if pair is not None]
     columns = len(low)
     lows = np.array([pair[0] for pair in rows], np.float64).reshape(-1, columns)
     highs = np.array([pair[1] for pair in rows], np.float64).reshape(-1, columns)
-    wanted = np.ones(columns, np.bool_)
-    values = len(asked.filters)
+    columns_needed = np.ones(columns, np.bool_)
+    values = len(outlined.filters)
     holds = (lows <= low) & (highs >= high) & (low <= high)
-    wanted[values:] = ~holds[:, values:].all(axis=0)
-    return low[wanted], high[wanted], Boxes(lows[:, wanted], highs[:, wanted])
+    columns_needed[values:] = ~holds[:, values:].all(axis=0)
+    return low[columns_needed], high[columns_needed], Boxes(lows[:, columns_needed], highs[:, columns_needed])
 
 
 def _kind(one: Filter, members: Counter[int]) -> tuple[str, tuple[str, ...], bool, bool, bool, int]:
     keys = ("all",) if one.keys is None else ("some", *sorted(set(one.keys)))
     size = 0 if one.group == UNGROUPED else members[one.group]
-    return one.attribute, keys, one.needed, one.wanted, one.group != UNGROUPED, size
+    return one.attribute, keys, one.needed, one.returned, one.group != UNGROUPED, size
 
 
 def _bounds_first(one: Filter) -> tuple[int, float, float, tuple[float, ...], str]:
     return one.group, one.low, one.high, around(one.region), repr(one.region)
 
 
-def _asked(asked: Outline) -> tuple[Real, Real]:
-    low, high = asked.low.copy(), asked.high.copy()
-    values = len(asked.filters)
-    for n, one in enumerate(asked.filters):
+def _box(outlined: Outline) -> tuple[Real, Real]:
+    low, high = outlined.low.copy(), outlined.high.copy()
+    values = len(outlined.filters)
+    for n, one in enumerate(outlined.filters):
         for column in (n, values + 2 * n, values + 2 * n + 1):
             if not one.needed and not low[column] <= high[column]:
                 low[column], high[column] = -math.inf, math.inf
     return low, high
 
 
-def _seen(asked: Outline, other: Outline) -> tuple[Real, Real] | None:
+def _box_seen_from(outlined: Outline, other: Outline) -> tuple[Real, Real] | None:
     """The box of an operator with regions that are no boxes, as seen from the one in question; None: it cannot take part."""
-    values = len(asked.filters)
+    values = len(outlined.filters)
     low, high = other.low.copy(), other.high.copy()
-    for n, (inner, outer) in enumerate(zip(asked.regions, other.regions, strict=True)):
+    for n, (inner, outer) in enumerate(zip(outlined.regions, other.regions, strict=True)):
         box = seen_from(inner, outer)
         if box is None:
             return None

@@ -63,8 +63,8 @@ def minimised(question: Question) -> Question:
     count = reduce(
         question.low, question.up, question.lows, question.ups, rows, len(rows), np.empty_like(rows)
     )
-    kept = rows[:count]
-    return question._replace(lows=question.lows[kept], ups=question.ups[kept])
+    retained = rows[:count]
+    return question._replace(lows=question.lows[retained], ups=question.ups[retained])
 
 
 def gap_share(question: Question, estimate: Estimate) -> float:

@@ -42,7 +42,7 @@ def reduce(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, e
 
 @njit(cache=True)
 def _meeting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, entries: Rows) -> int:
-    kept = 0
+    retained = 0
     for n in range(count):
         i = rows[n]
         t = 0
@@ -56,9 +56,9 @@ def _meeting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int,
             return HELD
         if t > 0:
             entries[i] = t
-            rows[kept] = i
-            kept += 1
-    return kept
+            rows[retained] = i
+            retained += 1
+    return retained
 
 
 @njit(cache=True)
@@ -82,7 +82,7 @@ def _conflicting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: 
                     top[j], next_top[j], owner_top[j] = above, top[j], i
                 elif above > next_top[j]:
                     next_top[j] = above
-    kept = 0
+    retained = 0
     for n in range(count):
         i = rows[n]
         free = entries[i] >= count
@@ -95,6 +95,6 @@ def _conflicting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: 
             if above < up[j]:
                 free |= (next_end[j] if owner_end[j] == i else end[j]) > above
         if not free:
-            rows[kept] = i
-            kept += 1
-    return kept
+            rows[retained] = i
+            retained += 1
+    return retained

@@ -13,7 +13,7 @@ import pytest
 
 import headwater.hosts.local
 from headwater.apps.cli import main
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 
 QUERIES = """
 CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);
@@ -198,7 +198,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_says_so(place, capfd, monkeypa
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_ended_before_its_first_answer_keeps_the_older_output(place, capfd, monkeypatch, number):
     def ended(plan, inputs):
-        yield Told(seen=6)
+        yield RunReport(seen=6)
         signal.raise_signal(number)
         time.sleep(10)
 

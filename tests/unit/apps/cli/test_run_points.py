@@ -12,7 +12,7 @@ import pytest
 from headwater.apps.cli import main
 from headwater.apps.cli.declared_sets import Audited
 from headwater.apps.cli.summary import Summary
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 
 TEXT = """
 CREATE STREAM panels (panel STRING KEY, at TIMESTAMP TIME, solar DOUBLE, volts DOUBLE);
@@ -111,8 +111,10 @@ def test_points_of_which_none_can_be_used_are_refused(place, capfd):
 def test_losses_in_the_summary():
     audits = {"one": Audited(0.001, 41, 400), "two": Audited(0.5, 1, 1), "three": Audited(0.1, 2, 2)}
     summary = Summary(["one", "two", "three"], audits=audits)
-    summary.take(Told(counts={"audited:one": 12_000, "missed:one": 1, "audited:two": 10, "missed:two": 3}))
-    summary.take(Told(counts={"audited:one": 345, "missed:one": 2, "not_objects": 7}))
+    summary.take(
+        RunReport(counts={"audited:one": 12_000, "missed:one": 1, "audited:two": 10, "missed:two": 3})
+    )
+    summary.take(RunReport(counts={"audited:one": 345, "missed:one": 2, "not_objects": 7}))
     assert summary.lines()[2:] == [
         "skipped   7 rows without a value for an attribute of NEAREST: not objects",
         "loss      one: 3 of 12,345 missed (2.4e-4), PROBABLE 0.001, measured on 41 of 400 points",

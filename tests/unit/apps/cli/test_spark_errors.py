@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.apps.cli.spark_errors import told_by_fault
+from headwater.apps.cli.spark_errors import error_from_fault
 
 OURS = """\
 [STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage failure: Task 0 failed 1 times
@@ -31,7 +31,7 @@ Caused by: org.rocksdb.RocksDBException: Corruption: block checksum mismatch in 
 
 
 def test_an_error_of_our_own_is_told_as_it_is_with_its_advice():
-    assert str(told_by_fault(OURS)).splitlines() == [
+    assert str(error_from_fault(OURS)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: it is too short",
         "  start with a new --checkpoint folder",
         "  or another thing",
@@ -39,7 +39,7 @@ def test_an_error_of_our_own_is_told_as_it_is_with_its_advice():
 
 
 def test_of_other_faults_the_deepest_cause_is_told():
-    assert str(told_by_fault(JAVA)).splitlines() == [
+    assert str(error_from_fault(JAVA)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: java.lang.OutOfMemoryError: Java heap space",
         "  --debug shows what Spark says about it",
     ]
@@ -55,7 +55,7 @@ def test_of_other_faults_the_deepest_cause_is_told():
     ],
 )
 def test_a_java_process_that_is_gone_is_told_so(text):
-    assert str(told_by_fault(text)).splitlines() == [
+    assert str(error_from_fault(text)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: its Java process ended",
         "  it was killed, perhaps because the machine ran out of memory",
         "  a run with --checkpoint goes on where it stopped: start it again",
@@ -64,14 +64,14 @@ def test_a_java_process_that_is_gone_is_told_so(text):
 
 def test_after_a_full_disk_the_advice_is_to_make_room():
     text = "org.apache.spark.SparkException: Job aborted\nCaused by: java.io.IOException: No space left on device\n"
-    assert str(told_by_fault(text)).splitlines() == [
+    assert str(error_from_fault(text)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: java.io.IOException: No space left on device",
         "  make room and start it again: a run with --checkpoint goes on where it stopped",
     ]
 
 
 def test_damaged_state_of_spark_is_unreadable_state():
-    assert str(told_by_fault(STATE)).splitlines() == [
+    assert str(error_from_fault(STATE)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: "
         "org.rocksdb.RocksDBException: Corruption: block checksum mismatch in 000009.sst",
         "  start with a new --checkpoint folder, or run the version of Headwater that wrote this one",
@@ -88,5 +88,5 @@ def test_damaged_state_of_spark_is_unreadable_state():
     ],
 )  # fmt: skip
 def test_a_full_disk_or_a_text_without_a_cause_is_spark_that_failed(text, message):
-    error = told_by_fault(text)
+    error = error_from_fault(text)
     assert (error.code, error.message) == ("spark-failed", f"the run on Spark failed: {message}")

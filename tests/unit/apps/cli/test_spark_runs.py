@@ -4,10 +4,10 @@ import json
 
 import pyarrow as pa
 
-from headwater.apps.cli.spark_runs import as_given, told_by_table, told_by_zones
+from headwater.apps.cli.spark_runs import report_from_table, report_from_zones, with_listed_paths
 from headwater.hosts.files import BAD_TYPES
-from headwater.hosts.local import Told
-from headwater.hosts.spark.zone_report import ZoneTold
+from headwater.hosts.local import RunReport
+from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import Output
 from headwater.model import Rows, strings
 from headwater.query.planning.plan import compile_text
@@ -31,7 +31,7 @@ def test_bad_rows_come_in_the_order_of_their_files_and_lines():
             "body": bodies,
         }
     )
-    bad = told_by_table(PLAN, table).bad
+    bad = report_from_table(PLAN, table).bad
     assert list(zip(bad["file"].tolist(), bad["line"].tolist(), strict=True)) == sorted(places)
 
 
@@ -52,9 +52,9 @@ def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
             "body": pa.nulls(5, pa.string()),
         }
     )
-    assert told_by_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
-    zones = [ZoneTold(Output(counts=dict([one])), None, 0) for one in told]
-    assert told_by_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
+    assert report_from_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
+    zones = [ZoneReport(Output(counts=dict([one])), None, 0) for one in told]
+    assert report_from_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
 
 
 def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
@@ -62,7 +62,9 @@ def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     files = [f"{tmp_path}/in/a.csv", f"{tmp_path}/b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
     bad = Rows.of({name: strings(files) for name in BAD_TYPES})
-    told = as_given(Told(bad=bad), {"weather": ["in", "./b.csv"], "other": [f"{tmp_path}/inner"]})
+    told = with_listed_paths(
+        RunReport(bad=bad), {"weather": ["in", "./b.csv"], "other": [f"{tmp_path}/inner"]}
+    )
     assert told.bad["file"].tolist() == ["in/a.csv", "./b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
     assert told.bad["text"].tolist() == files
-    assert as_given(Told(), {"weather": ["in"]}).bad.count == 0
+    assert with_listed_paths(RunReport(), {"weather": ["in"]}).bad.count == 0

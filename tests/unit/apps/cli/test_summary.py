@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.outputs import answer_types, late_rows
-from headwater.apps.cli.spark_runs import told_by_table
+from headwater.apps.cli.spark_runs import report_from_table
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
-from headwater.hosts.local import Told
+from headwater.hosts.local import RunReport
 from headwater.hosts.zone import StateSize
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.explaining.event_stores import stores_of
@@ -34,15 +34,17 @@ def bad(*entries: tuple[str, int, str]) -> Rows:
 
 def test_the_summary_adds_up_and_names_the_first_queries():
     summary = Summary([f"q{number}" for number in range(12)])
-    summary.take(Told(answers=(answered(q0=3, q1=1), answered(q2=5)), seen=1_500, files=1))
-    summary.take(Told(answers=(answered(**{f"q{number}": 1 for number in range(3, 11)}),), seen=500, files=1))
+    summary.take(RunReport(answers=(answered(q0=3, q1=1), answered(q2=5)), seen=1_500, files=1))
     summary.take(
-        Told(
+        RunReport(answers=(answered(**{f"q{number}": 1 for number in range(3, 11)}),), seen=500, files=1)
+    )
+    summary.take(
+        RunReport(
             late={"weather": answered(x=7)},
             counts={"limit_cuts": 2, "held:weather": 9, "repeated:weather": 4},
         )
     )
-    summary.take(Told(counts={"limit_cuts": 1, "held:weather": 1}))
+    summary.take(RunReport(counts={"limit_cuts": 1, "held:weather": 1}))
     first, *others = summary.lines()
     assert first.startswith("read      2,000 rows in 2 files, 0.")
     assert others == [
@@ -57,8 +59,8 @@ def test_the_summary_adds_up_and_names_the_first_queries():
 
 def test_bad_rows_are_told_by_reason_with_the_first_of_each():
     summary = Summary([])
-    summary.take(Told(bad=bad(("a.csv", 7, "bad-time: x"), ("a.csv", 8, "bad-number: y")), seen=5))
-    summary.take(Told(bad=bad(("b.csv", 0, "empty-file: nothing"), ("b.csv", 9, "bad-time: z")), seen=2))
+    summary.take(RunReport(bad=bad(("a.csv", 7, "bad-time: x"), ("a.csv", 8, "bad-number: y")), seen=5))
+    summary.take(RunReport(bad=bad(("b.csv", 0, "empty-file: nothing"), ("b.csv", 9, "bad-time: z")), seen=2))
     assert summary.lines()[2:] == [
         "bad       4 rows",
         "          bad-time 2, first a.csv:7: x",
@@ -78,8 +80,8 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
     buffers = buffers_of(compile_text(text))
     assert buffers == {"near": 5, "wide": 5000}
     summary = Summary(["near"], buffers=buffers)
-    summary.take(Told(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
-    summary.take(Told(counts={"updates_given_up:wide": 1, "updates_given_up:all_of_it": 0}))
+    summary.take(RunReport(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
+    summary.take(RunReport(counts={"updates_given_up:wide": 1, "updates_given_up:all_of_it": 0}))
     assert summary.lines()[2:] == [
         "buffer    near: 1,203 updates given up with BUFFER 5; other lines of the same sensors stand in for 40 s of them, "
         "nothing for the rest",
@@ -93,8 +95,8 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
 def test_events_that_are_followed_count_for_each_query_that_reads_them():
     summary = Summary(["near"])
     counts = {"interests": 2, "locations": 1, "events_live": 6, "events_historical": 1, "answers_repeated": 1}
-    summary.take(Told(counts={f"{what}:near": many for what, many in counts.items()}))
-    summary.take(Told(counts={"saved_points:near": 3, "events_cut:near": 4}))
+    summary.take(RunReport(counts={f"{what}:near": many for what, many in counts.items()}))
+    summary.take(RunReport(counts={"saved_points:near": 3, "events_cut:near": 4}))
     assert summary.lines()[2:] == [
         "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before streamed, "
         "counted for each query that reads them; 1 answer not told again",
@@ -123,7 +125,7 @@ def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
     assert [store.history_us // SECOND for store in stores] == [240, 240]
     summary = Summary(["near"], stores=stores[:1])
     for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
-        summary.take(Told(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
+        summary.take(RunReport(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
     assert summary.lines()[2:] == [
         "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; asked for are the last 4 minutes"
     ]
@@ -168,7 +170,7 @@ def test_what_spark_tells_reads_as_what_the_loop_tells():
     names = ("kind", "name", "body", "amount")
     types = (pa.string(), pa.string(), pa.string(), pa.int64())
     columns = zip(names, types, zip(*rows, strict=True), strict=True)
-    told = told_by_table(plan, pa.table({name: pa.array(values, kind) for name, kind, values in columns}))
+    told = report_from_table(plan, pa.table({name: pa.array(values, kind) for name, kind, values in columns}))
     assert [block.tolist() for block in told.answers] == [
         [{"query": "cold", "event_time": 5_000_000, "match_id": "0" * 32, "station": "a", "t": -1.0}]
     ]
@@ -184,9 +186,11 @@ def test_what_spark_tells_reads_as_what_the_loop_tells():
 
 def test_what_is_remembered_now_is_told_the_largest_first():
     summary = Summary([])
-    summary.take(Told(state={"frost": StateSize(9, 9, 9, 9)}))
-    summary.take(Told(state={"frost": StateSize(1_500, 20, 3, SECOND), "fire": StateSize(12_000_000, 0, 7)}))
-    summary.take(Told())
+    summary.take(RunReport(state={"frost": StateSize(9, 9, 9, 9)}))
+    summary.take(
+        RunReport(state={"frost": StateSize(1_500, 20, 3, SECOND), "fire": StateSize(12_000_000, 0, 7)})
+    )
+    summary.take(RunReport())
     assert summary.lines()[-2:] == [
         "state     fire: 12 MB, 7 keys",
         "state     frost: 1.5 KB, 20 rows, 3 keys, the oldest of 1970-01-01T00:00:01Z",
@@ -198,7 +202,7 @@ def test_metrics_are_one_object_that_is_replaced(tmp_path):
     file = tmp_path / "metrics.json"
     for batch in (6, 7):
         state = {"frost": StateSize(1_500, 20, 3, SECOND), "fire": StateSize(8, 0, 1)}
-        summary.take(Told(answers=(answered(frost=2),), seen=10, state=state))
+        summary.take(RunReport(answers=(answered(frost=2),), seen=10, state=state))
         write_metrics(file, summary, batch)
     metrics = json.loads(file.read_text())
     assert metrics.pop("written").endswith("Z")

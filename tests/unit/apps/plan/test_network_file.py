@@ -10,7 +10,7 @@ import pytest
 
 from headwater.apps.plan import network_file
 from headwater.apps.plan.network_file import parse_network, read_network
-from headwater.apps.plan.refusals import MOST_TOLD, PlanRefused
+from headwater.apps.plan.refusals import MOST_SHOWN, PlanRefused
 from headwater.model import DataError, LimitReached, Link, Network, Source
 from headwater.model.network import BYTES_PER_S, LATENCY_US
 
@@ -131,7 +131,7 @@ def test_all_errors_are_told_at_once_in_the_order_of_the_file():
 
 def test_more_errors_than_anybody_reads_are_counted():
     errors = parse_network(
-        network(nodes=["a"] * (MOST_TOLD + 4), links=[], sensors=[], users=[])
+        network(nodes=["a"] * (MOST_SHOWN + 4), links=[], sensors=[], users=[])
     ).refusals.errors
     assert str(PlanRefused(errors)).endswith("and 3 more")
 

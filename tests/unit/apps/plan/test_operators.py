@@ -144,7 +144,7 @@ def test_a_part_of_an_operator_says_what_must_be_there_and_what_may():
         words(replace(cold, needed=False), replace(wind, needed=False))
         == "temperature at most 0 or wind at least 3"
     )
-    assert words(cold, replace(wind, needed=False), replace(snow, wanted=False)) == (
+    assert words(cold, replace(wind, needed=False), replace(snow, returned=False)) == (
         "temperature at most 0, snow at least 1 (only looked at), perhaps wind at least 3, less than 1 minute apart"
     )
     assert words(cold) == "temperature at most 0"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headwater.hosts.files import read_pieces
+from headwater.hosts.files import read_file_rows
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 
 WEATHER = StreamSchema(
@@ -44,7 +44,7 @@ def read(
     """Good rows, and bad ones as (line, reason, text); every row is one or the other."""
     good: list[dict[str, Any]] = []
     bad: list[tuple[int, str, str]] = []
-    for piece in read_pieces(path, WEATHER, columns, **options):
+    for piece in read_file_rows(path, WEATHER, columns, **options):
         assert piece.seen == piece.rows.count + piece.bad.count
         assert piece.rows.types == {name: WEATHER.types[name] for name in columns}
         good += piece.rows.tolist()

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.hosts.files import json_files, read_pieces
+from headwater.hosts.files import json_files, read_file_rows
 from headwater.hosts.files.csv_files import read_csv
-from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.files.file_rows import FileRequest
 from headwater.hosts.files.json_files import read_json_lines
 from tests.unit.hosts.files.made_files import ALL, HEADER, WEATHER
 
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 def test_any_bytes_as_csv(folder, data, header, limit):
     path = folder / "any.csv"
     path.write_bytes((HEADER.encode() if header else b"") + data)
-    wanted = Wanted(str(path), WEATHER, ALL)
+    wanted = FileRequest(str(path), WEATHER, ALL)
     whole = everything(read_csv(wanted, piece_rows=1000, limit=limit))
     assert everything(read_csv(wanted, piece_rows=1, limit=limit)) == whole
     assert everything(read_csv(wanted, piece_rows=3, block_bytes=16, limit=limit)) == whole
@@ -56,7 +56,7 @@ def test_any_bytes_as_csv(folder, data, header, limit):
 def test_any_bytes_as_json_lines(folder, data, limit):
     path = folder / "any.jsonl"
     path.write_bytes(data)
-    wanted = Wanted(str(path), WEATHER, ALL)
+    wanted = FileRequest(str(path), WEATHER, ALL)
     whole = everything(read_json_lines(wanted, piece_rows=1000, limit=limit))
     assert everything(read_json_lines(wanted, piece_rows=3, block_bytes=16, limit=limit)) == whole
     before = json_files.ONE_BY_ONE
@@ -74,7 +74,7 @@ def test_any_bytes_as_json_lines(folder, data, limit):
 def test_any_bytes_at_all(folder, data, ending):
     path = folder / f"random.{ending}"
     path.write_bytes(data)
-    everything(read_pieces(str(path), WEATHER, ALL))
+    everything(read_file_rows(str(path), WEATHER, ALL))
 
 
 CELLS = st.text("0123456789+-.eExXTZ: naifty\t", max_size=12) | st.sampled_from(
@@ -103,7 +103,7 @@ def test_a_row_is_judged_alone_as_beside_a_bad_one(folder, cells):
     for more in ("", "soon,warm,many,maybe\n"):
         path = folder / "cells.csv"
         path.write_text(",".join(names) + "\n" + line + more)
-        results.append(everything(read_pieces(str(path), WEATHER, names)))
+        results.append(everything(read_file_rows(str(path), WEATHER, names)))
     (good, bad), (good_beside, bad_beside) = results
     assert good == good_beside
     assert bad == [entry for entry in bad_beside if entry["text"] != "soon,warm,many,maybe"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.hosts.files import find_files, json_lines, read_pieces
+from headwater.hosts.files import find_files, json_lines, read_file_rows
 from headwater.model import DataError
 from tests.unit.hosts.files.made_files import WEATHER, read, reasons, written
 
@@ -46,7 +46,7 @@ def test_an_unknown_ending_and_a_file_that_cannot_be_opened_are_bad_entries(tmp_
     assert reason.startswith("unknown-format: a name ends with one of .csv, .csv.gz, .jsonl")
     gone = str(tmp_path / "gone.csv")
     for name in (gone, gone.replace(".csv", ".jsonl"), gone.replace(".csv", ".parquet")):
-        (piece,) = read_pieces(name, WEATHER, ("at",))
+        (piece,) = read_file_rows(name, WEATHER, ("at",))
         assert piece.bad["reason"].tolist() == ["unreadable-file: No such file or directory"]
 
 
@@ -87,7 +87,7 @@ def test_a_name_that_is_not_utf8_is_shown_with_its_bytes(tmp_path, ending):
     path = os.fsdecode(os.fsencode(tmp_path) + b"/a\xff." + ending.encode())
     Path(path).write_text("x\n")
     assert find_files(str(tmp_path)) == [path]
-    (piece,) = read_pieces(path, WEATHER, ("at",))
+    (piece,) = read_file_rows(path, WEATHER, ("at",))
     shown = f"{tmp_path}/a\\xff.{ending}"
     assert piece.bad["file"].tolist() == [shown]
     (line,) = json_lines(piece.bad).to_pylist()

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from headwater.hosts.files.csv_files import read_csv
-from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.files.file_rows import FileRequest
 from tests.unit.hosts.files.made_files import ALL, HEADER, SECOND, SIX, WEATHER, read, reasons, written
 
 GOOD = "s1,2026-01-31T06:00:00Z,7.1,45.8,-1.5,3,true\n"
@@ -157,7 +157,7 @@ def test_a_stray_quote_costs_one_line(tmp_path):
 
 def test_a_line_without_end_costs_one_line(tmp_path):
     path = written(tmp_path, "w.csv", f"station,at\na,1\n{'x' * 500},2\nc,3\n")
-    wanted = Wanted(path, WEATHER, ("station", "at"))
+    wanted = FileRequest(path, WEATHER, ("station", "at"))
     pieces = list(read_csv(wanted, piece_rows=10, block_bytes=64, limit=100))
     assert [row for piece in pieces for row in piece.rows.tolist()] == [
         {"station": "a", "at": SECOND},
@@ -172,7 +172,7 @@ def test_a_line_without_end_costs_one_line(tmp_path):
 def test_lines_are_counted_through_blocks_and_quoted_line_ends(tmp_path):
     rows = [f'"st\n{number}",{number if number % 40 else "soon"}\n' for number in range(1, 200)]
     path = written(tmp_path, "w.csv", "station,at\n" + "".join(rows))
-    wanted = Wanted(path, WEATHER, ("station", "at"))
+    wanted = FileRequest(path, WEATHER, ("station", "at"))
     pieces = list(read_csv(wanted, piece_rows=7, block_bytes=64))
     assert sum(piece.rows.count for piece in pieces) == 195
     assert [line for piece in pieces for line in piece.bad["line"].tolist()] == [
@@ -185,7 +185,7 @@ def test_a_torn_gzip_file_gives_what_came_before_and_says_so(tmp_path):
     whole = gzip.compress(("at,x\n" + "1,1\n" * 400_000).encode(), 0)
     path = tmp_path / "w.csv.gz"
     path.write_bytes(whole[: len(whole) // 2])
-    wanted = Wanted(str(path), WEATHER, ("at",))
+    wanted = FileRequest(str(path), WEATHER, ("at",))
     pieces = list(read_csv(wanted, piece_rows=65_536, block_bytes=1 << 16))
     assert sum(piece.rows.count for piece in pieces) > 100_000
     assert pieces[-1].bad["reason"].tolist() == [
@@ -195,5 +195,5 @@ def test_a_torn_gzip_file_gives_what_came_before_and_says_so(tmp_path):
 
 def test_pieces_are_no_larger_than_asked_for(tmp_path):
     path = written(tmp_path, "w.csv", "at,x\n" + "1,1\n" * 1000)
-    wanted = Wanted(path, WEATHER, ("at",))
+    wanted = FileRequest(path, WEATHER, ("at",))
     assert [piece.seen for piece in read_csv(wanted, piece_rows=300)] == [250, 250, 250, 250]

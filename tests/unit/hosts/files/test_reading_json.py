@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headwater.hosts.files import json_files
-from headwater.hosts.files.file_rows import Wanted
+from headwater.hosts.files.file_rows import FileRequest
 from headwater.hosts.files.json_files import read_json_lines
 from tests.unit.hosts.files.made_files import ALL, SECOND, SIX, WEATHER, read, reasons, written
 
@@ -101,7 +101,7 @@ def test_a_json_array_is_refused_as_a_whole(tmp_path):
 
 def test_a_line_longer_than_the_limit_costs_one_line(tmp_path):
     path = written(tmp_path, "w.jsonl", '{"at": 1}\n{"at": 2, "x": "' + "y" * 300 + '"}\n{"at": 3}\n')
-    wanted = Wanted(path, WEATHER, ("at",))
+    wanted = FileRequest(path, WEATHER, ("at",))
     for block_bytes in (16, 64, 10_000):
         pieces = list(read_json_lines(wanted, piece_rows=10, block_bytes=block_bytes, limit=100))
         assert [time for piece in pieces for time in piece.rows["at"].tolist()] == [SECOND, 3 * SECOND]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.files import read_pieces
+from headwater.hosts.files import read_file_rows
 from tests.unit.hosts.files.made_files import ALL, SECOND, SIX, WEATHER, read, reasons
 
 MOMENT = datetime(2026, 1, 31, 6)
@@ -144,6 +144,6 @@ def test_row_numbers_go_on_from_piece_to_piece(tmp_path):
     times = [1] * 25
     times[12] = times[24] = None
     path = parquet(tmp_path, {"at": pa.array(times)})
-    pieces = list(read_pieces(path, WEATHER, ("at",), piece_rows=10))
+    pieces = list(read_file_rows(path, WEATHER, ("at",), piece_rows=10))
     assert [piece.seen for piece in pieces] == [10, 10, 5]
     assert [line for piece in pieces for line in piece.bad["line"].tolist()] == [13, 25]

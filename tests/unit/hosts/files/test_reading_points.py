@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.hosts.files.file_rows import Piece
+from headwater.hosts.files.file_rows import FileRows
 from headwater.hosts.files.points_reader import PointsReader
 from headwater.model import ColumnType, DataError, LimitReached, PointsSchema
 
@@ -18,11 +18,11 @@ PROFILES = PointsSchema("profiles", (("id", ColumnType.STRING), ("solar", D), ("
 PORTS = PointsSchema("ports", (("port", ColumnType.BIGINT), ("lon", D), ("lat", D)), "port")
 
 
-def read(*paths: Path) -> Piece:
+def read(*paths: Path) -> FileRows:
     return PointsReader(PROFILES, ("id", "solar", "volts")).from_files([str(path) for path in paths])
 
 
-def told(piece: Piece) -> list[tuple[str, int, str]]:
+def told(piece: FileRows) -> list[tuple[str, int, str]]:
     names = (Path(file).name for file in piece.bad["file"].tolist())
     return list(zip(names, piece.bad["line"].tolist(), piece.bad["reason"].tolist(), strict=True))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from headwater.hosts.files import json_lines
-from headwater.hosts.local import Told, follow_local, run_local
-from headwater.hosts.local.answer_order import Waiting
+from headwater.hosts.local import RunReport, run_local, stream_local
+from headwater.hosts.local.answer_order import PendingAnswers
 from headwater.model import END, Column, ColumnType, Rows
 from headwater.query.planning.plan import compile_text
 
@@ -94,7 +94,7 @@ def test_a_stream_without_rows_has_no_answers(tmp_path):
     assert total(told, lambda one: one.files) == 1
 
 
-def late(telling: list[Told]) -> list[dict]:
+def late(telling: list[RunReport]) -> list[dict]:
     return [row for told in telling for rows in told.late.values() for row in rows.tolist()]
 
 
@@ -102,11 +102,11 @@ def test_followed_files_decide_what_is_late(tmp_path):
     first = written(tmp_path, "1.csv", [f"a,{second},-1,9" for second in (100, 60, 101, 102, 103)])
     second = written(tmp_path, "2.csv", ["b,92,-1,9", "b,93,-1,9", "b,200,-1,9", "b,110,-1,9"])
     arrivals = [("weather", first), ("weather", second)]
-    told = list(follow_local(plan(), arrivals))
+    told = list(stream_local(plan(), arrivals))
     assert [(row["station"], row["at"]) for row in late(told)] == [("b", 92_000_000)]
     cold = [row for one in told for rows in one.answers for row in rows.tolist() if row["query"] == "cold"]
     assert [row["event_time"] // 1_000_000 for row in cold] == [60, 93, 100, 101, 102, 103, 110, 200]
-    kept = list(follow_local(plan(), arrivals, end=False))
+    kept = list(stream_local(plan(), arrivals, end=False))
     assert [row["event_time"] // 1_000_000 for row in _cold(kept)] == [60, 93, 100, 101, 102, 103, 110]
 
 
@@ -114,14 +114,14 @@ def test_several_inputs_wait_for_the_slowest(tmp_path):
     north = written(tmp_path, "n.csv", [f"n,{second},-1,9" for second in range(300, 310)])
     south = written(tmp_path, "s.csv", [f"s,{second},-1,9" for second in range(100, 110)])
     inputs = {"weather": ["north", "south"]}
-    told = list(follow_local(plan(), [("north", north), ("south", south)], inputs=inputs, end=False))
+    told = list(stream_local(plan(), [("north", north), ("south", south)], inputs=inputs, end=False))
     assert late(told) == []
     assert [row["station"] for row in _cold(told)] == []  # until the south is past, nothing before 99 is sure
-    done = list(follow_local(plan(), [("north", north), ("south", south)], inputs=inputs))
+    done = list(stream_local(plan(), [("north", north), ("south", south)], inputs=inputs))
     assert [row["station"] for row in _cold(done)] == ["s"] * 10 + ["n"] * 10
 
 
-def _cold(telling: list[Told]) -> list[dict]:
+def _cold(telling: list[RunReport]) -> list[dict]:
     blocks: list[Rows] = [rows for told in telling for rows in told.answers]
     return [row for rows in blocks for row in rows.tolist() if row["query"] == "cold"]
 
@@ -165,7 +165,7 @@ def test_when_too_many_answers_wait_the_earlier_half_goes():
     def handed(blocks: tuple[Rows, ...]) -> list[int]:
         return sorted(time for block in blocks for time in block["event_time"].values.tolist())
 
-    waiting = Waiting(4)
+    waiting = PendingAnswers(4)
     assert handed(waiting.ready([some(5, 3), some(4)], 4)) == [3]
     assert handed(waiting.ready([some(9, 7)], 4)) == []
     assert handed(waiting.ready([some(8, 6)], 4)) == [4, 5, 6, 7]

@@ -7,7 +7,7 @@ from pathlib import Path
 from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.entry_rows import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
-from headwater.hosts.spark.streamed_files import FollowedFiles
+from headwater.hosts.spark.streamed_files import StreamedFiles
 from headwater.query.planning.plan import compile_text
 
 PLAN = compile_text(
@@ -39,7 +39,7 @@ class Followed:
 
     def restart(self) -> None:
         log, watch = FileLog(self.notes, "weather=in"), Watch(str(self.path))
-        self.files = FollowedFiles(log, watch, PLAN.stream("weather").types)
+        self.files = StreamedFiles(log, watch, PLAN.stream("weather").types)
 
     def look(self, *, seconds: float = 1, final: bool = False) -> list[Entry]:
         """The entries that are new after so many seconds more."""

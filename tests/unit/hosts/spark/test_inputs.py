@@ -10,7 +10,7 @@ import pytest
 from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.file_log import FileLog
 from headwater.hosts.spark.inputs import name_inputs, recognise_inputs
-from headwater.hosts.spark.streamed_files import FollowedFiles
+from headwater.hosts.spark.streamed_files import StreamedFiles
 from headwater.model import HostError
 from tests.unit.hosts.spark.streamed_folder import HEADER, PLAN, row, rows_of
 
@@ -33,7 +33,7 @@ def stations(tmp_path: Path, path: Path) -> list[str]:
     """The rows that are new in an input, by the notes of the checkpoint."""
     (given,) = recognise_inputs(name_inputs({"weather": [str(path)]}), tmp_path / NOTES)
     log = FileLog(tmp_path / NOTES, given.name)
-    taken, followed = log.count, FollowedFiles(log, Watch(str(path)), PLAN.stream("weather").types)
+    taken, followed = log.count, StreamedFiles(log, Watch(str(path)), PLAN.stream("weather").types)
     followed.look(now=0, final=True)
     return rows_of(followed.watch.root, [log.entries[n] for n in range(taken, log.count)])[0]
 

@@ -13,7 +13,7 @@ import pytest
 
 from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.file_log import FileLog
-from headwater.hosts.spark.streamed_files import GZIP_STILL_US, STILL_US, FollowedFiles
+from headwater.hosts.spark.streamed_files import GZIP_STILL_US, STILL_US, StreamedFiles
 from headwater.model import SECOND
 from tests.unit.hosts.spark.streamed_folder import HEADER, Followed, json_row, row, rows_of
 
@@ -358,7 +358,7 @@ def test_a_file_that_two_inputs_of_a_stream_find_is_read_once_and_told(followed,
     (other / "linked.csv").hardlink_to(path)
     (other / "b.csv").write_text(HEADER + row(2))
     log = FileLog(followed.notes, "weather=other")
-    beside = FollowedFiles(log, Watch(str(other)), followed.files.columns, [followed.files])
+    beside = StreamedFiles(log, Watch(str(other)), followed.files.columns, [followed.files])
     beside.look(now=0, final=True)
     stations, told = rows_of(str(other), list(log.entries.values()))
     assert (stations, told) == (["s2"], ["linked-file"])

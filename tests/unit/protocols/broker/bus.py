@@ -25,9 +25,9 @@ from headwater.model import (
     encode,
 )
 from headwater.protocols.broker import (
-    Asked,
     Broker,
     Events,
+    Request,
     advertise,
     canonical,
     events,
@@ -61,7 +61,7 @@ class Bus:
         self.links: dict[tuple[NodeId, NodeId], deque[Message]] = {}
         self.crossed: list[tuple[NodeId, NodeId, Message]] = []
         self.delivered: list[tuple[str, str, str, int]] = []
-        self.told: list[Tell] = []
+        self.tells: list[Tell] = []
         self.reported: list[Report] = []
 
     def say(self, node: NodeId, message: Message) -> None:
@@ -93,8 +93,8 @@ class Bus:
 
     def ask(self, node: NodeId, operator: Operator) -> str:
         """Subscribe; the name to unsubscribe with."""
-        self.say(node, subscribe(Asked.of(operator)))
-        return Asked.of(canonical(operator)).name
+        self.say(node, subscribe(Request.of(operator)))
+        return Request.of(canonical(operator)).name
 
     def cancel(self, node: NodeId, name: str) -> None:
         self.say(node, unsubscribe(name))
@@ -142,7 +142,7 @@ class Bus:
                     numbers = rows.columns["number"].values.tolist()
                     self.delivered += zip(*lists, numbers, strict=True)
                 case Tell():
-                    self.told.append(effect)
+                    self.tells.append(effect)
                 case Report():
                     self.reported.append(effect)
 

@@ -12,10 +12,10 @@ from headwater.apps.overlay.measured_cover import Watched
 from headwater.kernels.correlate import MemberMatcher
 from headwater.model import SECOND, Box, Filter, Link, Network, Operator, Readings, Report, Source
 from headwater.protocols.broker import (
-    Asked,
     Broker,
     BrokerSettings,
     Events,
+    Request,
     directory,
     events,
     flow,
@@ -190,10 +190,10 @@ def test_more_operators_than_the_bound_are_refused_with_a_report(monkeypatch: py
     bus.attach("n1", A)
     bus.settle()
     for n in range(3):
-        bus.nodes["n1"].receive(subscribe(Asked.of(about(f"s{n}", Filter("a", float(n), 9.0)))), "n2", 0)
-    again = bus.nodes["n1"].receive(subscribe(Asked.of(about("s9", Filter("a", 0.0, 9.0)))), "n2", 0)
+        bus.nodes["n1"].receive(subscribe(Request.of(about(f"s{n}", Filter("a", float(n), 9.0)))), "n2", 0)
+    again = bus.nodes["n1"].receive(subscribe(Request.of(about("s9", Filter("a", 0.0, 9.0)))), "n2", 0)
     assert [effect.error.code for effect in again if isinstance(effect, Report)] == ["limit-reached"]
-    assert len(bus.nodes["n1"].sides["n2"].asked) == 2
+    assert len(bus.nodes["n1"].sides["n2"].requested) == 2
 
 
 def test_more_sources_than_the_bound_are_refused_and_one_that_comes_back_is_not_counted_twice(
@@ -245,10 +245,10 @@ def test_a_part_of_several_operators_is_taken_back_with_the_last_of_them() -> No
     assert first == second and bus.nodes["n2"].load["subscribe", "n1"] == 1
     bus.cancel("n2", second)
     bus.settle()
-    assert len(bus.nodes["n1"].sides["n2"].asked) == 1
+    assert len(bus.nodes["n1"].sides["n2"].requested) == 1
     bus.cancel("n3", first)
     bus.settle()
-    assert len(bus.nodes["n1"].sides["n2"].asked) == 0
+    assert len(bus.nodes["n1"].sides["n2"].requested) == 0
 
 
 @pytest.mark.parametrize("approach", ["exact", "filter-split-forward"])
@@ -351,16 +351,16 @@ def test_a_peer_that_sends_too_much_at_once_is_reported(monkeypatch: pytest.Monk
     effects = bus.nodes["n2"].receive(events(Events((("ka", "a"),), columns)), "n1", 0)
     assert [report.error.message for report in effects] == ["more than 1 readings at once"]
     monkeypatch.setattr(messages, "LARGEST_OPERATOR", 10)
-    effects = bus.nodes["n2"].receive(subscribe(Asked.of(about("s", Filter("a")))), "n1", 0)
+    effects = bus.nodes["n2"].receive(subscribe(Request.of(about("s", Filter("a")))), "n1", 0)
     assert [report.error.message for report in effects] == ["an operator of more than 10 bytes"]
 
 
 def test_near_one_another_is_asked_of_no_more_readings_than_the_language_allows() -> None:
     bus, _ = bus_of()
     many = Operator("s", tuple(Filter("a", float(n)) for n in range(7)), SECOND, within_m=5.0)
-    effects = bus.nodes["n2"].receive(subscribe(Asked.of(many)), "n1", 0)
+    effects = bus.nodes["n2"].receive(subscribe(Request.of(many)), "n1", 0)
     assert [report.error.message for report in effects] == ["an operator has 1 to 6 filters"]
-    assert not bus.nodes["n2"].receive(subscribe(Asked.of(replace(many, within_m=None))), "n1", 0)
+    assert not bus.nodes["n2"].receive(subscribe(Request.of(replace(many, within_m=None))), "n1", 0)
 
 
 def test_a_reading_from_the_future_is_dropped_and_counted() -> None:

@@ -33,12 +33,12 @@ from headwater.kernels.correlate import MemberMatcher
 from headwater.model import BEGINNING, SECOND, Box, Filter, Link, Network, NodeId, Operator, Source
 from headwater.protocols.broker import (
     Approach,
-    Asked,
     Broker,
     BrokerSettings,
     ByNeighbour,
     Filtering,
     PerNeighbour,
+    Request,
 )
 from headwater.protocols.cover import Cover, Exact, Pairwise, Probable
 from tests.unit.protocols.broker.bus import Bus
@@ -116,9 +116,9 @@ class Play:
         news += [
             f"{query} gets {self.values[key, attribute, n]}" for query, key, attribute, n in bus.delivered
         ]
-        news += [f"{tell.subscription} is told: {tell.error.message}" for tell in bus.told]
+        news += [f"{tell.subscription} is told: {tell.error.message}" for tell in bus.tells]
         news += [f"{report.peer} is blamed: {report.error.message}" for report in bus.reported]
-        for what_came in (bus.crossed, bus.delivered, bus.told, bus.reported):
+        for what_came in (bus.crossed, bus.delivered, bus.tells, bus.reported):
             what_came.clear()
         return news
 
@@ -206,11 +206,11 @@ def _stored(bus: Bus) -> list[str]:
     for name, node in bus.nodes.items():
         for side, known in node.sides.items():
             who = "a user" if side == name else side
-            facts += [f"{name} asked by {who}: {_told(one)}" for one in known.asked]
-            facts += [f"{name} asked by {who}, covered: {_told(one)}" for one in known.covered]
+            facts += [f"{name} asked by {who}: {_line_of(one)}" for one in known.requested]
+            facts += [f"{name} asked by {who}, covered: {_line_of(one)}" for one in known.covered]
             whom = "its sensors" if side == name else side
-            facts += [f"{name} asks {whom}: {_told(one)}" for one in known.sent]
-            facts += [f"{name} holds back for {whom}: {_told(one)}" for one in known.held]
+            facts += [f"{name} asks {whom}: {_line_of(one)}" for one in known.sent]
+            facts += [f"{name} holds back for {whom}: {_line_of(one)}" for one in known.held]
     return facts
 
 
@@ -222,7 +222,7 @@ def _readings(node: Broker) -> list[tuple[str, str, int]]:
     return [(*sources[source[slot]][:2], int(number[slot])) for slot in store["order"].tolist()]
 
 
-def _told(asked: Asked) -> str:
+def _line_of(asked: Request) -> str:
     operator = asked.operator
     near = "" if operator.within_m is None else f" near {operator.within_m:g}"
     within = "" if len(operator.filters) == 1 else f" within {operator.within_us / SECOND:g}"
@@ -237,7 +237,7 @@ def _words(filters: tuple[Filter, ...]) -> Iterator[str]:
         group = "" if f.group == -1 else f" group {f.group}"
         low = "" if f.low == -math.inf else _bound(f.low, _down(f.low), " <= ", " < ")
         high = "" if f.high == math.inf else _bound(f.high, _up(f.high), " <= ", " < ", after=True)
-        name = f.attribute if f.wanted else f"({f.attribute})"
+        name = f.attribute if f.returned else f"({f.attribute})"
         yield f"{low}{name}{'' if f.needed else '?'}{keys}{region}{group}{high}"
 
 

@@ -43,7 +43,7 @@ def test_the_order_of_filters_and_keys_and_the_names_of_groups_do_not_matter():
         operator(Filter("a"), Filter("b"), Filter("b")),
         operator(Filter("a"), Filter("b", keys=("k",))),
         operator(Filter("a"), Filter("b", needed=False)),
-        operator(Filter("a"), Filter("b", wanted=False)),
+        operator(Filter("a"), Filter("b", returned=False)),
         operator(Filter("a", group=1), Filter("b", group=1)),
         operator(Filter("a"), Filter("b"), within_m=10.0),
         replace(operator(Filter("a"), Filter("b")), within_us=31 * S),

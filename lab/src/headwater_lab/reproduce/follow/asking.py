@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwater.apps.cli.spark_runs import spark_trouble, told_by_table
+from headwater.apps.cli.spark_runs import report_from_table, spark_trouble
 from headwater.hosts.spark.file_runs import run_batch
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan
@@ -41,7 +41,7 @@ def ask(spark: SparkSession, plan: Plan, files: Mapping[str, Path]) -> Asked:
     wanted = {name: [str(path)] for name, path in files.items() if name in _read(plan)}
     with spark_trouble():
         for batch in run_batch(spark, plan, wanted):
-            told = told_by_table(plan, batch)
+            told = report_from_table(plan, batch)
             add_counts(counts, told.counts)
             for rows in told.answers:
                 for name, own in by_query(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from headwater.hosts.declared_sets import points_from_tables
+from headwater.hosts.declared_sets import sets_from_tables
 from headwater.query.explaining.explain import explain
 from headwater.query.planning.plan import compile_text
 
@@ -140,7 +140,7 @@ class TestWhere:
         ):
             numbers = [float(n) for n in range(count)]
             table = pa.table({"id": [str(n) for n in numbers], "solar": numbers, "volts": numbers})
-            given = points_from_tables(plan, {"profiles": table})
+            given = sets_from_tables(plan, {"profiles": table})
             assert words in explain(plan.with_points(given.rows))
         assert "1 query in all zones, each point in one" in explain(plan.with_points(given.rows))
 
