@@ -74,6 +74,17 @@ def counted_by_a_run(text: str, query: str) -> int:
     return sum(block["query"].tolist().count(query) for part in told for block in part.answers)
 
 
+def test_without_matplotlib_the_table_is_written_and_a_line_says_how_to_get_pictures(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr("headwater.apps.pictures.find_spec", lambda name: None)
+    assert report("--predictor", "CONSTANT") == 0
+    out, err = capsys.readouterr()
+    assert err == "no picture: matplotlib is not installed (pip install 'headwater[pictures]')\n"
+    assert out.endswith("out/suppress-report.csv\n")
+    assert [path.name for path in Path("out").iterdir()] == ["suppress-report.csv"]
+
+
 class TestChoices:
     def test_a_predictor_is_read_as_it_is_written_in_a_query(self):
         assert choice_in("slope") == Choice(Predictor.SLOPE)

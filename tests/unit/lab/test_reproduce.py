@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 
 import pytest
 
 from headwater.apps.cli import main
 from headwater.kernels.nearest.words import Algorithm
+from headwater_lab.bench.figures import Figure, write_figures
 from headwater_lab.bench.nearest_truth import together
 from headwater_lab.reproduce import EXPERIMENTS, nearest_candidates
 from headwater_lab.reproduce.nearest_candidates import COLUMNS, Measured, Scale, claims
@@ -107,6 +109,30 @@ def test_the_table_is_written_as_it_was_measured_and_shown_in_short(tmp_path) ->
     ]
 
 
+def test_claims_and_points_of_pictures_are_written_as_json(tmp_path) -> None:
+    panel = Panel("Cost\nof an object", "k", "µs", {"RA": [(1, 10.5), (3, 20)], "PA": [(3, 1.5)]})
+    claim = Claim("PA is cheaper", True, "1.5 and 20", "much cheaper")
+    Outcome(("k",), [(1,)], [panel], [claim]).write_json(tmp_path / "outcome.json")
+    nothing_wanted = {"unit": "µs", "wanted": None, "met": None}
+    assert json.loads((tmp_path / "outcome.json").read_text(encoding="utf-8")) == {
+        "claims": [
+            {"name": "PA is cheaper", "published": "much cheaper", "evidence": "1.5 and 20", "met": True}
+        ],
+        "figures": [
+            {"name": "Cost of an object: RA, k 1", "value": 10.5, **nothing_wanted},
+            {"name": "Cost of an object: RA, k 3", "value": 20.0, **nothing_wanted},
+            {"name": "Cost of an object: PA, k 3", "value": 1.5, **nothing_wanted},
+        ],
+    }
+
+
+def test_a_figure_has_the_keys_that_a_benchmark_writes(tmp_path) -> None:
+    Outcome((), [], [Panel("Cost", "k", "µs", {"RA": [(1, 2.0)]})], []).write_json(tmp_path / "one.json")
+    write_figures([Figure("cost", 2.0, "µs", "<=", 3.0)], tmp_path / "other.json")
+    one, other = (json.loads((tmp_path / name).read_text())["figures"] for name in ("one.json", "other.json"))
+    assert one[0].keys() == other[0].keys()
+
+
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setattr(nearest_candidates, "SCALES", {"small": TINY})
@@ -114,7 +140,8 @@ def tiny(monkeypatch):
 
 def test_an_experiment_runs_from_end_to_end(tiny, tmp_path, capsys) -> None:
     folder = tmp_path / "made" / "here"
-    assert main(["reproduce", "nearest-candidates", "--output", str(folder)]) == 0
+    written = tmp_path / "further" / "outcome.json"
+    assert main(["reproduce", "nearest-candidates", "--output", str(folder), "--json", str(written)]) == 0
     out, err = capsys.readouterr()
     with (folder / "nearest-candidates.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -124,7 +151,10 @@ def test_an_experiment_runs_from_end_to_end(tiny, tmp_path, capsys) -> None:
     assert all(float(row["candidates"]) > 0 and float(row["us_per_object"]) > 0 for row in rows)
     assert (folder / "nearest-candidates.png").stat().st_size > 10_000
     assert out.count("\nholds: ") + out.count("\ndoes not hold: ") == 5
-    assert out.endswith(f"{folder}/nearest-candidates.csv\n{folder}/nearest-candidates.png\n")
+    assert out.endswith(f"{folder}/nearest-candidates.csv\n{folder}/nearest-candidates.png\n{written}\n")
+    content = json.loads(written.read_text())
+    assert sum(claim["met"] for claim in content["claims"]) == out.count("\nholds: ")
+    assert len(content["claims"]) == 5 and len(content["figures"]) > 2 * 2 * 3
     assert "uniform, windows of 400 objects, k = 9, RAPF" in err
 
 
@@ -142,6 +172,10 @@ def test_wrong_answers_are_a_failure(tiny, tmp_path, capsys, monkeypatch) -> Non
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path, capsys) -> None:
     (tmp_path / "taken").write_text("")
     assert main(["reproduce", "nearest-candidates", "--output", str(tmp_path / "taken")]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error[cannot-write]: cannot write into the folder")
+    words = ["--output", str(tmp_path), "--json", str(tmp_path / "taken" / "outcome.json")]
+    assert main(["reproduce", "nearest-candidates", *words]) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("error[cannot-write]: cannot write into the folder")
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headwater.apps.cli.arguments import UsageError
+from headwater.apps.cli.arguments import UsageError, folder_for
 
 if TYPE_CHECKING:
     from headwater_lab.bench.checks import Report
@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater_lab.bench.figures import table, write_figures
 
     _refuse_flags_of_others(arguments)
+    if arguments.json:
+        folder_for(arguments.json.parent)
     report = _measure(arguments)
     print(table(report.figures), "", *report.notes, sep="\n")
     if arguments.json:

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where EXPERIMENT.csv, its pictures and its page go (default: the current folder)",
     )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write claims and figures there")
     parser.add_argument(
         "--data",
         type=Path,
@@ -44,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, write, tell; a claim that does not hold is a finding, an answer that is wrong a failure."""
+    """Measure, write, print; a claim that does not hold is a finding, an answer that is wrong a failure."""
+    if arguments.json:
+        folder_for(arguments.json.parent)
     name, given, folder = arguments.experiment, _given(arguments), folder_for(arguments.output).absolute()
     kept = folder / f".{name}-{arguments.scale}"
     given |= {"kept": kept} if name in GOES_ON else {}
@@ -55,6 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     written = _write(name, outcome, folder)
     if not outcome.failures:
         rmtree(kept, ignore_errors=True)
+    if arguments.json:
+        outcome.write_json(arguments.json)
+        written.append(arguments.json)
     print(outcome.table(), "", *outcome.claims, "", *written, sep="\n")
     for failure in outcome.failures:
         print(f"check failed: {failure}", file=sys.stderr)

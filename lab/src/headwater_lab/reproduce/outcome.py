@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,28 @@ class Outcome:
         """The rows as they were measured."""
         with path.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([self.columns, *self.rows])
+
+    def write_json(self, path: Path) -> None:
+        """Claims and figures, a figure with the keys that `headwater bench --json` writes: nothing is wanted of a point of a picture."""
+        content = {
+            "claims": [
+                {"name": c.words, "published": c.published, "evidence": c.evidence, "met": c.holds}
+                for c in self.claims
+            ],
+            "figures": [
+                {"name": name, "value": value, "unit": unit, "wanted": None, "met": None}
+                for name, value, unit in self._points()
+            ],
+        }
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+    def _points(self) -> Iterator[tuple[str, float, str]]:
+        """Every point that is drawn: where it is, its value, and what is measured."""
+        for panel in self.panels:
+            title = " ".join(panel.title.split())
+            for line, series in panel.lines.items():
+                for across, upward in series:
+                    yield f"{title}: {line}, {panel.across} {across:g}", float(upward), panel.upward
 
 
 def cells_of(row: Any, digits: int) -> tuple[Cell, ...]:
