@@ -19,7 +19,7 @@ from headwater.query.planning.plan import Plan, compile_script
 
 Queries = str | Script | Statement | Iterable[Statement]
 
-_EXAMPLE = "give a text, or streams and queries in a list, as in [stream, query]"
+_EXAMPLE = "pass a text, or streams and queries in a list, as in [stream, query]"
 
 
 def check(queries: Queries, *, most_history: Duration | None = None) -> Catalogue:
@@ -50,9 +50,11 @@ def script_of(queries: Script | Statement | Iterable[Statement]) -> Script:
     if isinstance(queries, Statement):
         return Script((queries,))
     if not isinstance(queries, Iterable):
-        raise refused(f"queries are a text or what the builders made, not {queries!r}", _EXAMPLE)
+        raise refused(
+            f"queries are a text, or streams and queries from the builders, not {queries!r}", _EXAMPLE
+        )
     statements = tuple(queries)
     for statement in statements:
         if not isinstance(statement, Statement):
-            raise refused(f"{statement!r} is no stream and no query", _EXAMPLE)
+            raise refused(f"{statement!r} is neither a stream nor a query", _EXAMPLE)
     return Script(statements)

@@ -182,9 +182,9 @@ def test_statements_make_a_script():
         (lambda: select("q", "s", where="a = 'x"), "where:1:5"),
         (lambda: stream("s", {"a": "STRNG"}, time="a"), "there is no type named 'STRNG'"),
         (lambda: stream("s", {"at": "TIMESTAMP"}, time="a"), "there is no column named 'a' for time"),
-        (lambda: between("a", float("nan"), 1), "nan is no number of the language"),
-        (lambda: circle(0, 0, float("inf")), "inf is no number of the language"),
-        (lambda: at_least("a", 2**63), "9223372036854775808 is no number of the language"),
+        (lambda: between("a", float("nan"), 1), "nan is not a number of the language"),
+        (lambda: circle(0, 0, float("inf")), "inf is not a number of the language"),
+        (lambda: at_least("a", 2**63), "9223372036854775808 is not a number of the language"),
     ],
 )  # fmt: skip
 def test_a_piece_that_cannot_be_read_is_shown(build, told):

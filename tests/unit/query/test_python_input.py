@@ -46,10 +46,10 @@ def test_one_query_alone_is_taken_and_says_which_stream_is_missing() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (7, "queries are a text or what the builders made, not 7"),
-        (None, "queries are a text or what the builders made, not None"),
-        ([CARS, "fast"], "'fast' is no stream and no query"),
-        ([CARS, [FAST]], "is no stream and no query"),
+        (7, "queries are a text, or streams and queries from the builders, not 7"),
+        (None, "queries are a text, or streams and queries from the builders, not None"),
+        ([CARS, "fast"], "'fast' is neither a stream nor a query"),
+        ([CARS, [FAST]], "is neither a stream nor a query"),
     ],
 )
 @pytest.mark.parametrize("take", [hw.check, hw.explain])
@@ -57,7 +57,7 @@ def test_anything_else_is_refused_in_words(take: Any, given: Any, words: str) ->
     with pytest.raises(QueriesRefused) as refusal:
         take(given)
     assert words in str(refusal.value)
-    assert "give a text, or streams and queries in a list" in str(refusal.value)
+    assert "pass a text, or streams and queries in a list" in str(refusal.value)
 
 
 def test_how_long_a_follow_may_keep_events_is_said_as_to_run() -> None:

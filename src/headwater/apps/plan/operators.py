@@ -141,7 +141,7 @@ def _refuse_uncarried(query: CheckedQuery, catalogue: Catalogue, complaints: Com
     if stream.schema.key is None:
         complaints.refuse(
             "needs-key",
-            f"a network tells sensors apart, and '{query.reads}' has no KEY",
+            f"a network distinguishes sensors, but '{query.reads}' has no KEY",
             stream.tree.span,
             "mark the column that names the sensor, as in station STRING KEY",
         )

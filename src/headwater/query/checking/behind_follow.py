@@ -54,16 +54,16 @@ def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints:
         if source.tells_interests:
             complaints.refuse(
                 "wrong-chain",
-                f"queries read events, and '{source.name}' tells interests",
+                f"queries read events, but '{source.name}' emits interests",
                 source.span,
-                "leave EMIT INTERESTS out, or ask for the interests in a query of their own",
+                "leave EMIT INTERESTS out, or emit the interests in a separate query",
             )
         elif follows and source.behind:
             complaints.refuse(
                 "wrong-chain",
-                f"'{source.name}' runs behind a FOLLOW, and no FOLLOW stands behind a FOLLOW",
+                f"'{source.name}' is downstream of a FOLLOW, and a FOLLOW cannot be downstream of another",
                 source.span,
-                "read what is not behind a FOLLOW; what is delivered to one object is not near to another",
+                "read a stream or query that is not downstream of a FOLLOW: what is delivered to one object need not be near another",
             )
         elif not follows and fellow and source.behind != behind:
             _refuse_apart(tree, source, fellow, complaints)
@@ -74,19 +74,19 @@ def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Com
     if not isinstance(tree.select.operator, Fence):
         complaints.refuse(
             "wrong-sources",
-            f"'{source.name}' and '{fellow.name}' do not run behind the same FOLLOW",
+            f"'{source.name}' and '{fellow.name}' are not downstream of the same FOLLOW",
             source.span,
             "let both read the same FOLLOW, or follow both together: FROM a, b FOLLOW (…)",
         )
         return
     complaints.refuse(
         "wrong-sources",
-        "positions and fences that move run behind the same FOLLOW, or both behind none: "
-        f"'{source.name}' does not run where '{fellow.name}' does",
+        "positions and moving fences must be downstream of the same FOLLOW, or of none: "
+        f"'{source.name}' is not downstream of the same FOLLOW as '{fellow.name}'",
         source.span,
-        "name the FOLLOW and read it on both sides: CREATE QUERY near AS SELECT * FROM a, b FOLLOW (…), then FROM near WHERE source = 'a' "
+        "create a query with the FOLLOW and read it on both sides: CREATE QUERY near AS SELECT * FROM a, b FOLLOW (…), then FROM near WHERE source = 'a' "
         "FENCE (near WHERE source = 'b' RADIUS …)",
-        "polygons of a CREATE FENCES stand behind any FOLLOW",
+        "polygons of a CREATE FENCES can be used after any FOLLOW",
     )
 
 
@@ -110,12 +110,16 @@ def check_bounded(
     wrong: tuple[str, str, str] | None = None
     if isinstance(asked, NearestOperator) and asked.window_us is None:
         wrong = (
-            "a window of rows reaches back for as long as it likes",
+            "a window of rows may reach back for any time",
             "OVER",
-            "say OVER a time, as in OVER 1 HOUR",
+            "use OVER with a time, as in OVER 1 HOUR",
         )
     elif isinstance(asked, PatternOperator) and asked.within_us is None:
-        wrong = "nothing says how long a match may last", "WITHIN", "write PATTERN (…) WITHIN 1 MINUTE"
+        wrong = (
+            "the pattern does not limit how long a match may last",
+            "WITHIN",
+            "write PATTERN (…) WITHIN 1 MINUTE",
+        )
     elif isinstance(asked, PredictOperator):
         wrong = _why_unbounded(tree, asked, queries, streams)
     if wrong is None or operator is None:
@@ -123,10 +127,10 @@ def check_bounded(
     why, word, advice = wrong
     complaints.refuse(
         "unbounded-behind-follow",
-        f"behind FOLLOW it must be known how far back an answer looks, and {why}",
+        f"downstream of FOLLOW it must be known how far back an answer looks, but {why}",
         _place(operator, word),
         advice,
-        "when an interest moves, what happened before is looked at again, as far back as the windows behind FOLLOW reach",
+        "when an interest moves, earlier events are processed again, as far back as the windows downstream of FOLLOW reach",
     )
 
 
@@ -136,7 +140,7 @@ def check_stamp_names(tree: CreateQuery, answers: Columns, complaints: Complaint
         if name in STAMPS:
             complaints.refuse(
                 "reserved-column",
-                f"the answers would have a column '{name}', and every answer behind FOLLOW has its own",
+                f"the answers would have a column '{name}', and every answer downstream of FOLLOW already has one",
                 tree.select.operator.span if tree.select.operator else tree.span,
                 "give it another name with AS",
             )
@@ -144,7 +148,7 @@ def check_stamp_names(tree: CreateQuery, answers: Columns, complaints: Complaint
         if item.alias in STAMPS and item.expression != Name(item.alias):
             complaints.refuse(
                 "reserved-column",
-                f"every answer behind FOLLOW has its own '{item.alias}'",
+                f"every answer downstream of FOLLOW already has a column '{item.alias}'",
                 item.span or item.expression.span,
                 "give it another name with AS",
             )
@@ -161,17 +165,17 @@ def _why_unbounded(
     """Why it is not known how far back a PREDICT looks, at which word that stands, and what to do."""
     if asked.tentative:
         return (
-            "a TENTATIVE answer is taken back later",
+            "a TENTATIVE answer may be withdrawn later",
             "TENTATIVE",
-            "leave it out: answers are then told when they are final",
+            "leave it out: answers are then emitted when they are final",
         )
     if asked.buffer is not None:
-        return "what a full BUFFER holds depends on all that came before", "BUFFER", "leave BUFFER out"
+        return "the contents of a full BUFFER depend on all earlier updates", "BUFFER", "leave BUFFER out"
     sources = (tree.select.source, *tree.select.further_sources)
     for source in sources:
         if heartbeat_us(queries, source) is None and _is_known(source, queries, streams):
             return (
-                "no SUPPRESS says for how long an update holds",
+                "it reads no SUPPRESS, so it is not known how long an update holds",
                 "",
                 "read a SUPPRESS with its column heartbeat: SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS) PREDICT (…)",
             )

@@ -26,8 +26,8 @@ def check_chain_length(tree: CreateQuery, before: Mapping[str, int], complaints:
     if place == LONGEST_CHAIN + 1:
         complaints.refuse(
             "chain-too-long",
-            f"at most {LONGEST_CHAIN} queries read one another in a row, and this is one more",
+            f"at most {LONGEST_CHAIN} queries may read one another in a row, and this is one more",
             tree.select.source_span or tree.span,
-            "join conditions with AND in one query where a query only filters what another gives",
+            "if a query only filters the answers of another, join the conditions with AND in one query",
         )
     return place

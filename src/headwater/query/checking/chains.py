@@ -50,9 +50,9 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
     if select.further_sources and select.where and not isinstance(_first(select), Follow):
         complaints.refuse(
             "wrong-sources",
-            "WHERE chooses rows of one stream, and FROM names several",
+            "WHERE selects rows of one stream, but FROM names several",
             select.where.span or select.span,
-            f"put it into a query, and read that: CREATE QUERY chosen AS SELECT * FROM {select.source} WHERE …",
+            f"put it into a query and read that query: CREATE QUERY chosen AS SELECT * FROM {select.source} WHERE …",
         )
         return replace(tree, select=replace(select, where=None))
     return tree
@@ -67,9 +67,9 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
         if isinstance(first, Follow) and first.interests:
             complaints.refuse(
                 "wrong-chain",
-                f"{_word(second)} reads events, and EMIT INTERESTS tells none",
+                f"{_word(second)} reads events, but EMIT INTERESTS emits none",
                 second.span,
-                "leave EMIT INTERESTS out, or ask for the interests in a query of their own",
+                "leave EMIT INTERESTS out, or emit the interests in a separate query",
             )
             return
         if isinstance(second, Follow):
@@ -79,9 +79,9 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
         ):
             complaints.refuse(
                 "wrong-chain",
-                f"{_word(second)} does not follow {_word(first)} in one query",
+                f"{_word(second)} cannot follow {_word(first)} in one query",
                 second.span,
-                "what can follow one another today is SUPPRESS (…) PREDICT (…); one FOLLOW (…) may stand before or behind any operator",
+                "in one query, PREDICT (…) may follow SUPPRESS (…), and one FOLLOW (…) may come before or after any operator",
                 _instead(first, second, select.source),
             )
             return
@@ -89,20 +89,20 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
     if len(followed) > 1:
         complaints.refuse(
             "wrong-chain",
-            "no FOLLOW stands behind a FOLLOW",
+            "a FOLLOW cannot be downstream of another FOLLOW",
             followed[1].span,
-            "take one of them out; what is delivered to one object is not near to another",
+            "remove one of them; what is delivered to one object need not be near another",
         )
 
 
 def _instead(first: Operator, second: Operator, source: str) -> str:
     """What to write instead of two operators that do not follow one another."""
     if isinstance(first, Suppress) and isinstance(second, Suppress):
-        return f"one names all dimensions that are sent together; for another tolerance write a query that reads '{source}' too"
+        return f"one SUPPRESS lists all dimensions that are sent together; for another tolerance write a second query that reads '{source}' too"
     if isinstance(first, Predict) and isinstance(second, Predict):
         return f"put both conditions into one PREDICT, joined by AND, or write a query for each that reads '{source}'"
     if isinstance(first, Predict) and isinstance(second, Suppress):
-        return "turn them round: SUPPRESS gives the lines that PREDICT asks about"
+        return "swap them: SUPPRESS emits the lines that PREDICT reads"
     return f"write two queries: the one with {_word(second)} reads the one with {_word(first)}"
 
 
@@ -114,9 +114,9 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
         what = "a plain SELECT" if reader is None else _word(reader)
         complaints.refuse(
             "wrong-sources",
-            f"{what} reads one stream, and FROM names {1 + len(select.further_sources)}",
+            f"{what} reads one stream, but FROM names {1 + len(select.further_sources)}",
             _span(select, 0),
-            "only PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS) and FOLLOW (…) right behind FROM read several",
+            "only PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS) and FOLLOW (…) directly after FROM read several",
         )
         return
     seen = {select.source}
@@ -126,9 +126,9 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
                 "wrong-sources",
                 f"FROM names '{source}' twice",
                 _span(select, place),
-                f"name it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
+                f"list it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
                 if isinstance(reader, Predict)
-                else f"name it once: FROM {source}",
+                else f"list it once: FROM {source}",
             )
             return
         seen.add(source)

@@ -173,7 +173,7 @@ class _Checker:
                 "duplicate-name",
                 f"there {what_it_is(self.named[statement.name])} named '{statement.name}' already",
                 statement.span,
-                "streams, points, fences and queries share their names: rename one of the two",
+                "streams, points, fences and queries share one namespace: rename one of the two",
             )
 
     def _check_repeated(self) -> None:
@@ -217,7 +217,7 @@ class _Checker:
         steps = " reads ".join(f"'{name}'" for name in [*written, written[0]])
         self.complaints.refuse(
             "cyclic-query",
-            f"queries cannot read one another in a circle: {steps}",
+            f"queries cannot read one another in a cycle: {steps}",
             created[circle[0]].select.source_span or created[circle[0]].span,
             "let one of them read a stream",
         )
@@ -269,9 +269,9 @@ class _Checker:
             return
         self.complaints.refuse(
             "unknown-column",
-            f"the rows behind FOLLOW have no '{stamps[0].name}', which only answers have",
+            f"rows downstream of FOLLOW have no '{stamps[0].name}'; only answers have it",
             stamps[0].span or tree.select.span,
-            "choose focal objects in FOLLOW (… WHERE …); a SELECT list may name focal, interest and historical",
+            "select focal objects in FOLLOW (… WHERE …); a SELECT list may name focal, interest and historical",
         )
 
     def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> AnyOperator | None:

@@ -30,7 +30,7 @@ def most_history_us(given: Duration | None) -> int:
     complaints = Complaints()
     found = duration_us(duration(given), "most_history", complaints)
     if found is not None and found < 0:
-        complaints.refuse("negative-duration", "most_history is below zero", None, "write it like '7 DAYS'")
+        complaints.refuse("negative-duration", "most_history is negative", None, "write it like '7 DAYS'")
     if found is None or complaints.errors:
         raise QueriesRefused(complaints.errors, str(given), "most_history")
     return found
@@ -54,12 +54,12 @@ def _refuse(
     assert isinstance(asked, FollowOperator) and isinstance(operator, Follow)
     over = asked.last_us + windows_us <= asked.over_us
     word = "QUALITY" if over else "LAST"
-    parts = f"LAST is {history_in_words(asked.last_us)}, the windows behind it {history_in_words(windows_us)}"
+    parts = f"LAST is {history_in_words(asked.last_us)}, the downstream windows are {history_in_words(windows_us)}"
     enough = format_duration(needed_us)
     complaints.refuse(
         "history-too-long",
-        f"events of the last {history_in_words(needed_us)} would have to be kept, and a run keeps those of {history_in_words(most_us)} at most",
+        f"events of the last {history_in_words(needed_us)} would have to be stored, and a run stores those of {history_in_words(most_us)} at most",
         operator.place_of(word),
-        f"{'QUALITY looks back over them' if over else parts}: ask for less",
-        f"or let more be kept, if there is memory for it: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",
+        f"{'QUALITY uses them' if over else parts}: use shorter times",
+        f"or allow a longer history, if there is enough memory: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",
     )

@@ -8,7 +8,7 @@ from headwater.model import StreamSchema
 
 NO_PLACE: Final = (
     "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream",
-    "a query has the place of what it reads if it selects both columns under their names",
+    "a query keeps the place of its source if it selects both columns under their names",
 )
 """What to do about a missing place."""
 
@@ -28,7 +28,7 @@ def why_no_meters(schema: StreamSchema, dimensions: list[str]) -> str | None:
         return f"'{schema.name}' has no PLACE"
     others = [name for name in dimensions if name not in (place.x, place.y)]
     if others:
-        return f"'{others[0]}' is no column of the PLACE"
+        return f"'{others[0]}' is not a column of the PLACE"
     if place.geographic:
         return f"the PLACE of '{schema.name}' is in degrees"
     return None

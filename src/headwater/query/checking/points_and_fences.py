@@ -54,14 +54,14 @@ def _check_coordinate(column: ColumnDefinition, complaints: Complaints) -> None:
             "wrong-points",
             f"points have no time, but '{column.name}' is marked TIME",
             column.span,
-            "leave the column out",
+            "remove the column",
         )
     elif not column.key and not column.type.numeric:
         complaints.refuse(
             "attribute-not-numeric",
             f"the coordinates of points are numbers, but '{column.name}' is {column.type.value}",
             column.span,
-            "declare it DOUBLE; a column of the file that is no coordinate is left out here",
+            "declare it DOUBLE; do not declare columns of the file that are not coordinates",
         )
 
 
@@ -71,14 +71,14 @@ def _check_property(column: ColumnDefinition, complaints: Complaints) -> None:
             "wrong-fences",
             f"fences have no time, but '{column.name}' is marked TIME",
             column.span,
-            "leave TIME out; fences that move are a stream with KEY and PLACE",
+            "leave TIME out; for moving fences use a stream with KEY and PLACE",
         )
     elif column.name == GEOMETRY:
         complaints.refuse(
             "wrong-fences",
-            f"'{GEOMETRY}' is what the polygon of a fence is called, and it needs no column",
+            f"'{GEOMETRY}' is the name of the polygon of a fence, and it needs no column",
             column.span,
-            "leave the column out: polygons are the geometry of GeoJSON features",
+            "remove the column: polygons are the geometry of GeoJSON features",
         )
 
 
@@ -89,9 +89,9 @@ def _key(
     if not marked:
         complaints.refuse(
             "needs-key",
-            f"nothing names the {what} '{tree.name}'",
+            f"no column is the KEY of the {what} '{tree.name}'",
             tree.span,
-            f"mark the column that does, as in {example} STRING KEY",
+            f"mark the column that names them, as in {example} STRING KEY",
         )
         return None
     return check_key(marked, f"{what} '{tree.name}' have", one, complaints)

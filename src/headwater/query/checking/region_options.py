@@ -63,7 +63,7 @@ def _side(tree: Around, given: Quantity | None, word: str, what: str, complaints
         is_radius = word == "RADIUS"
         complaints.refuse(
             "empty-region",
-            f"{'RADIUS' if is_radius else 'a side of BOX'} is {found:g} metres, and such a {what} has no area",
+            f"{'RADIUS' if is_radius else 'a side of BOX'} is {found:g} metres, so the {what} has no area",
             tree.place_of(word),
             f"write it like {'RADIUS 500 METERS' if is_radius else 'BOX 400, 300'}",
         )

@@ -58,7 +58,7 @@ def _box(area: BoxArea, geographic: bool | None, complaints: Complaints) -> Regi
     if area.west > area.east and geographic is False:
         complaints.refuse(
             "empty-region",
-            f"the BOX has its west ({area.west}) right of its east ({area.east})",
+            f"the BOX has its west ({area.west}) to the right of its east ({area.east})",
             area.span,
             "the order is BOX (west, south, east, north); only a GEOGRAPHIC box can cross the date line",
         )
@@ -79,7 +79,7 @@ def _polygon(area: PolygonArea, geographic: bool | None, complaints: Complaints)
             "empty-region",
             f"the POLYGON {wrong}",
             area.span,
-            "list its corners in the order in which they are met when walking around it",
+            "list its corners in order along its border",
         )
         return None
     return Polygon(corners, bool(geographic))
@@ -109,7 +109,7 @@ def _on_earth(
         if abs(x) > 180 or abs(y) > 90:
             complaints.refuse(
                 "empty-region",
-                f"({x}, {y}) is no geographic place: longitudes go from -180 to 180, latitudes from -90 to 90",
+                f"({x}, {y}) is not a geographic place: longitudes go from -180 to 180, latitudes from -90 to 90",
                 span,
                 "the longitude comes first, then the latitude",
             )

@@ -52,7 +52,7 @@ def check_where(where: Expression | None, columns: Mapping[str, ColumnType], com
             "type-mismatch",
             f"WHERE needs a condition, but this is {kind.value}",
             where.span,
-            "compare it with something, as in temperature > 0",
+            "compare it with a value, as in temperature > 0",
         )
 
 
@@ -69,7 +69,7 @@ def _name(item: Item, complaints: Complaints) -> str | None:
     elif name in RESERVED:
         complaints.refuse(
             "reserved-column",
-            f"every answer has its own '{name}'",
+            f"every answer already has a column '{name}'",
             item.span or expression.span,
             "leave it out, or give it another name with AS",
         )

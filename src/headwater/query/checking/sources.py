@@ -42,9 +42,9 @@ class Created:
         if isinstance(created, CreateStream | CreateQuery | CreateFences):
             self.complaints.refuse(
                 "wrong-source",
-                f"'{name}' {what_it_is(created)}, and TO EACH OF takes points",
+                f"'{name}' {what_it_is(created)}, but TO EACH OF takes points",
                 span,
-                f"create points of another name: CREATE POINTS {name}_points (id STRING KEY, …)",
+                f"create points with another name: CREATE POINTS {name}_points (id STRING KEY, …)",
             )
         elif created is None and not self.is_unread(name):
             known = [other for other, tree in self.named.items() if isinstance(tree, CreatePoints)]
@@ -71,15 +71,15 @@ class Created:
         if isinstance(created, CreatePoints):
             self.complaints.refuse(
                 "wrong-source",
-                f"'{name}' are points, and FENCE takes fences",
+                f"'{name}' are points, but FENCE takes fences",
                 span,
-                f"create fences of another name: CREATE FENCES {name}_fences (name STRING KEY); or read them as a stream with KEY and PLACE",
+                f"create fences with another name: CREATE FENCES {name}_fences (name STRING KEY); or declare them as a stream with KEY and PLACE",
             )
         elif created is None and not self.is_unread(name):
             known = [other for other, tree in self.named.items() if isinstance(tree, CreateFences)]
             self.complaints.refuse(
                 "unknown-fences",
-                f"there are no fences named '{name}', and no stream",
+                f"there are no fences and no stream named '{name}'",
                 span,
                 *suggest(name, known, "fences"),
                 *([] if known else [f"create them: CREATE FENCES {name} (name STRING KEY)"]),
@@ -89,16 +89,16 @@ class Created:
         if isinstance(self.named.get(source), CreatePoints):
             self.complaints.refuse(
                 "wrong-source",
-                f"'{source}' are points, and queries read streams",
+                f"'{source}' are points, but queries read streams",
                 span,
-                f"read a stream and ask what is near to each of them: NEAREST (1 TO EACH OF {source} …)",
+                f"read a stream and find what is near each point: NEAREST (1 TO EACH OF {source} …)",
             )
         if isinstance(self.named.get(source), CreateFences):
             self.complaints.refuse(
                 "wrong-source",
-                f"'{source}' are fences, and queries read streams",
+                f"'{source}' are fences, but queries read streams",
                 span,
-                f"read a stream of positions and ask who enters them: FENCE ({source})",
+                f"read a stream of positions and test them against the fences: FENCE ({source})",
             )
         if source in self.named or self.is_unread(source):
             return

@@ -28,14 +28,14 @@ def check_stream(tree: CreateStream, complaints: Complaints) -> CheckedStream | 
     idle_us = duration_us(tree.idle, "IDLE", complaints) if tree.idle else None
     if tree.late and late_us is not None and late_us < 0:
         complaints.refuse(
-            "negative-duration", "LATE is negative", tree.late.span, "LATE 0 SECONDS waits for no row"
+            "negative-duration", "LATE is negative", tree.late.span, "use LATE 0 SECONDS to wait for no row"
         )
     if tree.idle and idle_us is not None and idle_us <= 0:
         complaints.refuse(
             "negative-duration",
             "IDLE is not longer than zero",
             tree.idle.span,
-            "say after how long a silent input stops holding the others back, as in IDLE 1 MINUTES",
+            "give the time after which a silent input stops holding the others back, as in IDLE 1 MINUTES",
         )
     if time is None:
         return None
@@ -60,7 +60,7 @@ def duration_us(quantity: Quantity, what: str, complaints: Complaints) -> int | 
             "not-a-duration",
             f"{what} needs a duration, not a length in {quantity.unit.name}",
             quantity.span,
-            "give it in SECONDS, MINUTES, HOURS or DAYS",
+            "write it in SECONDS, MINUTES, HOURS or DAYS",
         )
         return None
     if abs(quantity.micros) > LONGEST_US:
@@ -93,7 +93,7 @@ def length_m(quantity: Quantity, what: str, complaints: Complaints) -> float | N
             "not-a-length",
             f"{what} needs a length, not a duration in {quantity.unit.name}",
             quantity.span,
-            "give it in METERS or KM",
+            "write it in METERS or KM",
         )
         return None
     return quantity.meters
@@ -198,7 +198,7 @@ def _place_column(
     if kind is None:
         complaints.refuse(
             "unknown-column",
-            f"PLACE names '{name}', which is no column",
+            f"PLACE names '{name}', which is not a column",
             span,
             *suggest(name, columns, "columns"),
         )

@@ -74,10 +74,10 @@ def _refuse(tree: Predict, schema: StreamSchema, why: str, complaints: Complaint
     name = _a_dimension(tree, schema)
     complaints.refuse(
         "no-updates",
-        f"'{schema.name}' is no stream of updates: {why}",
+        f"'{schema.name}' is not a stream of updates: {why}",
         tree.span,
         f"put SUPPRESS ({name} TOLERANCE … HEARTBEAT …) before PREDICT",
-        f"or, if its rows are updates, name their columns {name}, {slope_of(name)}, {TOLERANCE} and {HEARTBEAT}",
+        f"or, if its rows are updates, give their columns the names {name}, {slope_of(name)}, {TOLERANCE} and {HEARTBEAT}",
     )
 
 

@@ -38,14 +38,14 @@ def _listed(function: str) -> SparkForm:
 CHOICE_FUNCTIONS: Final = (
     Function(
         "LEAST(a, b, …)",
-        "the least of the values; NULLs are passed over",
+        "the least of the values; NULLs are ignored",
         taking_alike(least=2),
         lambda *values: _extreme("<", values),
         _listed("LEAST"),
     ),
     Function(
         "GREATEST(a, b, …)",
-        "the greatest of the values; NULLs are passed over",
+        "the greatest of the values; NULLs are ignored",
         taking_alike(least=2),
         lambda *values: _extreme(">", values),
         _listed("GREATEST"),

@@ -99,7 +99,7 @@ _NUMBER = taking_any_of(taking(_B, gives=_B), taking(_D, gives=_D))
 NUMBER_FUNCTIONS: Final = (
     Function(
         "ABS(x)",
-        "x without its sign; also of a duration",
+        "the absolute value of x; also of a duration",
         taking_any_of(_NUMBER, taking(_S, gives=_S)),
         absolute,
         _spark_absolute,
@@ -113,14 +113,12 @@ NUMBER_FUNCTIONS: Final = (
     ),
     Function(
         "ROUND(x[, n])",
-        "x to n digits behind the point (n from -22 to 22, none given: 0), a half going away from zero",
+        "x rounded to n digits after the decimal point (n from -22 to 22, default 0), halves away from zero",
         taking_any_of(_NUMBER, taking(_D, _B, gives=_D)),
         _round,
     ),
-    Function(
-        "FLOOR(x)", "the greatest whole number not above x, of the type of x", _NUMBER, _whole_or(np.floor)
-    ),
-    Function("CEIL(x)", "the least whole number not below x, of the type of x", _NUMBER, _whole_or(np.ceil)),
+    Function("FLOOR(x)", "the greatest integer not above x, of the type of x", _NUMBER, _whole_or(np.floor)),
+    Function("CEIL(x)", "the least integer not below x, of the type of x", _NUMBER, _whole_or(np.ceil)),
     _of_doubles(
         "SQRT(x)", "the square root", np.sqrt, phrase(spark_words.without("SQRT({0})", "DOUBLE('NaN')"))
     ),

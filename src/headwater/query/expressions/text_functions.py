@@ -50,12 +50,12 @@ def _spark_substring(arguments: Sequence[str], _: Signature) -> str:
 
 
 TEXT_FUNCTIONS: Final = (
-    Function("UPPER(s)", "s in capital letters", taking(_TEXT, gives=_TEXT), lambda s: rename(s, str.upper)),
-    Function("LOWER(s)", "s in small letters", taking(_TEXT, gives=_TEXT), lambda s: rename(s, str.lower)),
-    Function("LENGTH(s)", "how many characters s has", taking(_TEXT, gives=_B), lambda s: measure(s, len), phrase("CAST(CHAR_LENGTH({0}) AS BIGINT)")),
+    Function("UPPER(s)", "s in upper case", taking(_TEXT, gives=_TEXT), lambda s: rename(s, str.upper)),
+    Function("LOWER(s)", "s in lower case", taking(_TEXT, gives=_TEXT), lambda s: rename(s, str.lower)),
+    Function("LENGTH(s)", "the number of characters in s", taking(_TEXT, gives=_B), lambda s: measure(s, len), phrase("CAST(CHAR_LENGTH({0}) AS BIGINT)")),
     Function(
         "TRIM(s)",
-        "s without the blanks at both ends",
+        "s without blanks at both ends",
         taking(_TEXT, gives=_TEXT),
         lambda s: rename(s, lambda name: name.strip(" ")),
         phrase("TRIM({0})"),
@@ -69,7 +69,7 @@ TEXT_FUNCTIONS: Final = (
     ),
     Function(
         "CONCAT(s, …)",
-        "the strings one behind the other, as `||` does",
+        "the strings joined, as with `||`",
         taking_texts,
         concatenate,
         lambda arguments, _: f"CONCAT({', '.join(arguments)})",

@@ -61,5 +61,5 @@ TIME_FUNCTIONS: Final = (
     _calendar("DAY", "the day of the month of t, 1 to 31", _day),
     _clock("HOUR", "the hour of t, 0 to 23", _DAY, _HOUR),
     _clock("MINUTE", "the minute of t, 0 to 59", _HOUR, _MINUTE),
-    _clock("SECOND", "the whole second of t, 0 to 59", _MINUTE, _SECOND),
+    _clock("SECOND", "the second of t, 0 to 59, without its fraction", _MINUTE, _SECOND),
 )

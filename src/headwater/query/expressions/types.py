@@ -43,9 +43,7 @@ OVER_MATCHES: Final = frozenset(
 )
 """Functions of MEASURES, DEFINE and UNTIL, which `patterns.terms` takes apart before types are asked for."""
 
-_OVER_MATCHES: Final = (
-    "it stands in MEASURES, DEFINE and UNTIL of MATCH_RECOGNIZE, and not inside another one"
-)
+_OVER_MATCHES: Final = "use it in MEASURES, DEFINE and UNTIL of MATCH_RECOGNIZE, and not inside another one"
 _LONGEST: Final = "the longest is 36500 DAYS"
 
 
@@ -91,7 +89,7 @@ class _Types:
             case Call():
                 return self._call(expression)
             case Star():
-                message = "a star stands for all rows, and only in COUNT(*)"
+                message = "a star stands for all rows, and is allowed only in COUNT(*)"
                 self._refuse("wrong-arguments", message, expression.span, "name a column instead")
                 return None
 
@@ -133,7 +131,7 @@ class _Types:
             return None
         found = binary_type(expression.operator, left, right)
         if found is None:
-            message = f"{_sign(expression.operator)} does not go between {left.value} and {right.value}"
+            message = f"{_sign(expression.operator)} cannot combine {left.value} and {right.value}"
             self._refuse(
                 "type-mismatch", message, expression.span, *_advice(expression.operator, left, right)
             )
@@ -145,7 +143,7 @@ class _Types:
         if len(known) < len(kinds):
             return None
         if common_type(known) is None:
-            message = f"{word} does not go between {_listed(known)}"
+            message = f"{word} cannot combine {_listed(known)}"
             self._refuse("type-mismatch", message, expression.span, *_advice("=", *_two(known)))
             return None
         return ExprType.BOOLEAN
@@ -172,13 +170,13 @@ class _Types:
 
     def _call(self, call: Call) -> ExprType | None:
         if call.function in OVER_MATCHES:
-            message = f"{call.function} looks at the rows of a match, and there is none here"
+            message = f"{call.function} refers to the rows of a match, and there is no match here"
             self._refuse("misplaced-aggregate", message, call.span, _OVER_MATCHES)
             return None
         if call.scope is not None:
-            message = f"{call.scope.value} says nothing before {call.function}"
+            message = f"{call.scope.value} has no meaning before {call.function}"
             self._refuse(
-                "misplaced-scope", message, call.span, "it stands before FIRST, LAST, SUM, … in MEASURES"
+                "misplaced-scope", message, call.span, "use it before FIRST, LAST, SUM, … in MEASURES"
             )
             return None
         kinds = [self.of(argument) for argument in call.arguments]
@@ -215,11 +213,11 @@ def _advice(operator: str, left: ExprType, right: ExprType) -> list[str]:
     if number and pair & {ExprType.TIMESTAMP, ExprType.DURATION}:
         return ["give a number of seconds its unit: 30 SECONDS"]
     if number and ExprType.STRING in pair:
-        return ["texts stand in quotes and numbers without: '5' is a text, 5 a number"]
+        return ["write texts in quotes and numbers without: '5' is a text, 5 a number"]
     if operator == "+" and ExprType.STRING in pair:
         return ["strings are joined with ||"]
     if operator in ("AND", "OR"):
-        return [f"{operator} stands between conditions"]
+        return [f"{operator} joins conditions"]
     return []
 
 

@@ -61,7 +61,7 @@ def duration(given: Duration) -> Quantity:
     if isinstance(given, str):
         return read(parse_quantity, given, "duration")
     if not isinstance(given, Quantity):
-        raise refused(f"{given!r} is no duration", "write it like '6 SECONDS', or give a timedelta")
+        raise refused(f"{given!r} is not a duration", "write it like '6 SECONDS', or give a timedelta")
     return given
 
 
@@ -87,9 +87,9 @@ def plain_number(value: Number, *advice: str) -> Number:
     """A number that the language can say; numpy's own are made plain."""
     plain: object = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise refused(f"{plain!r} is no number", *advice)
+        raise refused(f"{plain!r} is not a number", *advice)
     if not math.isfinite(plain) or (isinstance(plain, int) and not -(2**63) <= plain < 2**63):
-        raise refused(f"{plain} is no number of the language")
+        raise refused(f"{plain} is not a number of the language")
     return plain
 
 
@@ -97,7 +97,7 @@ def whole(given: int | None, what: str) -> int | None:
     """A whole number, if one is given; numpy's own are made plain."""
     plain: object = given.item() if isinstance(given, np.generic) else given
     if plain is not None and (not isinstance(plain, int) or isinstance(plain, bool)):
-        raise refused(f"{what} takes a whole number, not {given!r}")
+        raise refused(f"{what} takes an integer, not {given!r}")
     return plain
 
 

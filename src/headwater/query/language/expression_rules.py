@@ -152,7 +152,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
             return Timestamp(parse_instant(text_of(token)), span=stretch(word, token))
         except (ValueError, OverflowError):
             advice = "write it like TIMESTAMP '2026-01-31 06:00:00' (UTC) or '2026-01-31T06:00:00+01:00'"
-            raise refused(f"{token} is no date and time", span_of(token), advice) from None
+            raise refused(f"{token} is not a date and time", span_of(token), advice) from None
 
     def plain_quantity(self, minus: Token | None, token: Token, unit: Token) -> Quantity:
         """`[-]30 SECONDS`."""
@@ -167,7 +167,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
         said = text_of(token).strip()
         digits = Token("NUMBER", said.removeprefix("-"), None, token.line, token.column)
         if not digits.replace(".", "", 1).isdecimal() or not digits.isascii():
-            raise refused(f"{token} is no number", span_of(token), "write it like INTERVAL '6' SECOND")
+            raise refused(f"{token} is not a number", span_of(token), "write it like INTERVAL '6' SECOND")
         return quantity(word, number_of(digits, token if said.startswith("-") else None), unit)
 
     def unit(self, word: Token) -> Token:

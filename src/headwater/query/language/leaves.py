@@ -64,8 +64,8 @@ def number_of(token: Token, minus: Token | None = None) -> Number:
     if token.isdigit():
         # Beyond some thousands of digits Python itself refuses to read a whole number.
         if len(token) > 40 or not -_LONG <= int(sign + token) < _LONG:
-            advice = f"whole numbers go up to {_LONG - 1}; with a decimal point it is a DOUBLE"
-            raise refused("this whole number is too large", stretch(minus or token, token), advice)
+            advice = f"integers go up to {_LONG - 1}; with a decimal point it is a DOUBLE"
+            raise refused("this integer is too large", stretch(minus or token, token), advice)
         return int(sign + token)
     number = float(sign + token)
     if math.isinf(number):
@@ -79,7 +79,7 @@ def whole_number(token: Token, what: str, minus: Token | None = None) -> int:
     number = number_of(token, minus)
     if isinstance(number, float):
         raise refused(
-            f"{what} takes a whole number, not {token}", span_of(token), "write it without a decimal point"
+            f"{what} takes an integer, not {token}", span_of(token), "write it without a decimal point"
         )
     return number
 
@@ -93,7 +93,7 @@ def quantity(first: Token, number: Number, unit: Token) -> Quantity:
     """A number with its unit as a node that begins with the token `first`."""
     made = Quantity(number, UNITS[unit.upper()], span=stretch(first, unit))
     if not math.isfinite(made.amount * made.unit.factor * 1e6):
-        raise refused("this number is too large for its unit", made.span, "take a smaller number")
+        raise refused("this number is too large for its unit", made.span, "use a smaller number")
     return made
 
 

@@ -22,7 +22,7 @@ def once(given: Iterable[Option]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for option in given:
         if option.word in options:
-            raise refused(f"{option.word} stands here twice", option.span, "take one of them out")
+            raise refused(f"{option.word} appears here twice", option.span, "remove one of them")
         options[option.word] = option.value
     return options
 
@@ -31,5 +31,5 @@ def one_of(given: Sequence[Option], words: Sequence[str]) -> None:
     """Of these options at most one stands here."""
     said = [option for option in given if option.word in words]
     if len(said) > 1:
-        message = f"{said[0].word} and {said[1].word} say two different things"
-        raise refused(message, said[1].span, f"take one of them out: {' or '.join(words)}")
+        message = f"{said[0].word} and {said[1].word} contradict each other"
+        raise refused(message, said[1].span, f"remove one of them: {' or '.join(words)}")

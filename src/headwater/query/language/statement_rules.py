@@ -110,20 +110,16 @@ class Rules(CorrelateRules, PatternRules, NearestRules, SuppressRules, PredictRu
         """`CREATE POINTS name (…)`."""
         for part in parts:
             if isinstance(part, PlaceDefinition):
-                advice = (
-                    "leave it out: BY PLACE takes the columns that are named like the place of the stream"
-                )
-                raise refused("POINTS take no PLACE", part.span, advice)
+                advice = "leave it out: BY PLACE uses the columns with the names of the stream's place"
+                raise refused("POINTS cannot have a PLACE", part.span, advice)
         return CreatePoints(name_of(name), parts, span=stretch(create, name))
 
     def create_fences(self, create: Token, name: Token, *parts: Any) -> CreateFences:
         """`CREATE FENCES name (…)`."""
         for part in parts:
             if isinstance(part, PlaceDefinition):
-                advice = (
-                    "leave it out: fences are polygons, in the units of the positions they are asked about"
-                )
-                raise refused("FENCES take no PLACE", part.span, advice)
+                advice = "leave it out: fences are polygons, in the units of the positions"
+                raise refused("FENCES cannot have a PLACE", part.span, advice)
         return CreateFences(name_of(name), parts, span=stretch(create, name))
 
     def create_query(self, create: Token, name: Token, select: Select) -> CreateQuery:

@@ -63,7 +63,7 @@ _UNREADABLE: Final = {
     ),
     "OPEN_QUOTED": (
         "this quoted name has no closing quote",
-        "end it with \"; strings stand in single quotes: 'text'",
+        "end it with \"; strings are in single quotes: 'text'",
     ),
     "OPEN_COMMENT": ("this comment is never closed", "end it with */"),
 }
@@ -162,16 +162,16 @@ class _Extent:
 
 
 _TOO_NESTED: Final = (
-    f"more than {MOST_NESTED} brackets and CASEs stand in one another here",
-    "close them, or take out those that are not needed",
+    f"more than {MOST_NESTED} brackets and CASEs are nested here",
+    "close them, or remove those that are not needed",
 )
 _TOO_SIGNED: Final = (
     f"an expression here is more than {MAX_DEPTH} levels deep",
-    "two signs or two NOTs behind one another say nothing: take them out",
+    "two signs or two NOTs in a row cancel out: remove them",
 )
 _TOO_LONG: Final = (
     f"this statement has more than {MOST_TOKENS} words, numbers and signs",
-    "split it into queries that read one another; long lists of places go into CREATE POINTS or CREATE FENCES",
+    "split it into queries that read one another; put long lists of places into CREATE POINTS or CREATE FENCES",
 )
 
 
@@ -188,7 +188,9 @@ def span_of(token: Token) -> Span:
 
 def stray(value: str, span: Span) -> QueryError:
     """The error for a sign that has no meaning where it stands."""
-    return QueryError("syntax", f"the character {value!r} means nothing here", span=span, advice=_hint(value))
+    return QueryError(
+        "syntax", f"the character {value!r} has no meaning here", span=span, advice=_hint(value)
+    )
 
 
 def _unreadable(group: str, value: str, span: Span) -> QueryError:
@@ -200,9 +202,9 @@ def _unreadable(group: str, value: str, span: Span) -> QueryError:
 
 def _hint(character: str) -> list[str]:
     if character == "`":
-        return ['names with unusual characters stand in double quotes: "my column"']
+        return ['names with unusual characters need double quotes: "my column"']
     if character in "‘’“”„":
         return ["use straight quotes: 'text' for strings, \"name\" for names"]
     if character in "!&|":
         return ["conditions are joined with AND, OR and NOT; 'not equal' is <>"]
-    return ["take it out, or put it into a string: 'text'"]
+    return ["remove it, or put it into a string: 'text'"]

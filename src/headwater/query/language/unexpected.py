@@ -45,13 +45,13 @@ _CLAUSES: Final = (
 
 _OPERATORS: Final = {"CORRELATE", "FENCE", "FOLLOW", "MATCH_RECOGNIZE", "NEAREST", "PREDICT", "SUPPRESS"}
 _WHERE_STANDS: Final = (
-    "a condition on what is read stands before the operators: FROM events WHERE size > 1 FOLLOW (…); "
-    "for one on the answers let another query read this one"
+    "put a condition on the rows before the operators: FROM events WHERE size > 1 FOLLOW (…); "
+    "put a condition on the answers into another query that reads this one"
 )
 
 _NEAREST_GOES_ON: Final = {"OVER", "USING", "WEIGHTED"}
 _NEAREST_OPTIONS: Final = (
-    "behind TO come BY (…), WEIGHTED (…), OVER a time or n ROWS, PER column, WITH TIES, USING EXACT or PROBABLE, "
+    "after TO come BY (…), WEIGHTED (…), OVER a time or n ROWS, PER column, WITH TIES, USING EXACT or PROBABLE, "
     "EMIT ENTERS, CHANGES or EVERY, FORGET"
 )
 
@@ -63,14 +63,14 @@ _FENCE_GOES_ON: Final = {"DETECT", "FORGET"}
 _DETECTED: Final = {"ENTER", "EXIT", "INSIDE", "OUTSIDE", "CROSS"}
 _LEADS_TO_A_NUMBER: Final = {"NUMBER", "-", "INTERVAL", ",", ">="}
 _NUMBERS_BEHIND: Final = {
-    "SQUARES": "LEAST SQUARES takes a number, over how many samples the line is drawn: USING LEAST SQUARES 5",
+    "SQUARES": "LEAST SQUARES takes the number of samples to which the line is fitted: USING LEAST SQUARES 5",
     "EXPONENTIAL": "DOUBLE EXPONENTIAL takes two numbers, the weights alpha and beta: USING DOUBLE EXPONENTIAL 0.5, 0.5",
-    "KALMAN": "KALMAN takes two numbers, q, how restless the velocity is, and r, how far off a measurement: USING KALMAN 0.1, 1",
-    "TOLERANCE": "TOLERANCE takes a number or a length, how far a value may be from its line: TOLERANCE 0.5, TOLERANCE 25 METERS",
-    "HEARTBEAT": "HEARTBEAT takes a duration, after which an update is sent in any case: HEARTBEAT 30 SECONDS",
-    "PROBABILITY": "PROBABILITY takes a number, how likely an answer is at least: PROBABILITY >= 0.9",
-    "BUFFER": "BUFFER takes a number, how many updates are kept: BUFFER 10000",
-    "RANDOM": "RANDOM takes a seed, any whole number: GIVE UP RANDOM 7",
+    "KALMAN": "KALMAN takes two numbers, the process noise q and the measurement noise r: USING KALMAN 0.1, 1",
+    "TOLERANCE": "TOLERANCE takes a number or a length, the distance that a value may have from its line: TOLERANCE 0.5, TOLERANCE 25 METERS",
+    "HEARTBEAT": "HEARTBEAT takes a duration, after which an update is always sent: HEARTBEAT 30 SECONDS",
+    "PROBABILITY": "PROBABILITY takes a number, the least probability of an answer: PROBABILITY >= 0.9",
+    "BUFFER": "BUFFER takes the number of updates to store: BUFFER 10000",
+    "RANDOM": "RANDOM takes a seed, any integer: GIVE UP RANDOM 7",
 }
 """What is missing behind a word of SUPPRESS and PREDICT that is followed by numbers."""
 
@@ -120,7 +120,7 @@ def _lacks_dimension(error: UnexpectedToken) -> QueryError | None:
     if before[-2:] == ["SUPPRESS", "LPAR"]:
         message = "SUPPRESS needs a dimension"
     elif before[-1] == "COMMA" and "SUPPRESS" in before and last != "RPAR":
-        message = f"a dimension, and not {last}, stands behind a comma of SUPPRESS"
+        message = f"a comma of SUPPRESS must be followed by a dimension, not by {last}"
     else:
         return None
     return QueryError(
@@ -128,7 +128,7 @@ def _lacks_dimension(error: UnexpectedToken) -> QueryError | None:
         message,
         span=span_of(read[-1]),
         advice=[
-            "name the columns that are predicted, then the options: SUPPRESS (x, y TOLERANCE 1 HEARTBEAT 30 SECONDS)"
+            "list the columns to predict, then the options: SUPPRESS (x, y TOLERANCE 1 HEARTBEAT 30 SECONDS)"
         ],
     )
 
@@ -198,7 +198,7 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
     ):
         return [_CLAUSES]
     if kind == "WITHIN" and "NAME" not in expected and words >= _NEAREST_GOES_ON:
-        return ["the window of NEAREST is said with OVER, as in OVER 1 HOUR"]
+        return ["give the window of NEAREST with OVER, as in OVER 1 HOUR"]
     if kind == "WHERE" and words >= _OPERATORS and not words & _ARITHMETIC:
         return [_WHERE_STANDS]
     if kind == "SELECT" and "CREATE" in expected:
@@ -209,9 +209,7 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
         and found.isidentifier()
         and kind not in keywords.usable
     ):
-        return [
-            f'{found.upper()} is a word of the language: to use it as a name write "{found}" in double quotes'
-        ]
+        return [f'{found.upper()} is a keyword: to use it as a name, write "{found}" in double quotes']
     if found.isidentifier():
         candidates = [
             keywords.written[kind] for kind in expected if keywords.written.get(kind, "").isidentifier()
@@ -225,9 +223,9 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
     if "NAME" not in expected and (hint := _fence_advice(words) or _follow_advice(found, words)):
         return [hint]
     if found.isidentifier() and expected == {"NUMBER", "MINUS"}:
-        return ["write a number, such as 0.31 or -5: columns and expressions do not stand here"]
+        return ["write a number, such as 0.31 or -5: columns and expressions are not allowed here"]
     if kind == "STRING" and "NAME" in expected and "STRING" not in expected:
-        return [f'names stand in double quotes or in none: "{found[1:-1]}"']
+        return [f'write names in double quotes or without quotes: "{found[1:-1]}"']
     if found in ("<", "<=", ">", ">=", "=") and "AND" in expected:
         return ["a comparison has two sides: write a > 10 AND a < 30, or BETWEEN"]
     return []
@@ -236,13 +234,13 @@ def _advice(kind: str, found: str, expected: set[str], keywords: Keywords) -> li
 def _pattern_advice(found: str) -> str | None:
     """For what people write in patterns elsewhere."""
     if found in ("*", "+", "?", "{"):
-        return "a loop in a loop stands in parentheses: (A+)*"
+        return "a loop in a loop needs parentheses: (A+)*"
     if found == "||":
-        return "alternatives stand between single strokes: A | B"
+        return "separate alternatives with a single bar: A | B"
     if found in ("-", ">"):
         return "write A B for the very next row, A ~> B for the next B, A ~~> B for any later B"
     if found == "!":
-        return "no such row is written NOT B; a loop that takes all it can is written B+!"
+        return "write NOT B for the absence of a row, and B+! for a loop that takes all rows it can"
     return None
 
 
@@ -250,21 +248,21 @@ def _nearest_advice(kind: str, found: str, words: set[str | None]) -> str | None
     """For what people write in NEAREST and the language does not say so."""
     if {"EACH", "HIGHEST", "LOWEST"} <= words:
         named = found.strip("'")
-        point = "a point stands in parentheses: TO (0.31, 0.22)"
+        point = "a point needs parentheses: TO (0.31, 0.22)"
         others = f"write TO EACH OF {named} for declared points, TO HIGHEST {named} or TO LOWEST {named} for values"
         return f"{others}; {point}" if named.isidentifier() or kind == "QUOTED" else point
     if words == {"(", "PLACE"}:
-        return "the attributes stand in parentheses: BY (solar, volts)"
+        return "the attributes need parentheses: BY (solar, volts)"
     if words == {"EXACT", "PROBABLE"}:
-        return "write USING EXACT or USING PROBABLE 0.001, and ALGORITHM and its name behind that if you want to choose it"
+        return "write USING EXACT or USING PROBABLE 0.001, optionally followed by ALGORITHM and its name"
     if words == {"ENTERS", "CHANGES", "EVERY"}:
         return "write EMIT ENTERS, EMIT CHANGES, or EMIT EVERY 10 SECONDS"
     if words == {"AS", ",", ")"}:
-        return "BY takes columns: work out anything else in a query, and read that"
+        return "BY takes columns: compute other values in a query, and read that query"
     if not words >= _NEAREST_GOES_ON:
         return None
     if found == ",":
-        return "no comma stands between the options; PER, HIGHEST and LOWEST take one column"
+        return "write the options without commas; PER, HIGHEST and LOWEST take one column"
     return _NEAREST_OPTIONS if found.isidentifier() else None
 
 
@@ -272,7 +270,7 @@ def _predict_advice(found: str, words: set[str | None]) -> str | None:
     """For what people write in SUPPRESS and PREDICT and the language does not say so."""
     if words >= _SUPPRESS_GOES_ON:
         return (
-            "behind the dimensions come TOLERANCE 0.5, HEARTBEAT 30 SECONDS, USING CONSTANT, SLOPE, LEAST SQUARES 5, "
+            "after the dimensions come TOLERANCE 0.5, HEARTBEAT 30 SECONDS, USING CONSTANT, SLOPE, LEAST SQUARES 5, "
             "DOUBLE EXPONENTIAL 0.5, 0.5 or KALMAN 0.1, 1, and FORGET 1 DAY"
         )
     if words == {"CONSTANT", "SLOPE", "LEAST", "DOUBLE", "KALMAN"}:
@@ -283,7 +281,7 @@ def _predict_advice(found: str, words: set[str | None]) -> str | None:
         return "write PAIRS a, b WHERE ABS(a.x - b.x) <= 5 WITHIN 3 SECONDS"
     if words >= _PREDICT_GOES_ON and (found.isidentifier() or found == ","):
         return (
-            "behind the condition come WITHIN, MAY, MUST or PROBABILITY >= 0.9, VALIDATED, TENTATIVE, AHEAD, EVERY, BUFFER and "
+            "after the condition come WITHIN, MAY, MUST or PROBABILITY >= 0.9, VALIDATED, TENTATIVE, AHEAD, EVERY, BUFFER and "
             "GIVE UP, without commas"
         )
     return None
@@ -293,17 +291,17 @@ def _follow_advice(found: str, words: set[str | None]) -> str | None:
     """For what people write in FOLLOW and the language does not say so."""
     if words >= _FOLLOW_GOES_ON:
         return (
-            "behind RADIUS, BOX or SHAPE come LAST, UPDATE ALWAYS, EVERY, MOVED or QUALITY, FORGET, DELIVER ONCE or EACH, "
+            "after RADIUS, BOX or SHAPE come LAST, UPDATE ALWAYS, EVERY, MOVED or QUALITY, FORGET, DELIVER ONCE or EACH, "
             "BEST EFFORT and EMIT INTERESTS, without commas"
         )
     if words >= _FOLLOW_REGIONS:
-        return "say what is near to an object: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons; the rest comes behind it"
+        return "first give the region around an object: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons; the other options come after it"
     if words == {"ALWAYS", "EVERY", "MOVED", "QUALITY"}:
         return "write UPDATE ALWAYS, EVERY 10 SECONDS, MOVED 100 METERS or QUALITY 0.8, 0.8"
     if words == {"ONCE", "EACH"}:
-        return "write DELIVER ONCE, or DELIVER EACH for once in each interest"
+        return "write DELIVER ONCE, or DELIVER EACH to deliver an answer once for each interest"
     if words == {"INTERESTS"}:
-        return "write EMIT INTERESTS; without it events are told"
+        return "write EMIT INTERESTS, or leave EMIT out to emit events"
     return None
 
 
@@ -311,11 +309,11 @@ def _fence_advice(words: set[str | None]) -> str | None:
     """For what people write in FENCE and the language does not say so."""
     if words >= _FENCE_GOES_ON:
         return (
-            "behind the fences come RADIUS, BOX or SHAPE if they move, DETECT and what is told, and FORGET, "
+            "after the fences come RADIUS, BOX or SHAPE if they move, DETECT and what to detect, and FORGET, "
             "without commas between them"
         )
     if words == _DETECTED:
-        return "write DETECT and what is to be told: ENTER, EXIT, INSIDE, OUTSIDE, CROSS"
+        return "write DETECT and what to detect: ENTER, EXIT, INSIDE, OUTSIDE, CROSS"
     return None
 
 

@@ -99,10 +99,10 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
     errors = [
         QueryError(
             "unbounded-pattern",
-            f"nothing bounds what '{query.name}' must keep while rows come without end",
+            f"nothing bounds what '{query.name}' must store while rows arrive without end",
             span=query.operator.pattern.span,
             advice=[
-                "say how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
+                "limit how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
             ],
         )
         for query in plan.queries

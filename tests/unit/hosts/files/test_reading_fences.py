@@ -48,7 +48,7 @@ def test_a_bad_feature_is_told_with_its_number(tmp_path: Path):
     piece = reader().from_files([str(path)])
     assert piece.rows["name"].tolist() == ["a"]
     assert [reason.rpartition(": ")[0] for reason in piece.bad["reason"].tolist()] == [
-        "crosses-itself: feature 1: its polygon is not a simple one",
+        "crosses-itself: feature 1: its polygon is not simple",
         "missing-id: feature 2",
         "repeated-id: feature 3",
         "no-feature: feature 4",

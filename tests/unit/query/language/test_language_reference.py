@@ -13,7 +13,7 @@ def test_the_reference_lists_every_function_and_no_other():
 
 
 def test_the_reference_lists_every_word_that_needs_quotes():
-    listed = PAGE.split("must be in double quotes: ")[1].split(". ")[0]
+    listed = PAGE.split("must be in double quotes: ")[1].split(".")[0]
     words = [word.strip("` \n") for word in listed.split(",")]
     assert words == sorted(words)
     assert all(not is_plain_name(word.lower()) for word in words)

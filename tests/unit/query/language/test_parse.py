@@ -359,7 +359,7 @@ def test_every_node_knows_its_place():
         ("CREATE STREM s (a INT)", 1, 8, "expected FENCES, POINTS, QUERY or STREAM, but found 'STREM'", "did you mean 'STREAM'?"),
         ("CREATE QUERY", 1, 13, "expected a name, but the statement ends", None),
         ("CREATE QUERY q AS SELECT FROM w", 1, 26, "expected an expression or '*', but found 'FROM'",
-         'FROM is a word of the language: to use it as a name write "FROM" in double quotes'),
+         'FROM is a keyword: to use it as a name, write "FROM" in double quotes'),
         ("CREATE QUERY q AS SELECT a b FROM w", 1, 28, "expected AS, FROM, '(', ',', '.' or an operator, but found 'b'", None),
         ("CREATE QUERY q AS SELECT * FROM w CORELATE (a > 1 WITHIN 1 DAY)", 1, 35,
          "expected CORRELATE, FENCE, FOLLOW, MATCH_RECOGNIZE, NEAREST, PREDICT, SUPPRESS, WHERE, the end of the statement or ',', but found 'CORELATE'", "did you mean 'CORRELATE'?"),
@@ -372,39 +372,39 @@ def test_every_node_knows_its_place():
          "expected a unit such as SECONDS or METERS, but found ')'", None),
         ("CREATE QUERY q AS SELECT * FROM w CORRELATE (WITHIN 1 DAY)", 1, 46,
          "expected a name, a number, a string in 'quotes' or '-', but found 'WITHIN'",
-         'WITHIN is a word of the language: to use it as a name write "WITHIN" in double quotes'),
+         'WITHIN is a keyword: to use it as a name, write "WITHIN" in double quotes'),
         ("CREATE QUERY q AS SELECT * FROM w CORRELATE (a > 1)", 1, 35, "CORRELATE without WITHIN",
-         "say how near in time the readings must be: WITHIN 30 SECONDS"),
-        ("CREATE QUERY q AS SELECT * FROM w CORRELATE (a > 1 WITHIN 1 DAY WITHIN 2 DAYS)", 1, 65, "WITHIN stands here twice",
-         "take one of them out"),
-        ("CREATE QUERY q AS SELECT * FROM 'w'", 1, 33, "expected a name, but found 'w'", 'names stand in double quotes or in none: "w"'),
+         "give the longest time between the readings: WITHIN 30 SECONDS"),
+        ("CREATE QUERY q AS SELECT * FROM w CORRELATE (a > 1 WITHIN 1 DAY WITHIN 2 DAYS)", 1, 65, "WITHIN appears here twice",
+         "remove one of them"),
+        ("CREATE QUERY q AS SELECT * FROM 'w'", 1, 33, "expected a name, but found 'w'", 'write names in double quotes or without quotes: "w"'),
         ("CREATE STREAM s (a STRNG)", 1, 20, "there is no type named 'STRNG'", "did you mean 'STRING'?"),
-        ("CREATE STREAM s (a INT, PLACE (x, y), PLACE (x, y))", 1, 39, "PLACE stands here twice", "take one of them out"),
+        ("CREATE STREAM s (a INT, PLACE (x, y), PLACE (x, y))", 1, 39, "PLACE appears here twice", "remove one of them"),
         ("CREATE QUERY q AS SELECT 'abc FROM w", 1, 26, "this string has no closing quote",
          "end it with '; a quote inside a string is written twice: 'it''s'"),
         ('CREATE QUERY q AS SELECT "abc FROM w', 1, 26, "this quoted name has no closing quote",
-         "end it with \"; strings stand in single quotes: 'text'"),
+         "end it with \"; strings are in single quotes: 'text'"),
         ("/* CREATE", 1, 1, "this comment is never closed", "end it with */"),
-        ("CREATE QUERY q AS SELECT a & b FROM w", 1, 28, "the character '&' means nothing here",
+        ("CREATE QUERY q AS SELECT a & b FROM w", 1, 28, "the character '&' has no meaning here",
          "conditions are joined with AND, OR and NOT; 'not equal' is <>"),
-        ("CREATE QUERY q AS SELECT `a` FROM w", 1, 26, "the character '`' means nothing here",
-         'names with unusual characters stand in double quotes: "my column"'),
+        ("CREATE QUERY q AS SELECT `a` FROM w", 1, 26, "the character '`' has no meaning here",
+         'names with unusual characters need double quotes: "my column"'),
         ('CREATE QUERY "" AS SELECT a FROM w', 1, 14, "a name is empty", "write at least one character between the double quotes"),
-        ("CREATE QUERY q AS SELECT 9223372036854775808 FROM w", 1, 26, "this whole number is too large",
-         "whole numbers go up to 9223372036854775807; with a decimal point it is a DOUBLE"),
+        ("CREATE QUERY q AS SELECT 9223372036854775808 FROM w", 1, 26, "this integer is too large",
+         "integers go up to 9223372036854775807; with a decimal point it is a DOUBLE"),
         ("CREATE QUERY q AS SELECT 1e999 FROM w", 1, 26, "this number is too large", "the largest is about 1.797e308"),
-        ("CREATE QUERY q AS SELECT 1e308 DAYS FROM w", 1, 26, "this number is too large for its unit", "take a smaller number"),
-        ("CREATE QUERY q AS SELECT TIMESTAMP 'noon' FROM w", 1, 36, "'noon' is no date and time",
+        ("CREATE QUERY q AS SELECT 1e308 DAYS FROM w", 1, 26, "this number is too large for its unit", "use a smaller number"),
+        ("CREATE QUERY q AS SELECT TIMESTAMP 'noon' FROM w", 1, 36, "'noon' is not a date and time",
          "write it like TIMESTAMP '2026-01-31 06:00:00' (UTC) or '2026-01-31T06:00:00+01:00'"),
-        ("CREATE QUERY q AS SELECT INTERVAL 'x' DAY FROM w", 1, 35, "'x' is no number", "write it like INTERVAL '6' SECOND"),
-        ("CREATE QUERY q AS SELECT * FROM w CORRELATE (1.5 OF a > 1 WITHIN 1 DAY)", 1, 46, "OF takes a whole number, not 1.5",
+        ("CREATE QUERY q AS SELECT INTERVAL 'x' DAY FROM w", 1, 35, "'x' is not a number", "write it like INTERVAL '6' SECOND"),
+        ("CREATE QUERY q AS SELECT * FROM w CORRELATE (1.5 OF a > 1 WITHIN 1 DAY)", 1, 46, "OF takes an integer, not 1.5",
          "write it without a decimal point"),
     ],
 )  # fmt: skip
 def test_an_error_says_where_what_and_what_to_do(text, line, column, message, advice):
     script, errors = parse(text)
     assert script.statements == ()
-    if "closing quote" in message or "never closed" in message or "means nothing" in message:
+    if "closing quote" in message or "never closed" in message or "has no meaning" in message:
         errors = errors[:1]
     (error,) = errors
     assert error.code == "syntax"
@@ -427,7 +427,7 @@ def test_an_error_in_one_statement_hides_no_other():
     assert [(error.span.line, error.message) for error in errors] == [
         (1, "there is no type named 'INTT'"),
         (3, "expected an expression or '*', but found 'FROM'"),
-        (4, "the character '$' means nothing here"),
+        (4, "the character '$' has no meaning here"),
         (6, "expected ';' before this CREATE"),
         (6, "this string has no closing quote"),
         (7, "expected AS, but found 'SELECT'"),
@@ -551,7 +551,7 @@ def test_what_stands_behind_a_statement_that_is_too_deep_is_read():
     script, errors = parse(f"CREATE QUERY q AS SELECT {deep} a; CREATE QUERY good AS SELECT a FROM s;\nbad;")
     assert [statement.name for statement in script.statements] == ["good"]
     assert [(error.span.line, error.message) for error in errors] == [
-        (1, "more than 10000 brackets and CASEs stand in one another here"),
+        (1, "more than 10000 brackets and CASEs are nested here"),
         (2, "expected CREATE, but found 'bad'"),
     ]
 

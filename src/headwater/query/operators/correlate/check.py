@@ -59,7 +59,7 @@ def _columns_differ(tree: Correlate, answers: Columns, complaints: Complaints) -
         if name in RESERVED:
             complaints.refuse(
                 "reserved-column",
-                f"a clause would give a column '{name}', which every answer has already",
+                f"a clause would make a column '{name}', which every answer already has",
                 tree.span,
                 "name the clause with AS",
             )
@@ -95,7 +95,7 @@ def _distance(tree: Correlate, complaints: Complaints) -> float | None:
             "zero-distance",
             "the distance of WITHIN is not greater than zero, so no two readings are within it",
             tree.distance.span,
-            "give the distance that any two readings stay below, as in WITHIN 30 SECONDS, 500 METERS",
+            "give the distance below which any two readings must be, as in WITHIN 30 SECONDS, 500 METERS",
         )
     return within_m
 
@@ -119,7 +119,7 @@ def _needs(tree: Correlate, schema: StreamSchema, complaints: Complaints, *, pla
     def place(what: str, span: Span | None) -> None:
         complaints.refuse(
             "needs-place",
-            f"{what} needs a place, and '{schema.name}' has none",
+            f"{what} needs a place, but '{schema.name}' has none",
             span,
             "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream, or select the columns of its place",
         )
@@ -127,7 +127,7 @@ def _needs(tree: Correlate, schema: StreamSchema, complaints: Complaints, *, pla
     def key(what: str, span: Span | None) -> None:
         complaints.refuse(
             "needs-key",
-            f"{what} tells sensors apart, and '{schema.name}' has no KEY",
+            f"{what} distinguishes sensors, but '{schema.name}' has no KEY",
             span,
             "mark the column that names the sensor, as in station STRING KEY",
         )
@@ -163,7 +163,7 @@ def _key_types(tree: Correlate, schema: StreamSchema, complaints: Complaints) ->
                 "type-mismatch",
                 f"the key '{schema.key}' is {kind.value}, but {sensor!r} is not",
                 span,
-                "name sensors as 's1' where the key is STRING, and as 1 where it is BIGINT",
+                "name a sensor as 's1' if the key is STRING, and as 1 if it is BIGINT",
             )
 
 
@@ -174,25 +174,25 @@ def _bounds(tree: Correlate, complaints: Complaints) -> None:
             "too-many-clauses",
             f"{readings} readings that are all near one another, but at most {MOST_READINGS_WITH_DISTANCE} can be decided",
             tree.distance.span or tree.span,
-            "use fewer clauses, or INSIDE a region in place of the distance",
+            "use fewer clauses, or INSIDE a region instead of the distance",
         )
     elif readings > MOST_READINGS:
         complaints.refuse(
             "too-many-clauses",
             f"{readings} readings in one answer, but at most {MOST_READINGS} are possible",
             tree.span,
-            "split the query in two, the second of which reads the first",
+            "split the query into two, of which the second reads the first",
         )
     if tree.limit is not None and tree.limit < 1:
         complaints.refuse(
-            "not-a-count", f"LIMIT {tree.limit} leaves no answer", tree.span, "the least is LIMIT 1 PER ROW"
+            "not-a-count", f"LIMIT {tree.limit} leaves no answer", tree.span, "use at least LIMIT 1 PER ROW"
         )
     if tree.limit is not None and tree.emit is not Emit.ALL:
         complaints.refuse(
             "limit-without-all",
-            f"LIMIT bounds EMIT ALL, and this query has EMIT {(tree.emit or Emit.LATEST).value}",
+            f"LIMIT bounds EMIT ALL, but this query has EMIT {(tree.emit or Emit.LATEST).value}",
             tree.span,
-            "leave LIMIT out: a row brings at most one LATEST answer; or write EMIT ALL",
+            "leave LIMIT out: a row gives at most one LATEST answer; or write EMIT ALL",
         )
 
 
@@ -207,9 +207,9 @@ def _possible(tree: Correlate, complaints: Complaints) -> None:
         if clause.sensor is None:
             unbound += wanted
             if listed and wanted > listed:
-                why = f"{wanted} OF wants more sensors than the {listed} that SENSORS names"
+                why = f"{wanted} OF needs more sensors than the {listed} that SENSORS lists"
         elif wanted > 1:
-            why = f"{wanted} OF wants different sensors, but the clause is bound to {clause.sensor!r}"
+            why = f"{wanted} OF needs different sensors, but the clause is bound to {clause.sensor!r}"
         elif tree.distinct_sensors and clause.sensor in bound:
             why = f"DISTINCT SENSORS, but two clauses are bound to {clause.sensor!r}"
         else:
@@ -219,7 +219,7 @@ def _possible(tree: Correlate, complaints: Complaints) -> None:
                 "never-true", f"this query never answers: {why}", clause.span, "change one of the two"
             )
     if tree.distinct_sensors and listed and unbound > listed:
-        why = f"DISTINCT SENSORS of {unbound} clauses, but SENSORS names {listed}"
+        why = f"DISTINCT SENSORS of {unbound} clauses, but SENSORS lists {listed}"
         complaints.refuse(
             "never-true", f"this query never answers: {why}", tree.span, "change one of the two"
         )
@@ -232,7 +232,7 @@ def _values(tree: Correlate, schema: StreamSchema, complaints: Complaints) -> No
         if tree.emit is Emit.READINGS and attribute and not schema.types.get(attribute, _NUMBER).numeric:
             complaints.refuse(
                 "readings-of-text",
-                f"EMIT READINGS gives values as numbers, but '{attribute}' is {schema.types[attribute].value}",
+                f"EMIT READINGS emits values as numbers, but '{attribute}' is {schema.types[attribute].value}",
                 clause.span,
                 "use EMIT LATEST or EMIT ALL, or put the condition on it into WHERE",
             )

@@ -56,7 +56,7 @@ def _clause(
     attribute = attribute_of(clause)
     if clause.count is not None and clause.count < 1:
         complaints.refuse(
-            "not-a-count", f"{clause.count} OF asks for no reading", clause.span, "the least is 1 OF"
+            "not-a-count", f"{clause.count} OF needs no reading", clause.span, "use at least 1 OF"
         )
     if why := _no_range(clause.condition):
         _refuse_range(why, clause.condition.span or clause.span, complaints)
@@ -74,14 +74,14 @@ def _clause(
 def _no_range(condition: Between | Binary) -> str | None:
     """Why a condition is no range on one attribute, in words."""
     if isinstance(condition, Between) and condition.negated:
-        return "NOT BETWEEN leaves two ranges"
+        return "NOT BETWEEN gives two ranges"
     if isinstance(condition, Binary) and condition.operator not in _RANGES:
-        return f"{condition.operator} is no range"
+        return f"{condition.operator} is not a range"
     side = condition.operand if isinstance(condition, Between) else condition.left
     if not isinstance(side, Name):
         return "it does not begin with a column"
     if any(columns_of(value) for value in _values(condition)):
-        return "what a column is compared with must not depend on the row"
+        return "a column must be compared with a constant"
     return None
 
 
@@ -92,7 +92,7 @@ def _asked(
     values = [constant(value) for value in _values(condition)]
     if None in values:
         complaints.refuse(
-            "empty-range", f"no '{attribute}' compares with NULL", condition.span, "leave the clause out"
+            "empty-range", f"no '{attribute}' compares with NULL", condition.span, "remove the clause"
         )
         return None
     if kind in (ColumnType.STRING, ColumnType.BOOLEAN):
@@ -132,11 +132,11 @@ def _empty_range(
     condition: Between | Binary, attribute: str, kind: ColumnType, values: list[Any], complaints: Complaints
 ) -> None:
     if len(values) == 1:
-        what, advice = f"is {values[0]}", "compare it with a whole number"
+        what, advice = f"is {values[0]}", "compare it with an integer"
     elif values[0] > values[1]:
         what, advice = f"lies between {values[0]} and {values[1]}", "the lower end comes first: swap the two"
     else:
-        what, advice = f"lies between {values[0]} and {values[1]}", "use whole numbers"
+        what, advice = f"lies between {values[0]} and {values[1]}", "use integers"
     complaints.refuse("empty-range", f"no '{attribute}' ({kind.value}) {what}", condition.span, advice)
 
 
@@ -154,7 +154,7 @@ def _distinct_names(clauses: tuple[Clause, ...], complaints: Complaints) -> bool
             base = clause.alias or attribute_of(clause)
             complaints.refuse(
                 "duplicate-name",
-                f"two clauses have the name '{base}'",
+                f"two clauses are named '{base}'",
                 clause.span,
                 "name one of them, as in wind <= 2 AS calm",
             )
@@ -172,5 +172,5 @@ def _refuse_range(why: str, span: Span | None, complaints: Complaints) -> None:
         "not-a-range",
         f"the clause is not a range: {why}",
         span,
-        "write attribute BETWEEN low AND high, or compare it with one value; other conditions go to WHERE",
+        "write attribute BETWEEN low AND high, or compare it with one value; put other conditions into WHERE",
     )

@@ -40,7 +40,7 @@ class CorrelateRules(SharedRules):
         """`CORRELATE (clauses options)`."""
         options = once(given)
         if "WITHIN" not in options:
-            advice = "say how near in time the readings must be: WITHIN 30 SECONDS"
+            advice = "give the longest time between the readings: WITHIN 30 SECONDS"
             raise refused("CORRELATE without WITHIN", span_of(word), advice)
         within, distance = options["WITHIN"]
         return Correlate(

@@ -70,7 +70,7 @@ def fence(
     """
     said = [word for word, given in (("radius", radius), ("box", box), ("shape", shape)) if given is not None]
     if len(said) > 1:
-        raise refused(f"{said[0]} and {said[1]} say two different things", "leave one of the two out")
+        raise refused(f"{said[0]} and {said[1]} contradict each other", "remove one of the two")
     if box is not None and (isinstance(box, str) or len(box) != 2):
         raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
     operator = Fence(
@@ -89,13 +89,13 @@ def _detected(given: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...
     """What is told, each once."""
     listed = [given] if isinstance(given, str | Detect) else list(given)
     if not listed:
-        raise refused("detect names nothing", "leave it out for ENTER and EXIT")
+        raise refused("detect is empty", "leave it out for ENTER and EXIT")
     found: list[Detect] = []
     for word in listed:
         name = word.name if isinstance(word, Detect) else word.upper()
         if name not in Detect.__members__:
-            raise refused(f"'{word}' is nothing to detect", *suggest(name, Detect.__members__, "words"))
+            raise refused(f"'{word}' cannot be detected", *suggest(name, Detect.__members__, "words"))
         if Detect[name] in found:
-            raise refused(f"detect names {name} twice", "name it once")
+            raise refused(f"detect lists {name} twice", "list it once")
         found.append(Detect[name])
     return tuple(found)

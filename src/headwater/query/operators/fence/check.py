@@ -103,7 +103,7 @@ class _Checker:
                 f"the PLACE of '{positions.name}' is {kind_of_place(positions)}, and that of '{fences.name}' is "
                 f"{kind_of_place(fences)}",
                 span,
-                "positions and fences have places of one kind",
+                "the places of positions and fences must be of one kind",
             )
 
     def _check_placed(
@@ -135,7 +135,7 @@ class _Checker:
         if isinstance(fences, FencesSchema) and said:
             self._refuse(
                 "wrong-fences",
-                f"'{fences.name}' are polygons, and {said} says how large fences are that move",
+                f"'{fences.name}' are polygons, but {said} gives the size of moving fences",
                 tree.place_of(said),
                 "leave it out",
             )
@@ -143,9 +143,9 @@ class _Checker:
         if isinstance(fences, StreamSchema) and not said:
             self._refuse(
                 "wrong-fences",
-                f"'{fences.name}' are places, and nothing says how large a fence is around each",
+                f"'{fences.name}' are places, but the size of the fence around each place is missing",
                 tree.place_of("fences"),
-                "say it: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons",
+                "give it: RADIUS 500 METERS, BOX 400, 300, or SHAPE and a column with polygons",
             )
         if tree.shape is not None and isinstance(fences, StreamSchema):
             check_shape(tree.shape, fences, tree.place_of("SHAPE"), self.complaints)
@@ -172,7 +172,7 @@ class _Checker:
                     "duplicate-name",
                     f"two columns of the answer would be named '{axis}'",
                     self.tree.span,
-                    f"give the place of '{positions.name}' other names",
+                    f"give the place columns of '{positions.name}' other names",
                 )
 
     def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:

@@ -42,11 +42,11 @@ def text_of_text(text: str, *, geographic: bool = False) -> str:
         try:
             return text_of(json.loads(text), geographic=geographic)
         except ValueError as fault:
-            raise NoFence(f"bad-geometry: it is no JSON: {fault}") from fault
+            raise NoFence(f"bad-geometry: it is not JSON: {fault}") from fault
     with np.errstate(all="ignore"):
         found = shapely.from_wkt(text, on_invalid="ignore")
     if found is None:
-        raise NoFence("bad-geometry: it is neither a geometry of GeoJSON nor WKT")
+        raise NoFence("bad-geometry: it is neither a GeoJSON geometry nor WKT")
     return text_of(_as_geojson(found), geographic=geographic)
 
 
@@ -59,7 +59,7 @@ def _polygons(geometry: Any) -> list[Any]:
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in ("Polygon", "MultiPolygon"):
         named = f"a {kind}" if isinstance(kind, str) else "missing"
-        raise NoFence(f"no-polygon: its geometry is {named}, and a fence is a Polygon or a MultiPolygon")
+        raise NoFence(f"no-polygon: its geometry is {named}, but a fence must be a Polygon or a MultiPolygon")
     coordinates = geometry.get("coordinates")
     polygons = [coordinates] if kind == "Polygon" else coordinates
     if not isinstance(polygons, list) or not polygons:
@@ -115,7 +115,7 @@ def _check_crossings(polygons: Sequence[Sequence[Any]]) -> None:
 def _why(reason: str) -> str:
     what, _, place = reason.partition("[")
     at = f" at ({place.rstrip(']').replace(' ', ', ')})" if place else ""
-    return f"its polygon is not a simple one: {what.strip().lower()}{at}"
+    return f"its polygon is not simple: {what.strip().lower()}{at}"
 
 
 def _flat(ring: Sequence[Sequence[float]]) -> list[tuple[float, float]]:

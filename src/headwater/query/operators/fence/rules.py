@@ -41,7 +41,7 @@ class FenceRules(SharedRules):
         for token in told:
             detect = Detect[token.upper()]
             if detect in found:
-                raise refused(f"DETECT names {detect.name} twice", span_of(token), "name it once")
+                raise refused(f"DETECT lists {detect.name} twice", span_of(token), "list it once")
             found.append(detect)
         return Option("DETECT", tuple(found), stretch(word, told[-1]))
 

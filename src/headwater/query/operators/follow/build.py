@@ -64,7 +64,7 @@ def follow(
     """
     if sum(given is not None for given in (radius, box, shape)) != 1:
         raise refused(
-            "follow takes one of radius, box and shape", "say what is near, as in radius='500 METERS'"
+            "follow takes exactly one of radius, box and shape", "give the region, as in radius='500 METERS'"
         )
     if box is not None and (isinstance(box, str) or len(box) != 2):
         raise refused("box takes a width and a height", "give both, as in box=(400, 300)")
@@ -105,7 +105,7 @@ def _update(
     said = [update for update, chosen in given.items() if chosen]
     if len(said) > 1:
         first, second = (update.name.lower() for update in said[:2])
-        raise refused(f"{first} and {second} say two different things", "leave one of the two out")
+        raise refused(f"{first} and {second} contradict each other", "remove one of the two")
     return said[0] if said else None
 
 
@@ -117,7 +117,7 @@ def _quality(given: tuple[Number, Number]) -> tuple[Number, Number]:
 
 def _over(quality: object | None, over: Duration | None) -> Quantity | None:
     if over is not None and quality is None:
-        raise refused("over goes with quality", "leave it out")
+        raise refused("over can only be used with quality", "leave it out")
     return None if over is None else duration(over)
 
 
@@ -126,5 +126,5 @@ def _delivered(word: str | None) -> bool | None:
         return None
     names = ["ONCE", "EACH"]
     if word.upper() not in names:
-        raise refused(f"'{word}' is no way to deliver", *suggest(word, names, "words"))
+        raise refused(f"'{word}' is not a way to deliver", *suggest(word, names, "words"))
     return word.upper() == "EACH"

@@ -124,7 +124,7 @@ class _Checker:
             if event.schema.place is None and event.place_known:
                 self._refuse(
                     "needs-place",
-                    f"FOLLOW asks which events are near, and '{event.name}' has no PLACE",
+                    f"FOLLOW needs the places of events, but '{event.name}' has no PLACE",
                     event.span or self.tree.span,
                     *NO_PLACE,
                 )
@@ -132,9 +132,9 @@ class _Checker:
             for name in taken:
                 self._refuse(
                     "reserved-column",
-                    f"'{event.name}' has a column '{name}', and every answer behind FOLLOW has its own",
+                    f"'{event.name}' has a column '{name}', and every answer downstream of FOLLOW already has one",
                     event.span or self.tree.span,
-                    f"give it another name in a query, and read that: SELECT {name} AS {name}_1, … FROM {event.name}",
+                    f"give it another name in a query, and read that query: SELECT {name} AS {name}_1, … FROM {event.name}",
                 )
         self._check_types()
         self._check_places()
@@ -152,7 +152,7 @@ class _Checker:
                         "type-mismatch",
                         f"'{name}' is {wanted.value} in '{first}' and {kind.value} in '{event.name}'",
                         event.span or self.tree.span,
-                        f"give one of them another name in a query, and read that: SELECT {name} AS {name}_1, … FROM {event.name}",
+                        f"give one of them another name in a query, and read that query: SELECT {name} AS {name}_1, … FROM {event.name}",
                     )
 
     def _check_places(self) -> None:
@@ -167,7 +167,7 @@ class _Checker:
                     "wrong-sources",
                     f"the PLACE of '{placed[0][0].name}' is ({first.x}, {first.y}), and that of '{event.name}' is ({other.x}, {other.y})",
                     event.span or self.tree.span,
-                    f"give one of them the names of the other where it is created: PLACE ({first.x}, {first.y})",
+                    f"give one of them the names of the other in its CREATE STREAM: PLACE ({first.x}, {first.y})",
                 )
 
     def _refuse_kinds(self, first: StreamSchema, other: StreamSchema, span: Span | None) -> None:
@@ -175,7 +175,7 @@ class _Checker:
             "wrong-sources",
             f"the PLACE of '{first.name}' is {kind_of_place(first)}, and that of '{other.name}' is {kind_of_place(other)}",
             span or self.tree.span,
-            "distances are measured between places of one kind",
+            "distances can only be measured between places of one kind",
         )
 
     def check_focals(self, *, place_known: bool) -> None:
@@ -186,14 +186,14 @@ class _Checker:
         if focals.key is None:
             self._refuse(
                 "needs-key",
-                f"FOLLOW tells focal objects apart, and '{focals.name}' has no KEY",
+                f"FOLLOW identifies focal objects by key, but '{focals.name}' has no KEY",
                 span,
-                "mark the column that names the object with KEY, or select it under its name",
+                "mark the column that names the object with KEY, or select it under its own name",
             )
         if focals.place is None and place_known:
             self._refuse(
                 "needs-place",
-                f"FOLLOW asks where focal objects are, and '{focals.name}' has no PLACE",
+                f"FOLLOW needs the places of focal objects, but '{focals.name}' has no PLACE",
                 span,
                 *NO_PLACE,
             )
@@ -237,7 +237,7 @@ class _Checker:
         if found < 0:
             self._refuse(
                 "negative-bound",
-                "MOVED is below zero, and a distance never is",
+                "MOVED is negative, but a distance cannot be negative",
                 self.tree.place_of("MOVED"),
                 "write it like UPDATE MOVED 100 METERS; with MOVED 0 an interest moves when its object does",
             )
@@ -257,9 +257,9 @@ class _Checker:
         if self.tree.quality is not None and self.tree.shape is not None:
             self._refuse(
                 "wrong-quality",
-                "QUALITY does not know shapes of their own: it compares circles or boxes",
+                "QUALITY does not support SHAPE: it compares circles or boxes",
                 self.tree.place_of("QUALITY"),
-                "say how far an object may go instead: UPDATE MOVED 100 METERS",
+                "give the distance that an object may move instead: UPDATE MOVED 100 METERS",
             )
         return float(precision), float(recall)
 
@@ -268,9 +268,9 @@ class _Checker:
         if self.tree.best_effort is not None and self.tree.best_effort < 0:
             self._refuse(
                 "not-a-count",
-                f"BEST EFFORT {self.tree.best_effort} is less than no event",
+                f"BEST EFFORT {self.tree.best_effort} is negative",
                 self.tree.place_of("BEST EFFORT"),
-                "BEST EFFORT 0 takes no event from before an interest; without it all are taken",
+                "BEST EFFORT 0 uses no events from before an interest; without BEST EFFORT all are used",
             )
 
     def check_interests(self) -> None:
@@ -280,9 +280,9 @@ class _Checker:
         if self.tree.shape is not None:
             self._refuse(
                 "wrong-quality",
-                "EMIT INTERESTS says how well circles and boxes fit, not shapes of their own",
+                "EMIT INTERESTS measures how well circles and boxes fit, and does not support SHAPE",
                 self.tree.place_of("EMIT"),
-                "leave it out, or say how far an object is looked around: RADIUS 500 METERS",
+                "leave it out, or give a radius around the object: RADIUS 500 METERS",
             )
         names = [name for name, _ in interest_columns(self.focals)]
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
@@ -290,7 +290,7 @@ class _Checker:
                 "duplicate-name",
                 f"two columns of an interest would be named '{name}'",
                 self.tree.place_of("EMIT"),
-                f"give the place of '{self.focals.name}' other names",
+                f"give the place columns of '{self.focals.name}' other names",
             )
 
     def _refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:

@@ -124,25 +124,29 @@ def _target(to: Sequence[Number] | EachTarget | ValueTarget | str) -> Target:
         return to
     if isinstance(to, str):
         raise refused(
-            f"'{to}' is no point",
+            f"'{to}' is not a point",
             f"write to=each_of('{to}') for declared points, to=highest('{to}') for the greatest values, or to=(0.31, 0.22)",
         )
     if len(to) == 0:
-        raise refused("a point has at least one number", "give one for each attribute, as in to=(0.31, 0.22)")
+        raise refused(
+            "a point needs at least one number", "give one for each attribute, as in to=(0.31, 0.22)"
+        )
     return PointTarget(tuple(map(plain_number, to)))
 
 
 def _attributes(by: Attributes | None, target: Target) -> tuple[NearAttribute, ...] | None:
     if isinstance(target, ValueTarget):
         if by is not None:
-            raise refused("highest and lowest name their column themselves and take no by", "leave by out")
+            raise refused(
+                "highest and lowest already name their column, so by is not allowed", "leave by out"
+            )
         return None
     if by is None:
         raise refused("nearest needs by", "name the columns: by=('solar', 'volts'), or by='PLACE'")
     if isinstance(by, str):
         return None if by.upper() == "PLACE" else (NearAttribute(by),)
     if len(by) == 0:
-        raise refused("by names no column", "name the columns: by=('solar', 'volts'), or by='PLACE'")
+        raise refused("by is empty", "name the columns: by=('solar', 'volts'), or by='PLACE'")
     return tuple(NearAttribute(said) if isinstance(said, str) else NearAttribute(*said) for said in by)
 
 
@@ -154,7 +158,7 @@ def _told(emit: str | Emission | None, every: Duration | None) -> tuple[Emission
         return emission, None
     if emission not in (None, Emission.EVERY):
         raise refused(
-            f"every tells the whole set at every tick, not {emission.value}", "leave one of the two out"
+            f"every emits the whole set at every tick, not {emission.value}", "remove one of the two"
         )
     return Emission.EVERY, duration(every)
 
@@ -169,5 +173,5 @@ def _emission(word: str) -> Emission:
 def _counted(given: int, what: str) -> int:
     made = whole(given, what)
     if made is None:
-        raise refused(f"{what} takes a whole number, not None")
+        raise refused(f"{what} takes an integer, not None")
     return made

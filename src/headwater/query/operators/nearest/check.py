@@ -111,7 +111,7 @@ class _Checker:
             span = attribute.span or self.tree.span
             if attribute.name in seen:
                 self._refuse(
-                    "duplicate-name", f"'{attribute.name}' stands here twice", span, "take one of them out"
+                    "duplicate-name", f"'{attribute.name}' appears here twice", span, "remove one of them"
                 )
             elif self.schema:
                 self._check_attribute(attribute.name, span, self.schema)
@@ -127,7 +127,7 @@ class _Checker:
             if place_known:
                 self._refuse(
                     "needs-place",
-                    f"BY PLACE needs a place, and '{self.schema.name}' has none",
+                    f"BY PLACE needs a place, but '{self.schema.name}' has none",
                     span,
                     "add PLACE (x, y) or PLACE (lon, lat) GEOGRAPHIC to the stream, or name the columns: BY (x, y)",
                 )
@@ -146,7 +146,7 @@ class _Checker:
                 "attribute-not-numeric",
                 f"NEAREST compares numbers, but '{name}' is {kind.value}",
                 span,
-                "take a column of numbers; a condition on this one goes to WHERE",
+                "use a numeric column; put a condition on this one into WHERE",
             )
 
     def _check_coordinate(self, name: str, span: Span | None) -> None:
@@ -156,9 +156,9 @@ class _Checker:
         if name == self.points.key:
             self._refuse(
                 "wrong-points",
-                f"'{name}' names the points of '{self.points.name}', so it is no coordinate of theirs",
+                f"'{name}' names the points of '{self.points.name}', so it cannot be a coordinate",
                 span,
-                "give the KEY of the points a name of its own",
+                "give the KEY of the points another name",
             )
         elif name not in self.points.types:
             others = [column for column in self.points.types if column != self.points.key]
@@ -167,7 +167,7 @@ class _Checker:
                 f"the points '{self.points.name}' have no column named '{name}'",
                 span,
                 *suggest(name, others, "coordinates"),
-                "points have a column for every attribute, under its name",
+                "points need a column for every attribute, with its name",
             )
 
     def check_bounds(self) -> None:
@@ -175,9 +175,12 @@ class _Checker:
         tree = self.tree
         if tree.k < 1:
             self._refuse(
-                "not-a-count", f"the {tree.k} nearest are none", tree.place_of("k"), "the least is 1 TO …"
+                "not-a-count",
+                f"{tree.k} nearest objects are requested",
+                tree.place_of("k"),
+                "use at least 1 TO …",
             )
-        self._most(tree.k, MOST_NEIGHBOURS, "the {0:,} nearest are asked for", tree.place_of("k"))
+        self._most(tree.k, MOST_NEIGHBOURS, "the {0:,} nearest are requested", tree.place_of("k"))
         if tree.attributes is not None:
             self._most(len(tree.attributes), MOST_ATTRIBUTES, "BY has {0} attributes", tree.place_of("BY"))
         if tree.over_rows is None:
@@ -185,13 +188,11 @@ class _Checker:
         if tree.over_rows < 1:
             self._refuse(
                 "not-a-count",
-                f"a window of {tree.over_rows} ROWS holds nothing",
+                f"a window of {tree.over_rows} ROWS is empty",
                 tree.place_of("OVER"),
-                "the least is OVER 1 ROWS",
+                "use at least OVER 1 ROWS",
             )
-        self._most(
-            tree.over_rows, MOST_WINDOW_ROWS, "the window is to hold {0:,} rows", tree.place_of("OVER")
-        )
+        self._most(tree.over_rows, MOST_WINDOW_ROWS, "the window has {0:,} rows", tree.place_of("OVER"))
 
     def _most(self, given: int, most: int, message: str, span: Span | None) -> None:
         if given > most:
@@ -218,7 +219,7 @@ class _Checker:
             if abs(x) > 180 or abs(y) > 90:
                 self._refuse(
                     "wrong-point",
-                    f"({x}, {y}) is no geographic place: longitudes go from -180 to 180, latitudes from -90 to 90",
+                    f"({x}, {y}) is not a geographic place: longitudes go from -180 to 180, latitudes from -90 to 90",
                     span,
                     "the longitude comes first, then the latitude",
                 )
@@ -230,7 +231,7 @@ class _Checker:
             return
         if isinstance(self.tree.target, ValueTarget) or self.tree.attributes is None:
             value = isinstance(self.tree.target, ValueTarget)
-            why = "there is one value, and no distance" if value else "a place is not weighed"
+            why = "there is one value, and no distance" if value else "a place has no weights"
             self._refuse("wrong-weights", f"WEIGHTED has no meaning here: {why}", span, "leave it out")
             return
         wanted = len(self.tree.attributes)
@@ -243,7 +244,7 @@ class _Checker:
             )
         for weight in weights:
             if not weight > 0:
-                advice = "an attribute that should not count is left out of BY"
+                advice = "to ignore an attribute, leave it out of BY"
                 self._refuse("wrong-weights", f"the weight {weight} is not greater than zero", span, advice)
 
     def check_using(self) -> None:
@@ -252,16 +253,16 @@ class _Checker:
         if tree.sigma is not None and not 0 < tree.sigma < 1:
             self._refuse(
                 "wrong-probability",
-                f"PROBABLE {tree.sigma}: how often an object may be lost lies between 0 and 1, both excluded",
+                f"PROBABLE {tree.sigma}: the probability of losing an object must be between 0 and 1, both excluded",
                 span,
-                "write a small share, as in USING PROBABLE 0.001; or USING EXACT, which loses none",
+                "write a small number, as in USING PROBABLE 0.001; or USING EXACT, which loses nothing",
             )
         if tree.algorithm is None or tree.algorithm.exact == (tree.sigma is None):
             return
         if tree.sigma is None:
             message, advice = "PA may lose an answer, so it is not EXACT", "write USING PROBABLE 0.001"
         else:
-            message = f"{tree.algorithm.value} never loses an answer, so there is nothing PROBABLE about it"
+            message = f"{tree.algorithm.value} never loses an answer, so it is not PROBABLE"
             advice = f"write USING EXACT ALGORITHM {tree.algorithm.value}"
         names = [word.value for word in Algorithm if word.exact == (tree.sigma is None)]
         self._refuse("wrong-algorithm", message, span, f"{advice}, or ALGORITHM {' or '.join(names)}")
@@ -282,7 +283,7 @@ class _Checker:
                 "zero-window",
                 "the time of OVER is not longer than zero, so no object is in the window",
                 span,
-                "say how far back to look, as in OVER 1 HOUR",
+                "give the length of the window, as in OVER 1 HOUR",
             )
         return found
 
@@ -296,7 +297,7 @@ class _Checker:
                 "negative-duration",
                 "EVERY is not longer than zero",
                 self.tree.every.span or self.tree.span,
-                "say how often the set is told, as in EMIT EVERY 10 SECONDS",
+                "give the interval between two sets, as in EMIT EVERY 10 SECONDS",
             )
         return found
 
@@ -309,11 +310,11 @@ class _Checker:
         if self.tree.per is None or self.tree.over_rows is None:
             self._refuse(
                 "wrong-combination",
-                "FORGET goes with PER and OVER n ROWS",
+                "FORGET needs PER and OVER n ROWS",
                 span,
                 "with a window of time, a value of PER is forgotten when its window is empty: leave FORGET out"
                 if self.tree.per
-                else "say PER which column values are forgotten, or leave FORGET out",
+                else "add PER with the column whose values are forgotten, or leave FORGET out",
             )
         return found
 
@@ -323,9 +324,9 @@ class _Checker:
         if ticks > MOST_TICKS and self.tree.every:
             self._refuse(
                 "nearest-too-large",
-                f"the window holds {ticks:,} ticks of EVERY",
+                f"the window has {ticks:,} ticks of EVERY",
                 self.tree.every.span or self.tree.span,
-                f"at most {MOST_TICKS:,} are possible: let EVERY be longer or OVER shorter",
+                f"at most {MOST_TICKS:,} are possible: use a longer EVERY or a shorter OVER",
             )
 
     def check_columns(self, made: NearestOperator, attributes: Sequence[NearAttribute]) -> None:
@@ -350,7 +351,7 @@ class _Checker:
 
     def _check_column(self, name: str, taken: dict[str, str], span: Span | None, advice: str) -> None:
         if name in RESERVED:
-            self._refuse("reserved-column", f"every answer has its own '{name}'", span, advice)
+            self._refuse("reserved-column", f"every answer already has a column '{name}'", span, advice)
         elif name in taken:
             message = f"two columns of the answer would be named '{name}'"
             self._refuse("duplicate-name", message, span, taken[name], advice)
@@ -371,9 +372,7 @@ def _columns(per: str | None, attributes: Sequence[NearAttribute]) -> tuple[tupl
 
 
 def _renaming(what: str) -> str:
-    return (
-        f"give the column of {what} another name in a query, and read that: SELECT … AS another_name FROM …"
-    )
+    return f"give the column of {what} another name in a query, and read that query: SELECT … AS another_name FROM …"
 
 
 def _attributes(count: int) -> str:

@@ -36,7 +36,7 @@ class NearestRules(SharedRules):
         options = once(given)
         _check_by(word, target, given, options)
         if "OVER" not in options:
-            advice = "say how far back to look: OVER 1 HOUR, or OVER 1000 ROWS"
+            advice = "give the length of the window: OVER 1 HOUR, or OVER 1000 ROWS"
             raise refused("NEAREST without OVER", span_of(word), advice)
         over = options["OVER"]
         using = options.get("USING", Using())
@@ -153,13 +153,13 @@ def _check_by(word: Token, target: Target, given: tuple[Option, ...], options: d
     """BY belongs to points, and to nothing else."""
     if not isinstance(target, ValueTarget):
         if "BY" not in options:
-            advice = "say which columns make an object near: BY (solar, volts), or BY PLACE"
+            advice = "give the columns of the distance: BY (solar, volts), or BY PLACE"
             raise refused("NEAREST without BY", span_of(word), advice)
     elif "BY" in options:
         which = "HIGHEST" if target.highest else "LOWEST"
         span = next(option.span for option in given if option.word == "BY")
         advice = f"leave BY out, or give a point: TO (0.31, 0.22) BY (solar, {target.attribute})"
-        raise refused(f"{which} names its column itself and takes no BY", span, advice)
+        raise refused(f"{which} already names its column, so BY is not allowed", span, advice)
 
 
 def _value_target(name: Token, alias: Token | None, *, highest: bool) -> ValueTarget:

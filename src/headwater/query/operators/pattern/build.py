@@ -175,7 +175,7 @@ class BuiltPattern:
         name = _last_variable(self.tree)
         if name is None:
             raise refused(
-                "where speaks of one variable, and the step before it has several",
+                "where applies to one variable, but the step before it has several",
                 "name the variable: match(…, define={'A': 'x > 1'})",
             )
         said = _expression(condition, f"condition of {name}")
@@ -231,7 +231,7 @@ def _built(given: str | Pattern | BuiltPattern) -> BuiltPattern:
     if isinstance(given, str):
         return BuiltPattern(read(parse_pattern, given, "pattern"))
     if not isinstance(given, get_args(Pattern)):
-        raise refused(f"{given!r} is no pattern", "write it like 'A B+ C', or begin with pattern('A')")
+        raise refused(f"{given!r} is not a pattern", "write it like 'A B+ C', or begin with pattern('A')")
     return BuiltPattern(given)
 
 
@@ -247,7 +247,7 @@ def _joined(
 ) -> tuple[tuple[str, Expression], ...]:
     for name, _ in second:
         if name in dict(first):
-            raise refused(f"'{name}' has a condition already", "join the two with AND")
+            raise refused(f"'{name}' already has a condition", "join the two with AND")
     return (*first, *second)
 
 
@@ -271,7 +271,7 @@ def _rows(said: str) -> RowsPerMatch:
     words["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_SHOW_EMPTY
     words |= {"ONE ROW": RowsPerMatch.ONE, "ALL ROWS": RowsPerMatch.ALL_SHOW_EMPTY}
     if said.upper() not in words:
-        raise refused(f"'{said}' says nothing about rows", *suggest(said, words, "words"))
+        raise refused(f"'{said}' is not a condition on rows", *suggest(said, words, "words"))
     return words[said.upper()]
 
 
@@ -286,5 +286,5 @@ def _word(given: str | _Word, kind: type[_Word], what: str) -> _Word:
         return given
     words = {word.name: word for word in kind}
     if given.upper() not in words:
-        raise refused(f"'{given}' is none of the {what}", *suggest(given, words, what))
+        raise refused(f"'{given}' is not one of the {what}", *suggest(given, words, what))
     return words[given.upper()]

@@ -112,7 +112,7 @@ class _Checker:
                     "duplicate-name",
                     f"there is a {what} named '{subset.name}' already",
                     subset.span,
-                    "give the subset a name of its own",
+                    "give the subset another name",
                 )
             seen.add(subset.name)
             for member in subset.members:
@@ -131,16 +131,16 @@ class _Checker:
         if not bound_variables(self.tree.pattern) & set(found):
             self.complaints.refuse(
                 "unknown-variable",
-                f"'{skip.variable}' stands only behind NOT, so no row of a match belongs to it",
+                f"'{skip.variable}' appears only after NOT, so no row of a match belongs to it",
                 skip.span or self.tree.span,
-                "go on at a variable that takes a row",
+                "skip to a variable that takes a row",
             )
         elif self._goes_nowhere(skip.to, found):
             self.complaints.refuse(
                 "skip-to-start",
-                f"every match begins with '{skip.variable}', so the search would go on where it began",
+                f"every match begins with '{skip.variable}', so the search would continue where it began",
                 skip.span or self.tree.span,
-                "use AFTER MATCH SKIP TO NEXT ROW, or a variable further on",
+                "use AFTER MATCH SKIP TO NEXT ROW, or skip to a later variable",
             )
         return tuple(sorted(set(found)))
 
@@ -156,7 +156,7 @@ class _Checker:
         for definition in self.tree.define:
             name, span = definition.name, definition.span
             if name not in self.variables:
-                subset = "a SUBSET has no condition of its own: define its variables"
+                subset = "a SUBSET cannot have a condition: define its variables"
                 advice = [subset] if name in self.subsets else suggest(name, self.variables, "variables")
                 message = f"'{name}' has a condition, but PATTERN does not use it"
                 self.complaints.refuse("unused-define", message, span, *advice)
@@ -210,7 +210,7 @@ class _Checker:
             if measure.name in RESERVED:
                 self.complaints.refuse(
                     "reserved-column",
-                    f"every answer has its own '{measure.name}'",
+                    f"every answer already has a column '{measure.name}'",
                     measure.span,
                     "choose another name",
                 )
@@ -219,7 +219,7 @@ class _Checker:
                     "duplicate-name",
                     f"two columns of the answer would be named '{measure.name}'",
                     measure.span,
-                    f"{taken[measure.name]} has this name: give the measure another one",
+                    f"{taken[measure.name]} has this name: give the measure another name",
                 )
             taken.setdefault(measure.name, "another measure")
         if self.tree.timeouts and TIMED_OUT in taken:
@@ -235,7 +235,7 @@ class _Checker:
         told = {} if _all_rows(self.tree) else {column.name: column for column in self.tree.partition}
         for column in told.values():
             if column.name in RESERVED:
-                message = f"every answer has its own '{column.name}'"
+                message = f"every answer already has a column '{column.name}'"
                 self.complaints.refuse("reserved-column", message, column.span, "PARTITION BY another column")
         if _all_rows(self.tree):
             return dict.fromkeys(self.schema.types if self.schema else (), "a column of the stream")
@@ -245,8 +245,8 @@ class _Checker:
         seen: set[str] = set()
         for column in columns:
             if column.name in seen:
-                message = f"'{column.name}' stands here twice"
-                self.complaints.refuse("duplicate-name", message, column.span, "take one of them out")
+                message = f"'{column.name}' appears here twice"
+                self.complaints.refuse("duplicate-name", message, column.span, "remove one of them")
             elif self.schema and column.name not in self.schema.types:
                 self.complaints.refuse(
                     "unknown-column",
@@ -263,7 +263,7 @@ class _Checker:
                 "type-mismatch",
                 f"{place.where.value} needs a condition, but this is {lowered.kind.value}",
                 condition.span,
-                "compare it with something, as in temperature > 0",
+                "compare it with a value, as in temperature > 0",
             )
         if lowered is not None:
             self._can_be_decided(lowered, condition, place)
@@ -274,7 +274,7 @@ class _Checker:
         if self.tree.mode is not None and not looks_at_one_row(lowered):
             self.complaints.refuse(
                 "wrong-mode",
-                "with MODE, a condition looks at the row under test and its neighbours, not at what was taken before",
+                "with MODE, a condition can use the row under test and its neighbours, but not rows taken before",
                 condition.span,
                 "leave MODE out, or compare with a constant",
             )
@@ -282,9 +282,9 @@ class _Checker:
             word = part.function if isinstance(part, Call) else "||"
             self.complaints.refuse(
                 "not-in-define",
-                f"{word} cannot look at several rows in {place.where.value}",
+                f"{word} cannot refer to several rows in {place.where.value}",
                 part.span or condition.span,
-                "let it look at one row, or tell it in MEASURES",
+                "let it refer to one row, or move it into MEASURES",
             )
 
     def _lowered(self, expression: Expression, place: Place) -> Lowered | None:
@@ -349,7 +349,7 @@ def _forget_us(operator: MatchRecognize, waits: Iterable[int | None], complaints
             "forget-too-soon",
             "FORGET is shorter than WITHIN, so a partition would be forgotten while a match in it can still be completed",
             span,
-            f"the least is FORGET {format_duration(longest)}",
+            f"use at least FORGET {format_duration(longest)}",
         )
     return found
 
@@ -360,15 +360,15 @@ def _check_bounds(operator: MatchRecognize, complaints: Complaints) -> None:
             "not-a-count",
             f"LIMIT {operator.limit} leaves no partial match",
             operator.span,
-            "the least is LIMIT 1 PARTIAL MATCHES",
+            "use at least LIMIT 1 PARTIAL MATCHES",
         )
     absent = ends_with_not(operator.pattern)
     if absent is not None and operator.within is None and operator.between_rows is None:
         complaints.refuse(
             "absence-without-time",
-            f"NOT {absent.name} at the end is decided when its time has passed, and there is no time",
+            f"NOT {absent.name} at the end is decided when its time has passed, but the pattern has no time",
             absent.span or operator.span,
-            "say how long to wait: PATTERN (…) WITHIN 1 HOUR",
+            "give the time to wait: PATTERN (…) WITHIN 1 HOUR",
         )
 
 
@@ -378,16 +378,16 @@ def _check_rows(operator: MatchRecognize, complaints: Complaints) -> None:
         if isinstance(part, Loop) and part.blocking and not operator.every:
             complaints.refuse(
                 "blocking-without-every",
-                "'!' makes a loop of MATCH EVERY greedy; without MATCH EVERY every loop is",
+                "'!' makes a loop of MATCH EVERY greedy; without MATCH EVERY every loop is greedy",
                 part.span or operator.span,
                 "leave it out, or write MATCH EVERY",
             )
         elif isinstance(part, Loop) and part.blocking and not isinstance(part.pattern, Variable):
             complaints.refuse(
                 "blocking-group",
-                "'!' stands behind the loop of one variable, not of a group",
+                "'!' is allowed after the loop of one variable, not of a group",
                 part.span or operator.span,
-                "leave it out, or put it behind a loop inside the group",
+                "leave it out, or put it after a loop inside the group",
             )
     if operator.rows is not RowsPerMatch.ALL_WITH_UNMATCHED:
         return
@@ -396,7 +396,7 @@ def _check_rows(operator: MatchRecognize, complaints: Complaints) -> None:
         what = "MATCH EVERY" if operator.every else "{- … -}"
         complaints.refuse(
             "unmatched-rows",
-            f"WITH UNMATCHED ROWS does not go together with {what}",
+            f"WITH UNMATCHED ROWS cannot be combined with {what}",
             (excluded.span if excluded else None) or operator.span,
             "use ALL ROWS PER MATCH SHOW EMPTY MATCHES",
         )

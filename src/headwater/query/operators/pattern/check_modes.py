@@ -32,18 +32,18 @@ def check_mode(operator: MatchRecognize, mode: NodeMode, complaints: Complaints)
             "wrong-mode",
             "MODE needs a time",
             span,
-            "say it behind the pattern: PATTERN (A B) WITHIN 6 SECONDS",
+            "give it after the pattern: PATTERN (A B) WITHIN 6 SECONDS",
         )
     for word in _not_with_modes(operator):
-        complaints.refuse(
-            "wrong-mode", f"MODE does not go together with {word}", span, "leave one of the two out"
-        )
+        complaints.refuse("wrong-mode", f"MODE cannot be combined with {word}", span, "remove one of the two")
     if mode.hold is not None and mode.hold < 1:
         complaints.refuse(
-            "not-a-count", f"HOLD {mode.hold} EVENTS holds nothing", span, "the least is HOLD 1 EVENTS"
+            "not-a-count", f"HOLD {mode.hold} EVENTS is empty", span, "use at least HOLD 1 EVENTS"
         )
     if mode.hold is not None and mode.hold > MOST_HELD:
-        complaints.refuse("wrong-mode", f"a node holds at most {MOST_HELD:,} events", span, "hold fewer")
+        complaints.refuse(
+            "wrong-mode", f"a node holds at most {MOST_HELD:,} events", span, "use a smaller number"
+        )
     elements = len(operator.pattern.parts) if isinstance(operator.pattern, Sequence) else 1
     if elements > MOST_ELEMENTS:
         complaints.refuse(
@@ -54,12 +54,12 @@ def check_mode(operator: MatchRecognize, mode: NodeMode, complaints: Complaints)
             "wrong-mode",
             f"HOLD {mode.hold} EVENTS has no room for the {elements - 1} events before the last one",
             span,
-            f"the least is HOLD {elements - 1} EVENTS",
+            f"use at least HOLD {elements - 1} EVENTS",
         )
     if mode.seed is not None and mode.mode is not Mode.UNRESTRICTED:
         complaints.refuse(
             "wrong-mode",
-            f"CHOOSE ONE chooses among several matches, and MODE {mode.mode.value} gives one",
+            f"CHOOSE ONE chooses among several matches, but MODE {mode.mode.value} gives one",
             span,
             "leave it out, or write MODE UNRESTRICTED",
         )

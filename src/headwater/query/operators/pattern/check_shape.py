@@ -99,7 +99,7 @@ def check_shape(pattern: Pattern, complaints: Complaints, span: Span | None) -> 
                 "pattern-too-large",
                 f"PERMUTE of {len(part.parts)} parts, but at most {MOST_PERMUTED} are possible",
                 part.span or span,
-                "put parts whose order is known into one: PERMUTE (A B, C)",
+                "group parts whose order is known: PERMUTE (A B, C)",
             )
             return
     elements = _size(pattern, orders=False)
@@ -122,21 +122,21 @@ def _check_nots(pattern: Pattern, complaints: Complaints, *, preceded: bool, par
                 "misplaced-not",
                 f"NOT {pattern.name} takes no row, so it cannot be repeated",
                 pattern.span,
-                "repeat what stands before or behind it",
+                "repeat the element before or after it",
             )
         elif not isinstance(parent, Sequence):
             complaints.refuse(
                 "misplaced-not",
-                f"NOT {pattern.name} stands alone",
+                f"NOT {pattern.name} has no element before and after it",
                 pattern.span,
-                "NOT stands between two elements or at the end: A NOT B C, A ~> NOT B",
+                "NOT must be between two elements or at the end: A NOT B C, A ~> NOT B",
             )
         elif not preceded:
             complaints.refuse(
                 "misplaced-not",
-                f"NOT {pattern.name} could come first, and nothing says since when there is no such row",
+                f"NOT {pattern.name} could come first, so the start of the time without such a row is not defined",
                 pattern.span,
-                "begin the pattern with an element that is always there",
+                "begin the pattern with an element that is always present",
             )
         return
     for part in patterns_in(pattern):

@@ -254,7 +254,7 @@ class _Lowering:
         if len(found) > 1:
             self._refuse(
                 "misplaced-aggregate",
-                f"{call.function} looks at the rows of one variable, and here are several",
+                f"{call.function} refers to the rows of one variable, but here are several",
                 call,
                 "name both in a SUBSET, or use two aggregates",
             )
@@ -270,7 +270,7 @@ class _Lowering:
 
     def _match_number(self, call: Call) -> Expression:
         if call.arguments or call.scope:
-            self._refuse("wrong-arguments", "MATCH_NUMBER stands alone: MATCH_NUMBER()", call)
+            self._refuse("wrong-arguments", "MATCH_NUMBER has no arguments: MATCH_NUMBER()", call)
         if self.place.where is not Where.MEASURES and self.place.every:
             self._refuse(
                 "not-in-define",
@@ -287,9 +287,9 @@ class _Lowering:
             if self.place.variable is None or call is not inner or call.arguments or call.scope:
                 self._refuse(
                     "not-in-define",
-                    f"in {self.place.where.value} there is no variable yet for a row to belong to",
+                    f"in {self.place.where.value} rows do not belong to variables yet",
                     call,
-                    "in DEFINE, CLASSIFIER() alone is the variable under test; the others stand in MEASURES",
+                    "in DEFINE, CLASSIFIER() is the variable under test; use the other forms in MEASURES",
                 )
             return _Piece(Literal(self.place.variable, span=call.span), constant=True)
         row = _Row(self._of_classifier(inner), final=self._is_final(inner.scope, inner))
@@ -333,8 +333,8 @@ class _Lowering:
         if call.function in PHYSICAL:
             found = set(map(self._last, found))
         if len(found) != 1:
-            several = "looks at the rows of one variable, and here are several"
-            wrong = several if found else "needs a column to look at"
+            several = "refers to the rows of one variable, but here are several"
+            wrong = several if found else "needs a column"
             self._refuse("wrong-navigation", f"{call.function} {wrong}", call, "as in FIRST(A.x + A.y)")
         return _plain(argument), _Row(found.pop(), final=final)
 
@@ -359,7 +359,7 @@ class _Lowering:
         if not isinstance(known, int) or isinstance(known, bool) or not 0 <= known <= MOST_OFFSET:
             self._refuse(
                 "wrong-navigation",
-                f"how far {call.function} goes is a whole number from 0 to {MOST_OFFSET:,}",
+                f"the offset of {call.function} must be an integer from 0 to {MOST_OFFSET:,}",
                 steps,
                 f"as in {call.function}(A.x, 2)",
             )
@@ -392,9 +392,9 @@ class _Lowering:
         if scope is Scope.FINAL and self.place.where is not Where.MEASURES:
             self._refuse(
                 "misplaced-scope",
-                f"FINAL looks at the whole match, which is not known while {self.place.where.value} is decided",
+                f"FINAL refers to the whole match, which is not known while {self.place.where.value} is decided",
                 call,
-                "leave it out: conditions look at what is matched so far",
+                "leave it out: conditions use the rows matched so far",
             )
         # Of a match told in one row, that row is the last.
         return scope is Scope.FINAL and self.place.all_rows
@@ -404,16 +404,14 @@ class _Lowering:
         for part in every_part(argument):
             if not isinstance(part, Call) or part.function not in _ALL:
                 continue
-            message = f"{part.function} cannot stand inside {call.function}"
+            message = f"{part.function} cannot be used inside {call.function}"
             if part.function in AGGREGATES:
-                self._refuse(
-                    "misplaced-aggregate", message, part, "aggregates look at columns: SUM(A.x + A.y)"
-                )
+                self._refuse("misplaced-aggregate", message, part, "aggregates take columns: SUM(A.x + A.y)")
             self._refuse(
                 "wrong-navigation",
                 message,
                 part,
-                "only PREV(FIRST(A.x), 1) and the like stand in one another",
+                "only PREV(FIRST(A.x), 1) and the like can be nested",
             )
 
     def _refuse(self, code: str, message: str, node: Expression, *advice: str) -> NoReturn:

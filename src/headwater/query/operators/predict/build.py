@@ -78,7 +78,7 @@ def predict(
     )
     if suppress is not None and not isinstance(suppress, Suppress):
         raise refused(
-            f"suppress takes what suppressing gives, not {suppress!r}",
+            f"suppress takes the result of hw.suppressing, not {suppress!r}",
             "as in suppress=hw.suppressing('x', tolerance=1, heartbeat='30 SECONDS')",
         )
     first, *further = _sources(source)
@@ -104,13 +104,13 @@ def _aliases(pairs: Sequence[str]) -> tuple[Alias, ...]:
 def _yes_or_no(tentative: bool | None) -> bool | None:
     if tentative is None or isinstance(tentative, bool):
         return tentative
-    raise refused(f"tentative takes True or False, not {tentative!r}", "False says VALIDATED")
+    raise refused(f"tentative takes True or False, not {tentative!r}", "False means VALIDATED")
 
 
 def _certainty(word: str | Certainty | None, probability: Number | None) -> Certainty | None:
     if probability is not None:
         if word not in (None, Certainty.PROBABILITY):
-            raise refused("certainty and probability say two different things", "leave one of the two out")
+            raise refused("certainty and probability contradict each other", "remove one of the two")
         return Certainty.PROBABILITY
     if word is None or word is Certainty.LINE:
         return None
@@ -119,19 +119,21 @@ def _certainty(word: str | Certainty | None, probability: Number | None) -> Cert
         word.name if isinstance(word, Certainty) else text_of(word, "certainty", "certainty='MUST'").upper()
     )
     if said not in names:
-        raise refused(f"'{said}' is no certainty", *suggest(said, names, "words"), "or give probability=0.9")
+        raise refused(
+            f"'{said}' is not a certainty", *suggest(said, names, "words"), "or give probability=0.9"
+        )
     return Certainty[said]
 
 
 def _given_up(word: str | GiveUp | None, seed: int | None) -> tuple[GiveUp | None, int | None]:
     if word is None:
         if seed is not None:
-            raise refused("seed goes with give_up='RANDOM'", "leave it out")
+            raise refused("seed can only be used with give_up='RANDOM'", "leave it out")
         return None, None
     names = [policy.name for policy in GiveUp]
     said = word.name if isinstance(word, GiveUp) else text_of(word, "give_up", "give_up='LEAST'").upper()
     if said not in names:
         raise refused(f"'{said}' cannot be given up", *suggest(said, names, "words"))
     if (GiveUp[said] is GiveUp.RANDOM) != (seed is not None):
-        raise refused("give_up='RANDOM' and seed go together", "give both, or neither")
+        raise refused("give_up='RANDOM' and seed need each other", "give both, or neither")
     return GiveUp[said], whole(seed, "seed")

@@ -87,7 +87,7 @@ class _Checker:
                 "wrong-sources",
                 f"PAIRS has {len(aliases)} aliases, but FROM names {count} streams",
                 aliases[0].span or self.tree.span,
-                "give an alias to each stream, in the same order; all aliases may also be of one stream",
+                "give each stream an alias, in the same order; or use one stream for all aliases",
             )
             return None
         return list(range(count))
@@ -109,14 +109,14 @@ class _Checker:
             if alias.name in seen:
                 self._refuse(
                     "duplicate-name",
-                    f"there is an alias '{alias.name}' already",
+                    f"there already is an alias '{alias.name}'",
                     span,
                     "rename one of the two",
                 )
             elif f"{alias.name}_time" in RESERVED:
                 self._refuse(
                     "reserved-column",
-                    f"the alias '{alias.name}' would give a column '{alias.name}_time', which every answer has already",
+                    f"the alias '{alias.name}' would make a column '{alias.name}_time', which every answer already has",
                     span,
                     "give it another name",
                 )
@@ -135,9 +135,9 @@ class _Checker:
             if schema.key is None:
                 self._refuse(
                     "needs-key",
-                    f"PAIRS joins the updates of different sensors, and '{schema.name}' has no KEY",
+                    f"PAIRS joins the updates of different sensors, but '{schema.name}' has no KEY",
                     self.tree.span,
-                    "mark the column that names the sensor with KEY, or select it under its name",
+                    "mark the column that names the sensor with KEY, or select it under its own name",
                 )
             else:
                 keyed.append(schema)
@@ -149,7 +149,7 @@ class _Checker:
                     "type-mismatch",
                     f"the KEY of '{first.name}' is {other.value}, and that of '{schema.name}' is {mine.value}",
                     self.tree.span,
-                    "streams that are joined have keys of one type",
+                    "streams that are joined must have keys of one type",
                 )
 
     def check_joins(self, conditions: Sequence[Condition]) -> None:
@@ -165,7 +165,7 @@ class _Checker:
             if place not in reached:
                 self._refuse(
                     "not-joined",
-                    f"nothing joins '{alias.name}' to '{names[0]}'",
+                    f"no condition joins '{alias.name}' to '{names[0]}'",
                     alias.span or self.tree.span,
                     f"add a condition on both, as in ABS({names[0]}.x - {alias.name}.x) <= 5",
                 )
@@ -183,7 +183,7 @@ class _Checker:
                     "no-closed-form",
                     "there is no closed form for the PROBABILITY of a DISTANCE",
                     span,
-                    "take MAY or MUST, or compare the dimensions one by one: ABS(a.x - b.x) <= 5",
+                    "use MAY or MUST, or compare the dimensions one by one: ABS(a.x - b.x) <= 5",
                 )
                 return
             if isinstance(condition, Difference):
@@ -192,17 +192,17 @@ class _Checker:
             if len({(c.left, c.left_dimension, c.right, c.right_dimension) for c in several}) < len(several):
                 self._refuse(
                     "no-closed-form",
-                    "PROBABILITY takes one condition on a difference, and here are two",
+                    "PROBABILITY takes one condition on a difference, but here are two",
                     span,
-                    "keep the narrower one, or take MAY or MUST",
+                    "keep the narrower one, or use MAY or MUST",
                 )
                 return
             if len(several) > 1 and any(condition.comparator not in _AT_MOST for condition in several):
                 self._refuse(
                     "no-closed-form",
-                    "PROBABILITY over several dimensions of two updates takes <= and < only",
+                    "PROBABILITY over several dimensions of two updates allows only <= and <",
                     span,
-                    "ask about one dimension, or take MAY or MUST",
+                    "use one dimension, or use MAY or MUST",
                 )
                 return
 
@@ -212,7 +212,7 @@ class _Checker:
         for condition in conditions:
             pieces *= pieces_of(condition)
         if pieces > MOST_PIECES:
-            self._too_large(f"the condition falls into {pieces:,} pieces", MOST_PIECES, self.tree.span)
+            self._too_large(f"the condition is split into {pieces:,} pieces", MOST_PIECES, self.tree.span)
         for names in dimensions:
             if len(names) > MOST_DIMENSIONS:
                 self._too_large(f"{len(names)} dimensions are compared", MOST_DIMENSIONS, self.tree.span)
@@ -226,7 +226,7 @@ class _Checker:
                     "wrong-within",
                     "PAIRS without WITHIN",
                     span,
-                    "say how far apart in time the two values may be: WITHIN 3 SECONDS, or WITHIN 0 SECONDS",
+                    "give the longest time between the two values: WITHIN 3 SECONDS, or WITHIN 0 SECONDS",
                 )
                 return None
             return 0
@@ -234,7 +234,7 @@ class _Checker:
         if not self.tree.aliases:
             self._refuse(
                 "wrong-within",
-                "WITHIN is for PAIRS, and this is a condition on single updates",
+                "WITHIN is for PAIRS, but this is a condition on single updates",
                 span,
                 "leave it out",
             )
@@ -243,7 +243,7 @@ class _Checker:
                 "negative-duration",
                 "WITHIN is negative",
                 span,
-                "WITHIN 0 SECONDS compares values of one instant",
+                "WITHIN 0 SECONDS compares values at one instant",
             )
         return found
 
@@ -253,9 +253,9 @@ class _Checker:
         if p is not None and not 0 < p <= 1:
             self._refuse(
                 "wrong-probability",
-                f"PROBABILITY >= {p}: it is greater than 0 and at most 1",
+                f"PROBABILITY >= {p}: it must be greater than 0 and at most 1",
                 self.tree.place_of("PROBABILITY"),
-                "write PROBABILITY >= 0.9; for whatever is possible at all, MAY",
+                "write PROBABILITY >= 0.9, or MAY for everything that is possible",
             )
 
     def told(self) -> tuple[int | None, int | None]:
@@ -264,14 +264,14 @@ class _Checker:
         if tree.ahead and not tree.tentative:
             self._refuse(
                 "wrong-combination",
-                "AHEAD goes with TENTATIVE: what is VALIDATED is never told ahead",
+                "AHEAD needs TENTATIVE: VALIDATED answers are never emitted ahead",
                 tree.place_of("AHEAD"),
                 "write TENTATIVE AHEAD 10 SECONDS, or leave AHEAD out",
             )
         if tree.every and tree.tentative:
             self._refuse(
                 "wrong-combination",
-                "EVERY goes with VALIDATED: TENTATIVE answers are told whole",
+                "EVERY needs VALIDATED: TENTATIVE answers are emitted whole",
                 tree.place_of("EVERY"),
                 "write VALIDATED EVERY 1 SECOND, or leave EVERY out",
             )
@@ -296,18 +296,16 @@ class _Checker:
         if tree.buffer is not None and tree.buffer < 1:
             self._refuse(
                 "not-a-count",
-                f"a BUFFER of {tree.buffer} updates holds nothing",
+                f"a BUFFER of {tree.buffer} updates is empty",
                 tree.place_of("BUFFER"),
-                "the least is BUFFER 1; without BUFFER there is no bound",
+                "use at least BUFFER 1; without BUFFER there is no bound",
             )
         if tree.buffer is not None and tree.buffer > MOST_STORED:
-            self._too_large(
-                f"the BUFFER is to hold {tree.buffer:,} updates", MOST_STORED, tree.place_of("BUFFER")
-            )
+            self._too_large(f"the BUFFER has {tree.buffer:,} updates", MOST_STORED, tree.place_of("BUFFER"))
         if tree.give_up and tree.buffer is None:
             self._refuse(
                 "wrong-combination",
-                "GIVE UP goes with BUFFER: without a bound nothing is given up",
+                "GIVE UP needs BUFFER: without a bound nothing is given up",
                 tree.place_of("GIVE UP"),
                 f"write BUFFER 1000 GIVE UP {tree.give_up.name}, or leave it out",
             )

@@ -106,14 +106,16 @@ class Lowering:
                 self._comparison(part.left, part.operator, part.right, part)
         elif isinstance(part, Binary) and part.operator == "OR":
             self.subjects.refuse_shape(
-                "OR joins conditions of a PREDICT", part, "write a query for each alternative"
+                "PREDICT does not allow OR between conditions", part, "write a query for each alternative"
             )
         elif isinstance(part, Unary) and part.operator == "NOT":
             self.subjects.refuse_shape(
-                "NOT stands before a condition of a PREDICT", part, "turn the comparison instead: < into >="
+                "PREDICT does not allow NOT before a condition",
+                part,
+                "negate the comparison instead: < becomes >=",
             )
         else:
-            self.subjects.refuse_shape("this is no comparison with a number", part)
+            self.subjects.refuse_shape("this is not a comparison with a number", part)
 
     def _comparison(
         self, subject: Expression, operator: str, bound: Expression, whole: Expression, *, again: bool = False
@@ -131,15 +133,13 @@ class Lowering:
             return
         comparator = COMPARATORS[operator]
         if said.distance is not None and comparator not in _AT_MOST:
-            self.subjects.refuse_shape(
-                f"a DISTANCE is compared with {operator}", whole, "it takes <= or < only"
-            )
+            self.subjects.refuse_shape(f"a DISTANCE cannot be compared with {operator}", whole, "use <= or <")
             return
         pair = len(said.of) == 2 or said.distance is not None
         if pair and value < 0:
             self.complaints.refuse(
                 "negative-bound",
-                f"{'DISTANCE' if said.distance else 'ABS'} is never below zero, so it is not compared with {value:g}",
+                f"{'DISTANCE' if said.distance else 'ABS'} is never negative, so it cannot be compared with {value:g}",
                 bound.span or whole.span or self.tree.span,
                 "give a bound of zero or more",
             )
@@ -151,7 +151,7 @@ class Lowering:
         ):
             first, second = (self.subjects.aliases[alias] for alias in said.distance)
             self.subjects.refuse_shape(
-                f"the distance of '{first}' and '{second}' stands here twice", whole, "take one of them out"
+                f"the distance of '{first}' and '{second}' appears here twice", whole, "remove one of them"
             )
             return
         self.found.append((said, comparator, value))
@@ -159,9 +159,9 @@ class Lowering:
     def _refuse_two_sides(self, left: Expression, right: Expression, whole: Expression) -> None:
         if isinstance(left, Name) and isinstance(right, Name) and self.subjects.aliases:
             left_text, right_text = (said_as(name) for name in (left, right))
-            advice = f"compare how far apart two updates are: ABS({left_text} - {right_text}) <= 5"
+            advice = f"compare the difference of two updates: ABS({left_text} - {right_text}) <= 5"
         else:
-            advice = "one side is a number"
+            advice = "one side must be a number"
         self.subjects.refuse_shape("neither side is a number", whole, advice)
 
     # --- the number ---------------------------------------------------------------------------------------------------
@@ -173,14 +173,14 @@ class Lowering:
             return None
         span = expression.span or self.tree.span
         if kind not in (ExprType.BIGINT, ExprType.DOUBLE):
-            message = f"a dimension is compared with a number, not with {kind.value}"
+            message = f"a dimension must be compared with a number, not with {kind.value}"
             self.complaints.refuse(
                 "type-mismatch", message, span, "write a plain number, or a length in METERS"
             )
             return None
         value = constant(expression)
         if not isinstance(value, int | float) or not math.isfinite(value):
-            self.complaints.refuse("type-mismatch", "this is no number", span, "write a plain number")
+            self.complaints.refuse("type-mismatch", "this is not a number", span, "write a plain number")
         return float(value) if len(self.complaints.errors) == before else None  # type: ignore[arg-type]
 
     def _unit_fits(self, subject: Subject, bound: Expression) -> bool:

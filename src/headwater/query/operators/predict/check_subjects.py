@@ -55,7 +55,7 @@ class Subjects:
             if not self.aliases:
                 name = "temperature" if expression.function == "ABS" else "x"
                 self.refuse_shape(
-                    f"{expression.function} compares two updates, and this is a condition on each",
+                    f"{expression.function} compares two updates, but this condition is on each update",
                     expression,
                     f"write PAIRS a, b WHERE {_example(expression.function)} WITHIN 3 SECONDS",
                     *([f"or {name} BETWEEN -5 AND 5"] if expression.function == "ABS" else []),
@@ -63,13 +63,11 @@ class Subjects:
                 return None
             return self._distance(expression) if expression.function == "DISTANCE" else self._size(expression)
         if isinstance(expression, Binary) and expression.operator == "-" and self.aliases:
-            self.refuse_shape(
-                "a difference of two updates is taken without its sign", expression, "write ABS(a.x - b.x)"
-            )
+            self.refuse_shape("a difference of two updates needs ABS", expression, "write ABS(a.x - b.x)")
         elif is_constant(expression):
             self.refuse_shape("both sides are numbers", whole)
         else:
-            self.refuse_shape("this is no dimension", expression)
+            self.refuse_shape("this is not a dimension", expression)
         return None
 
     def refuse_shape(self, why: str, part: Expression, *advice: str) -> None:
@@ -88,7 +86,9 @@ class Subjects:
             advice = "write ABS(a.x - b.x)"
             if isinstance(inside, Name):
                 advice += f", or {said_as(inside)} BETWEEN -5 AND 5 for a value"
-            self.refuse_shape("ABS takes a dimension of one update less one of another", call, advice)
+            self.refuse_shape(
+                "ABS takes a dimension of one update minus a dimension of another", call, advice
+            )
             return None
         left, right = self._dimension(inside.left), self._dimension(inside.right)
         if left is None or right is None:
@@ -102,7 +102,7 @@ class Subjects:
         """`DISTANCE(a, b)`."""
         plain = [name for name in call.arguments if isinstance(name, Name) and name.qualifier is None]
         if len(call.arguments) != 2 or len(plain) != 2:
-            advice = "write DISTANCE(a, b); it is over all dimensions"
+            advice = "write DISTANCE(a, b); it uses all dimensions"
             self.refuse_shape("DISTANCE takes two aliases of PAIRS", call, advice)
             return None
         found = [self._alias(name.name, name) for name in plain]
@@ -119,7 +119,7 @@ class Subjects:
             self.refuse_shape(
                 f"'{plain[0].name}' has the dimensions {first}, and '{plain[1].name}' has {second}",
                 call,
-                "a DISTANCE needs the same ones in the same order: compare them one by one with ABS",
+                "a DISTANCE needs the same dimensions in the same order: compare them one by one with ABS",
             )
             return None
         return Subject((), (left, right))
@@ -146,12 +146,12 @@ class Subjects:
                 "attribute-not-numeric",
                 f"PREDICT compares numbers, but '{name.name}' is {kind.value}",
                 span,
-                f"its dimensions are {', '.join(dimensions)}" if dimensions else "take a column of numbers",
+                f"its dimensions are {', '.join(dimensions)}" if dimensions else "use a numeric column",
             )
         elif is_updates(schema):
             self.complaints.refuse(
                 "no-updates",
-                f"'{name.name}' is no dimension of '{schema.name}': there is no '{slope_of(name.name)}'",
+                f"'{name.name}' is not a dimension of '{schema.name}': there is no '{slope_of(name.name)}'",
                 span,
                 f"its dimensions are {', '.join(dimensions)}",
             )

@@ -118,9 +118,9 @@ class PredictOperator(Operator):
             if named and why:
                 complaints.refuse(
                     "no-polygon",
-                    f"there is no polygon to tell: {why}",
+                    f"the answers have no polygon: {why}",
                     named[0].span or item.span,
-                    "leave it out; begins and ends say when the answer is true",
+                    "leave it out; begins and ends give the time when the answer is true",
                 )
 
     @property

@@ -53,7 +53,7 @@ def suppressing(
 ) -> Suppress:
     """`SUPPRESS (…)` as a step before PREDICT, for the `suppress` of `predict`."""
     if not dimensions:
-        raise refused("suppress needs a dimension", "name the columns that are predicted, as in 'x', 'y'")
+        raise refused("suppress needs a dimension", "list the columns to predict, as in 'x', 'y'")
     names = [text_of(name, "a dimension", "suppress('lines', 'cars', 'x', 'y', …)") for name in dimensions]
     said = None if using is None else text_of(using, "using", "using='LEAST SQUARES 5'")
     predictor, parameters = (None, ()) if said is None else read(parse_predictor, f"USING {said}", "using")

@@ -66,7 +66,7 @@ class _Checker:
             span = dimension.span or self.tree.span
             if dimension.name in seen:
                 self._refuse(
-                    "duplicate-name", f"'{dimension.name}' stands here twice", span, "take one of them out"
+                    "duplicate-name", f"'{dimension.name}' appears here twice", span, "remove one of them"
                 )
             elif self.schema:
                 self._check_dimension(dimension, self.schema)
@@ -91,14 +91,14 @@ class _Checker:
                 "attribute-not-numeric",
                 f"SUPPRESS predicts numbers, but '{dimension.name}' is {kind.value}",
                 span,
-                f"take a column of numbers: {', '.join(numbers)}" if numbers else "the stream has no numbers",
+                f"use a numeric column: {', '.join(numbers)}" if numbers else "the stream has no numbers",
             )
         elif dimension.name == schema.key:
             self._refuse(
                 "attribute-not-numeric",
-                f"'{dimension.name}' names the sensors, so it is no dimension",
+                f"'{dimension.name}' names the sensors, so it cannot be a dimension",
                 span,
-                "take a column with what the sensors measure",
+                "use a column that the sensors measure",
             )
 
     def tolerance(self, *, place_known: bool) -> float | None:
@@ -117,9 +117,9 @@ class _Checker:
         if amount < 0:
             self._refuse(
                 "negative-tolerance",
-                "TOLERANCE is below zero",
+                "TOLERANCE is negative",
                 span,
-                "TOLERANCE 0 sends every value that is not just as the line says; a greater one sends less",
+                "TOLERANCE 0 sends every value that is not exactly on the line; a greater tolerance sends less",
             )
             return None
         return amount
@@ -132,7 +132,7 @@ class _Checker:
                 "negative-duration",
                 "HEARTBEAT is not longer than zero, so no update would hold",
                 self.tree.place_of("HEARTBEAT"),
-                "say after how long an update is sent in any case, as in HEARTBEAT 30 SECONDS",
+                "give the time after which an update is always sent, as in HEARTBEAT 30 SECONDS",
             )
         return found
 
@@ -143,14 +143,14 @@ class _Checker:
             return
         for name, value in zip(_PARAMETERS.get(tree.predictor, ()), tree.parameters, strict=True):
             if tree.predictor is Predictor.LEAST_SQUARES and not 2 <= value <= MOST_SAMPLES:
-                message = f"LEAST SQUARES {value} draws no line"
-                advice = f"it looks at the last 2 to {MOST_SAMPLES:,} samples"
+                message = f"LEAST SQUARES {value} cannot fit a line"
+                advice = f"it uses the last 2 to {MOST_SAMPLES:,} samples"
             elif tree.predictor is Predictor.DOUBLE_EXPONENTIAL and not 0 < value <= 1:
                 message = f"the {name} of DOUBLE EXPONENTIAL is {value}"
-                advice = "it is the weight of the latest sample: greater than 0, at most 1"
+                advice = "it is the weight of the latest sample and must be greater than 0 and at most 1"
             elif tree.predictor is Predictor.KALMAN and not value > 0:
-                message = f"the {name} of KALMAN is {value}, and noise is greater than 0"
-                advice = "q is how restless the velocity is, r how far off a measurement"
+                message = f"the {name} of KALMAN is {value}, but noise must be greater than 0"
+                advice = "q is the process noise of the velocity, r the measurement noise"
             else:
                 continue
             self._refuse("wrong-predictor", message, span, advice)
@@ -170,7 +170,7 @@ class _Checker:
                     "duplicate-name",
                     f"two columns of an update would be named '{name}'",
                     self.tree.span,
-                    "give the column of the stream another name in a query, and read that: SELECT … AS another_name FROM …",
+                    "give the column of the stream another name in a query, and read that query: SELECT … AS another_name FROM …",
                 )
             seen.add(name)
 

@@ -37,8 +37,11 @@ class SuppressRules(SharedRules):
         given = [part for part in parts if isinstance(part, Option)]
         options = once(given)
         for missing, advice in (
-            ("TOLERANCE", "say how far a value may be from the line that was sent: TOLERANCE 0.5"),
-            ("HEARTBEAT", "say after how long an update is sent in any case: HEARTBEAT 30 SECONDS"),
+            (
+                "TOLERANCE",
+                "give the distance that a value may have from the line that was sent: TOLERANCE 0.5",
+            ),
+            ("HEARTBEAT", "give the time after which an update is always sent: HEARTBEAT 30 SECONDS"),
         ):
             if missing not in options:
                 raise refused(f"SUPPRESS without {missing}", span_of(word), advice)

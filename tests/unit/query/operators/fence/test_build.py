@@ -56,13 +56,13 @@ def test_moving_fences():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"radius": 5, "box": (3, 4)}, "radius and box say two different things"),
+        ({"radius": 5, "box": (3, 4)}, "radius and box contradict each other"),
         ({"box": (3,)}, "box takes a width and a height"),
-        ({"detect": ()}, "detect names nothing"),
-        ({"detect": ("ENTER", "enter")}, "detect names ENTER twice"),
-        ({"detect": "LEAVE"}, "'LEAVE' is nothing to detect"),
+        ({"detect": ()}, "detect is empty"),
+        ({"detect": ("ENTER", "enter")}, "detect lists ENTER twice"),
+        ({"detect": "LEAVE"}, "'LEAVE' cannot be detected"),
         ({"fences_where": "speed <"}, "expected"),
-        ({"forget": 5}, "5 is no duration"),
+        ({"forget": 5}, "5 is not a duration"),
     ],
 )
 def test_what_the_language_does_not_say_is_refused(options: dict, message: str):

@@ -57,19 +57,19 @@ def test_follow_is_a_word_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: follow("q", "s", "cars"), "follow takes one of radius, box and shape"),
-        (lambda: follow("q", "s", "cars", radius=5, shape="area"), "follow takes one of"),
+        (lambda: follow("q", "s", "cars"), "follow takes exactly one of radius, box and shape"),
+        (lambda: follow("q", "s", "cars", radius=5, shape="area"), "follow takes exactly one of"),
         (lambda: follow("q", "s", "cars", radius="far"), "expected"),
-        (lambda: follow("q", "s", "cars", radius=float("nan")), "no number"),
+        (lambda: follow("q", "s", "cars", radius=float("nan")), "not a number"),
         (lambda: follow("q", "s", "cars", box=(5,)), "box takes a width and a height"),
         (lambda: follow("q", (), "cars", radius=5), "follow needs a source"),
-        (lambda: follow("q", "s", "cars", radius=5, last=30), "is no duration"),
+        (lambda: follow("q", "s", "cars", radius=5, last=30), "is not a duration"),
         (lambda: follow("q", "s", "cars", radius=5, focals_where="x >"), "expected"),
-        (lambda: follow("q", "s", "cars", radius=5, every="1 DAY", moved=3), "say two different things"),
+        (lambda: follow("q", "s", "cars", radius=5, every="1 DAY", moved=3), "contradict each other"),
         (lambda: follow("q", "s", "cars", radius=5, quality=0.5), "quality takes a precision and a recall"),
-        (lambda: follow("q", "s", "cars", radius=5, over="1 DAY"), "over goes with quality"),
-        (lambda: follow("q", "s", "cars", radius=5, deliver="TWICE"), "is no way to deliver"),
-        (lambda: follow("q", "s", "cars", radius=5, best_effort=1.5), "whole number"),
+        (lambda: follow("q", "s", "cars", radius=5, over="1 DAY"), "over can only be used with quality"),
+        (lambda: follow("q", "s", "cars", radius=5, deliver="TWICE"), "is not a way to deliver"),
+        (lambda: follow("q", "s", "cars", radius=5, best_effort=1.5), "an integer"),
     ],
 )
 def test_what_cannot_be_said_is_refused(build, message) -> None:

@@ -156,7 +156,7 @@ class TestPoints:
     @pytest.mark.parametrize(
         ("given", "code", "column", "message"),
         [
-            ("p (solar DOUBLE)", "needs-key", 1, "nothing names the points 'p'"),
+            ("p (solar DOUBLE)", "needs-key", 1, "no column is the KEY of the points 'p'"),
             ("p (id STRING KEY, no BIGINT KEY)", "two-key-columns", 33, "points 'p' have 2 KEY columns"),
             ("p (id DOUBLE KEY)", "key-type", 18, "the KEY column 'id' is DOUBLE"),
             ("p (id STRING KEY, at TIMESTAMP TIME)", "wrong-points", 33, "points have no time, but 'at' is marked TIME"),
@@ -194,10 +194,10 @@ class TestPoints:
 
     def test_points_are_not_read(self) -> None:
         (error,) = errors_of(STREAMS + "CREATE QUERY q AS SELECT * FROM spots")
-        assert (error.code, error.message) == ("wrong-source", "'spots' are points, and queries read streams")
+        assert (error.code, error.message) == ("wrong-source", "'spots' are points, but queries read streams")
         assert error.span is not None and error.span.column == 33
         assert error.advice == (
-            "read a stream and ask what is near to each of them: NEAREST (1 TO EACH OF spots …)",
+            "read a stream and find what is near each point: NEAREST (1 TO EACH OF spots …)",
         )
 
     def test_an_unknown_stream_is_not_taken_for_points(self) -> None:
@@ -319,12 +319,12 @@ class TestAsAStream:
 @pytest.mark.parametrize(
     ("inside", "code", "place", "message"),
     [
-        ("0 TO (1) BY (solar) OVER 1 DAY", "not-a-count", 1, "the 0 nearest are none"),
-        ("-3 TO (1) BY (solar) OVER 1 DAY", "not-a-count", 1, "the -3 nearest are none"),
-        ("10001 TO (1) BY (solar) OVER 1 DAY", "nearest-too-large", 1, "the 10,001 nearest are asked for"),
-        ("1 TO (1) BY (solar) OVER 0 ROWS", "not-a-count", 21, "a window of 0 ROWS holds nothing"),
-        ("1 TO (1) BY (solar) OVER -5 ROWS", "not-a-count", 21, "a window of -5 ROWS holds nothing"),
-        ("1 TO (1) BY (solar) OVER 1000000001 ROWS", "nearest-too-large", 21, "the window is to hold 1,000,000,001 rows"),
+        ("0 TO (1) BY (solar) OVER 1 DAY", "not-a-count", 1, "0 nearest objects are requested"),
+        ("-3 TO (1) BY (solar) OVER 1 DAY", "not-a-count", 1, "-3 nearest objects are requested"),
+        ("10001 TO (1) BY (solar) OVER 1 DAY", "nearest-too-large", 1, "the 10,001 nearest are requested"),
+        ("1 TO (1) BY (solar) OVER 0 ROWS", "not-a-count", 21, "a window of 0 ROWS is empty"),
+        ("1 TO (1) BY (solar) OVER -5 ROWS", "not-a-count", 21, "a window of -5 ROWS is empty"),
+        ("1 TO (1) BY (solar) OVER 1000000001 ROWS", "nearest-too-large", 21, "the window has 1,000,000,001 rows"),
         ("1 TO (1) BY (solar) OVER 0 SECONDS", "zero-window", 26, "the time of OVER is not longer than zero"),
         ("1 TO (1) BY (solar) OVER -1 DAY", "zero-window", 26, "the time of OVER is not longer than zero"),
         ("1 TO (1) BY (solar) OVER 36501 DAYS", "too-long", 26, "OVER is longer than a hundred years"),
@@ -339,30 +339,30 @@ class TestAsAStream:
         ("1 TO (1) BY (slar) OVER 1 DAY", "unknown-column", 14, "there is no column named 'slar'"),
         ("1 TO LOWEST slar OVER 1 DAY", "unknown-column", 13, "there is no column named 'slar'"),
         ("1 TO (1) BY (solar) OVER 1 DAY PER staton", "unknown-column", 36, "there is no column named 'staton'"),
-        ("1 TO (1, 2) BY (solar, solar AS s) OVER 1 DAY", "duplicate-name", 24, "'solar' stands here twice"),
+        ("1 TO (1, 2) BY (solar, solar AS s) OVER 1 DAY", "duplicate-name", 24, "'solar' appears here twice"),
         ("1 TO (1, 2) BY (solar, volts) WEIGHTED (1) OVER 1 DAY", "wrong-weights", 31, "WEIGHTED has 1 of them, but BY has 2"),
         ("1 TO (1) BY (solar) WEIGHTED (-1) OVER 1 DAY", "wrong-weights", 21, "the weight -1 is not greater than zero"),
         ("1 TO (1) BY (solar) WEIGHTED (0.0) OVER 1 DAY", "wrong-weights", 21, "the weight 0.0 is not greater than zero"),
-        ("1 TO (1, 2) BY PLACE WEIGHTED (1, 1) OVER 1 DAY", "wrong-weights", 22, "WEIGHTED has no meaning here: a place is not"),
+        ("1 TO (1, 2) BY PLACE WEIGHTED (1, 1) OVER 1 DAY", "wrong-weights", 22, "WEIGHTED has no meaning here: a place has no"),
         ("1 TO HIGHEST solar WEIGHTED (1) OVER 1 DAY", "wrong-weights", 20, "WEIGHTED has no meaning here: there is one value"),
-        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 0", "wrong-probability", 32, "PROBABLE 0: how often"),
-        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 1.0", "wrong-probability", 32, "PROBABLE 1.0: how often"),
-        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE -0.1", "wrong-probability", 32, "PROBABLE -0.1: how often"),
+        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 0", "wrong-probability", 32, "PROBABLE 0: the probability"),
+        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 1.0", "wrong-probability", 32, "PROBABLE 1.0: the probability"),
+        ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE -0.1", "wrong-probability", 32, "PROBABLE -0.1: the probability"),
         ("1 TO (1) BY (solar) OVER 1 DAY USING EXACT ALGORITHM PA", "wrong-algorithm", 32, "PA may lose an answer"),
         ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 0.1 ALGORITHM RA", "wrong-algorithm", 32, "RA never loses an answer"),
         ("1 TO (1) BY (solar) OVER 1 DAY USING PROBABLE 0.1 ALGORITHM RAPF", "wrong-algorithm", 32, "RAPF never loses"),
         ("1 TO (1) BY (solar) OVER 1 DAY EMIT EVERY 0 SECONDS", "negative-duration", 43, "EVERY is not longer than zero"),
         ("1 TO (1) BY (solar) OVER 1 DAY EMIT EVERY -1 DAY", "negative-duration", 43, "EVERY is not longer than zero"),
         ("1 TO (1) BY (solar) OVER 1 DAY EMIT EVERY 5 METERS", "not-a-duration", 43, "EVERY needs a duration"),
-        ("1 TO (1) BY (solar AS match_id) OVER 1 DAY", "reserved-column", 14, "every answer has its own 'match_id'"),
+        ("1 TO (1) BY (solar AS match_id) OVER 1 DAY", "reserved-column", 14, "every answer already has a column 'match_id'"),
         ("1 TO (1) BY (solar AS distance) OVER 1 DAY", "duplicate-name", 14, "two columns of the answer would be named 'distance'"),
         ("1 TO (1) BY (solar AS key) OVER 1 DAY", "duplicate-name", 14, "two columns of the answer would be named 'key'"),
         ("1 TO HIGHEST solar AS change OVER 1 DAY", "duplicate-name", 14, "two columns of the answer would be named 'change'"),
         ("1 TO (1, 2) BY (solar, volts AS solar) OVER 1 DAY", "duplicate-name", 24, "two columns of the answer would be named"),
         ("1 TO (1) BY (solar AS station) OVER 1 DAY PER station", "duplicate-name", 14, "two columns of the answer would be"),
         ("1 TO EACH OF profils BY (solar) OVER 1 DAY", "unknown-points", 14, "there are no points named 'profils'"),
-        ("1 TO EACH OF cars BY (solar) OVER 1 DAY", "wrong-source", 14, "'cars' is a stream, and TO EACH OF takes points"),
-        ("1 TO EACH OF q BY (solar) OVER 1 DAY", "wrong-source", 14, "'q' is a query, and TO EACH OF takes points"),
+        ("1 TO EACH OF cars BY (solar) OVER 1 DAY", "wrong-source", 14, "'cars' is a stream, but TO EACH OF takes points"),
+        ("1 TO EACH OF q BY (solar) OVER 1 DAY", "wrong-source", 14, "'q' is a query, but TO EACH OF takes points"),
         ("1 TO EACH OF profiles BY (solar, x) OVER 1 DAY", "unknown-column", 34, "the points 'profiles' have no column named 'x'"),
         ("1 TO EACH OF odds BY (volts) OVER 1 DAY", "unknown-points", 14, "there are no points named 'odds'"),
     ],
@@ -381,9 +381,9 @@ def test_what_cannot_be_answered_is_told_at_its_place(
 @pytest.mark.parametrize(
     ("source", "inside", "code", "place", "message"),
     [
-        ("cars", "1 TO (181, 0) BY PLACE OVER 1 DAY", "wrong-point", 6, "(181, 0) is no geographic place"),
-        ("cars", "1 TO (0, -90.5) BY PLACE OVER 1 DAY", "wrong-point", 6, "(0, -90.5) is no geographic place"),
-        ("odd", "1 TO (0, 0) BY PLACE OVER 1 DAY", "needs-place", 13, "BY PLACE needs a place, and 'odd' has none"),
+        ("cars", "1 TO (181, 0) BY PLACE OVER 1 DAY", "wrong-point", 6, "(181, 0) is not a geographic place"),
+        ("cars", "1 TO (0, -90.5) BY PLACE OVER 1 DAY", "wrong-point", 6, "(0, -90.5) is not a geographic place"),
+        ("odd", "1 TO (0, 0) BY PLACE OVER 1 DAY", "needs-place", 13, "BY PLACE needs a place, but 'odd' has none"),
         ("cars", "1 TO EACH OF spots BY PLACE OVER 1 DAY", "unknown-column", 20, "the points 'spots' have no column named 'lon'"),
         ("odd", "1 TO HIGHEST rank OVER 1 DAY EMIT EVERY 1 DAY", "duplicate-name", 14, "two columns of the answer would be named"),
         ("odd", "1 TO (1) BY (distance) OVER 1 DAY", "duplicate-name", 14, "two columns of the answer would be named 'distance'"),
@@ -407,7 +407,7 @@ def test_what_this_stream_cannot_answer(
     [
         ("1 TO (1) BY (slar) OVER 1 DAY", ["known columns: at, id, on, solar, station, volts, x, y", "did you mean 'solar'?"]),
         ("1 TO EACH OF profils BY (solar) OVER 1 DAY", ["known points: profiles, spots", "did you mean 'profiles'?"]),
-        ("1 TO EACH OF cars BY (solar) OVER 1 DAY", ["create points of another name: CREATE POINTS cars_points (id STRING KEY, …)"]),
+        ("1 TO EACH OF cars BY (solar) OVER 1 DAY", ["create points with another name: CREATE POINTS cars_points (id STRING KEY, …)"]),
         ("1 TO (1) BY (solar AS distance) OVER 1 DAY",
          ["every answer of this query has a column of this name", "name it with AS: BY (solar AS another_name)"]),
         ("1 TO HIGHEST solar AS key OVER 1 DAY",
@@ -450,7 +450,7 @@ def test_the_key_of_points_is_no_coordinate() -> None:
     (error,) = errors_of(text("1 TO EACH OF p BY (n) OVER 1 DAY", source="s", streams=streams))
     assert (error.code, error.message) == (
         "wrong-points",
-        "'n' names the points of 'p', so it is no coordinate of theirs",
+        "'n' names the points of 'p', so it cannot be a coordinate",
     )
 
 

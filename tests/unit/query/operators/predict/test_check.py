@@ -191,7 +191,7 @@ class TestConditions:
         )
         assert (error.code, error.message) == (
             "predict-too-large",
-            "the condition falls into 128 pieces",
+            "the condition is split into 128 pieces",
         )
 
 
@@ -295,9 +295,9 @@ class TestChains:
     @pytest.mark.parametrize(
         ("chain", "advice"),
         [
-            (f"{CAR_LINES} {CAR_LINES}", "one names all dimensions that are sent together; for another tolerance write a query that reads 'cars' too"),
+            (f"{CAR_LINES} {CAR_LINES}", "one SUPPRESS lists all dimensions that are sent together; for another tolerance write a second query that reads 'cars' too"),
             ("PREDICT (x < 1) PREDICT (y < 1)", "put both conditions into one PREDICT, joined by AND, or write a query for each that reads 'cars'"),
-            (f"PREDICT (x < 1) {CAR_LINES}", "turn them round: SUPPRESS gives the lines that PREDICT asks about"),
+            (f"PREDICT (x < 1) {CAR_LINES}", "swap them: SUPPRESS emits the lines that PREDICT reads"),
             (f"{CAR_LINES} NEAREST (1 TO HIGHEST x OVER 1 HOUR)", "write two queries: the one with NEAREST reads the one with SUPPRESS"),
         ],
     )  # fmt: skip
