@@ -8,32 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
 
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
 from headwater.query.language.tree import (
-    Correlate,
     CreateQuery,
-    Fence,
     Follow,
-    MatchRecognize,
-    Nearest,
     Operator,
     Predict,
     Select,
     Suppress,
 )
-
-_WORDS: Final = {
-    Correlate: "CORRELATE",
-    MatchRecognize: "MATCH_RECOGNIZE",
-    Nearest: "NEAREST",
-    Suppress: "SUPPRESS",
-    Predict: "PREDICT",
-    Follow: "FOLLOW",
-    Fence: "FENCE",
-}
 
 
 def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None:
@@ -67,7 +52,7 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
         if isinstance(first, Follow) and first.interests:
             complaints.refuse(
                 "wrong-chain",
-                f"{_word(second)} reads events, but EMIT INTERESTS emits none",
+                f"{second.keyword} reads events, but EMIT INTERESTS emits none",
                 second.span,
                 "leave EMIT INTERESTS out, or emit the interests in a separate query",
             )
@@ -79,7 +64,7 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
         ):
             complaints.refuse(
                 "wrong-chain",
-                f"{_word(second)} cannot follow {_word(first)} in one query",
+                f"{second.keyword} cannot follow {first.keyword} in one query",
                 second.span,
                 "in one query, PREDICT (…) may follow SUPPRESS (…), and one FOLLOW (…) may come before or after any operator",
                 _instead(first, second, select.source),
@@ -103,7 +88,7 @@ def _instead(first: Operator, second: Operator, source: str) -> str:
         return f"put both conditions into one PREDICT, joined by AND, or write a query for each that reads '{source}'"
     if isinstance(first, Predict) and isinstance(second, Suppress):
         return "swap them: SUPPRESS emits the lines that PREDICT reads"
-    return f"write two queries: the one with {_word(second)} reads the one with {_word(first)}"
+    return f"write two queries: the one with {second.keyword} reads the one with {first.keyword}"
 
 
 def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
@@ -111,7 +96,7 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
     select = tree.select
     reader = _reader(select)
     if not isinstance(reader, Predict | Follow):
-        what = "a plain SELECT" if reader is None else _word(reader)
+        what = "a plain SELECT" if reader is None else reader.keyword
         complaints.refuse(
             "wrong-sources",
             f"{what} reads one stream, but FROM names {1 + len(select.further_sources)}",
@@ -147,7 +132,3 @@ def _reader(select: Select) -> Operator | None:
 
 def _span(select: Select, further: int) -> Span | None:
     return select.further_spans[further] if select.further_spans else select.span
-
-
-def _word(operator: Operator) -> str:
-    return _WORDS[type(operator)]

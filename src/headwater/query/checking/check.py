@@ -10,7 +10,6 @@ import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, StreamSchema
 from headwater.query.checking.answer_columns import Columns, SelectList
@@ -46,22 +45,18 @@ from headwater.query.checking.written_out_chains import expand
 from headwater.query.language.parse import parse
 from headwater.query.language.tokens import MOST_ERRORS
 from headwater.query.language.tree import (
-    Correlate,
     CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
     Fence,
     Follow,
-    MatchRecognize,
     Nearest,
     Predict,
     Script,
     Statement,
-    Suppress,
 )
 from headwater.query.operators.contract import Beside
-from headwater.query.operators.correlate.check import check_correlation
 from headwater.query.operators.fence.check import Fenced, check_fencing, is_roaming
 from headwater.query.operators.follow.check import (
     Events,
@@ -70,9 +65,7 @@ from headwater.query.operators.follow.check import (
 )
 from headwater.query.operators.nearest.check import check_neighbourhood
 from headwater.query.operators.nearest.tree import EachTarget
-from headwater.query.operators.pattern.check import check_recognition
 from headwater.query.operators.predict.check import check_prediction
-from headwater.query.operators.suppress.check import check_suppression
 from headwater.query.operators.union import AnyOperator, FenceOperator, FollowOperator, SelectOperator
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
@@ -280,17 +273,11 @@ class _Checker:
         match tree.select.operator:
             case None:
                 return SelectOperator()
-            case Correlate() as correlate:
-                return check_correlation(correlate, schema, self.complaints, place_known=place_known)
-            case MatchRecognize() as pattern:
-                return check_recognition(pattern, schema, self.complaints)
             case Nearest() as nearest:
                 self.created.points_exist(nearest)
                 target = nearest.target
                 points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
                 return check_neighbourhood(nearest, schema, points, self.complaints, place_known=place_known)
-            case Suppress() as suppress:
-                return check_suppression(suppress, schema, self.complaints, place_known=place_known)
             case Predict() as predict:
                 schemas = [self.schemas.get(source) for source in sources_of(tree)]
                 return check_prediction(predict, schemas, self.complaints)
@@ -298,8 +285,8 @@ class _Checker:
                 return self._following(tree, follow)
             case Fence() as fence:
                 return self._fencing(tree, fence)
-            case unknown:
-                assert_never(unknown)
+            case operator:
+                return operator.check(schema, self.complaints, place_known=place_known)
 
     def _following(self, tree: CreateQuery, operator: Follow) -> FollowOperator | None:
         spans = spans_of(tree)

@@ -9,21 +9,11 @@ forgotten leaves a microsecond after FORGET, so it counts as that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never
 
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.updates import HEARTBEAT
 from headwater.query.language.tree import Name
-from headwater.query.operators.union import (
-    CorrelateOperator,
-    FenceOperator,
-    FollowOperator,
-    NearestOperator,
-    PatternOperator,
-    PredictOperator,
-    SelectOperator,
-    SuppressOperator,
-)
+from headwater.query.operators.union import FollowOperator
 
 
 def windows_behind(catalogue: Catalogue, name: str) -> int:
@@ -46,19 +36,11 @@ def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None
     query = queries.get(source)
     if query is None or (HEARTBEAT, Name(HEARTBEAT)) not in (column[:2] for column in query.selected):
         return None
-    match query.operator:
-        case SuppressOperator() as suppress:
-            return suppress.heartbeat_us
-        case FollowOperator() as follow:
-            events = follow.events
-        case SelectOperator() | FenceOperator():
-            events = (query.reads,)
-        case CorrelateOperator() | PatternOperator() | NearestOperator() | PredictOperator():
-            return None
-        case _:
-            assert_never(query.operator)
-    known = [found for event in events if (found := heartbeat_us(queries, event)) is not None]
-    return max(known) if len(known) == len(events) else None
+    if query.operator.sends_every_us is not None:
+        return query.operator.sends_every_us
+    sources = query.operator.passes_on(query.reads)
+    known = [found for name in sources if (found := heartbeat_us(queries, name)) is not None]
+    return max(known) if known and len(known) == len(sources) else None
 
 
 def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:

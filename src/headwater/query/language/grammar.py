@@ -6,10 +6,12 @@ A file of an operator has its rules and the terminals that they alone need. The 
 from __future__ import annotations
 
 from importlib import resources
-from typing import Final
+from typing import Final, get_args
 
-OPERATORS: Final = ("correlate", "pattern", "nearest", "suppress", "predict", "follow", "fence")
-"""The folders of `query/operators` that add to the grammar."""
+from headwater.query.language.tree import Operator
+
+OPERATORS: Final = {node.__module__.split(".")[-2]: node.keyword.lower() for node in get_args(Operator)}
+"""The folders of `query/operators` that add to the grammar, and the rule of each."""
 
 
 def grammar() -> str:
@@ -19,4 +21,5 @@ def grammar() -> str:
         query / "language" / "grammar.lark",
         *(query / "operators" / operator / "grammar.lark" for operator in OPERATORS),
     ]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    return "\n".join([*texts, f"?operator: {' | '.join(OPERATORS.values())}", ""])

@@ -23,7 +23,7 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
 from headwater.query.language.grammar import grammar
 from headwater.query.language.leaves import too_deep
-from headwater.query.language.statement_rules import Rules
+from headwater.query.language.statement_rules import all_rules
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
 from headwater.query.language.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
 from headwater.query.language.unexpected import Keywords, explain_unexpected
@@ -142,7 +142,7 @@ def _language() -> _Language:
         lexer=_TokensAsTheyAre,
         start=list(_STARTS),
         maybe_placeholders=True,
-        transformer=Rules(),
+        transformer=all_rules(),
     )
     kinds = {str(t.pattern.value): t.name for t in parser.terminals if t.pattern is not None}
     usable = {rule.expansion[0].name for rule in parser.rules if rule.origin.name in _NAMES}

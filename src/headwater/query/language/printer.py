@@ -12,30 +12,17 @@ from typing import get_args
 from headwater.query.language.expression_text import alias_text, expression_text, name_text
 from headwater.query.language.tree import (
     ColumnDefinition,
-    Correlate,
     CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
     Expression,
-    Fence,
-    Follow,
     Item,
-    MatchRecognize,
-    Nearest,
+    Operator,
     PlaceDefinition,
-    Predict,
     Script,
     Select,
-    Suppress,
 )
-from headwater.query.operators.correlate.text import correlate_text
-from headwater.query.operators.fence.text import fence_text
-from headwater.query.operators.follow.text import follow_text
-from headwater.query.operators.nearest.text import nearest_text
-from headwater.query.operators.pattern.text import match_recognize_text
-from headwater.query.operators.predict.text import predict_text
-from headwater.query.operators.suppress.text import suppress_text
 
 
 @singledispatch
@@ -47,13 +34,8 @@ def show(node: object) -> str:
 for _kind in get_args(Expression):
     show.register(_kind, expression_text)
 
-show.register(Correlate, correlate_text)
-show.register(MatchRecognize, match_recognize_text)
-show.register(Nearest, nearest_text)
-show.register(Suppress, suppress_text)
-show.register(Predict, predict_text)
-show.register(Follow, follow_text)
-show.register(Fence, fence_text)
+for _operator in get_args(Operator):
+    show.register(_operator, lambda node: node.text())
 
 
 @show.register

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from lark import Token, v_args
 
@@ -15,6 +15,7 @@ from headwater.query.language.leaves import (
     stretch,
 )
 from headwater.query.language.options import Option, once
+from headwater.query.language.shared_rules import SharedRules
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tokens import span_of
 from headwater.query.language.tree import (
@@ -30,13 +31,6 @@ from headwater.query.language.tree import (
     Quantity,
     Select,
 )
-from headwater.query.operators.correlate.rules import CorrelateRules
-from headwater.query.operators.fence.rules import FenceRules
-from headwater.query.operators.follow.rules import FollowRules
-from headwater.query.operators.nearest.rules import NearestRules
-from headwater.query.operators.pattern.rules import PatternRules
-from headwater.query.operators.predict.rules import PredictRules
-from headwater.query.operators.suppress.rules import SuppressRules
 
 TYPES: Final = {
     **dict.fromkeys(("STRING", "VARCHAR", "TEXT"), ColumnType.STRING),
@@ -48,8 +42,8 @@ TYPES: Final = {
 
 
 @v_args(inline=True)
-class Rules(CorrelateRules, PatternRules, NearestRules, SuppressRules, PredictRules, FollowRules, FenceRules):
-    """All rules of the grammar."""
+class StatementRules(SharedRules):
+    """The rules of statements, and what all operators share."""
 
     # --- statements -----------------------------------------------------------------------------------------------
 
@@ -163,3 +157,10 @@ class Rules(CorrelateRules, PatternRules, NearestRules, SuppressRules, PredictRu
     def item(self, expression: Expression, alias: Token | None) -> Item:
         """`expression [AS name]`."""
         return Item(expression, alias_of(alias), span=stretch(expression, alias or expression))
+
+
+def all_rules() -> StatementRules:
+    """The rules of statements together with those of every operator."""
+    operators = [operator.rules() for operator in get_args(Operator)]
+    rules: StatementRules = type("Rules", (StatementRules, *operators), {})()
+    return rules

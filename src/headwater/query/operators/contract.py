@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from headwater.kernels.correlate.subscription import Clause
 from headwater.model import FencesSchema, Kernel, PointsSchema, Region, Rows, StreamSchema
@@ -231,11 +231,30 @@ class Operator:
         """Whether the points that it is given may be scattered over the zones."""
         return False
 
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """Whether it may live in every zone with a shared query: `before` means only where it reads none."""
+        return "never"
+
     # --- how far back it looks ----------------------------------------------------------------------------------------
 
     def looks_back_us(self, heartbeat_us: int) -> int:
         """How far back one answer looks, if updates that it reads live for so long."""
         return 0
+
+    @property
+    def sends_every_us(self) -> int | None:
+        """After how long it sends an update in any case; None: its answers are no updates of its own."""
+        return None
+
+    def passes_on(self, source: str) -> tuple[str, ...]:
+        """Of what a query reads (`source`, as FROM has it), that whose rows are its answers as they are."""
+        return ()
+
+    @property
+    def finds_the_same_later(self) -> bool:
+        """Behind a FOLLOW: whether it finds the same wherever its rows begin, as long as they begin before its window."""
+        return False
 
     # --- in words, for people who read plans --------------------------------------------------------------------------
 

@@ -15,30 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.follow.question import BY_ITSELF, Need
-from headwater.kernels.nearest.words import Emission
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.select import SelectKernel
 from headwater.model import RowCondition, Rows
 from headwater.query.expressions import condition
 from headwater.query.language.tree import Name
 from headwater.query.language.walk import columns_of
-from headwater.query.operators.union import (
-    CorrelateOperator,
-    FenceOperator,
-    FollowOperator,
-    NearestOperator,
-    PatternOperator,
-    PredictOperator,
-    SelectOperator,
-    SuppressOperator,
-)
 from headwater.query.planning.projections import Projection
 
 if TYPE_CHECKING:
@@ -133,27 +121,9 @@ def weak_in(group: Group, queries: Mapping[str, QueryPlan]) -> list[str]:
     return [
         query
         for query in group.queries
-        if not _is_strong(queries[query])
+        if not queries[query].operator.finds_the_same_later
         or not all(pattern.is_anywhere_the_same for pattern in asked if pattern.name == query)
     ]
-
-
-def _is_strong(query: QueryPlan) -> bool:
-    """Whether what a query finds is the same wherever its rows begin, as long as they begin before its window.
-
-    What is told once, when it is first true, is not: READINGS, and ENTERS of more than one; nor is what is chosen by chance (PROBABLE).
-    """
-    match query.operator:
-        case SelectOperator() | PatternOperator() | FenceOperator():
-            return True
-        case CorrelateOperator() as correlate:
-            return correlate.emit is not Emit.READINGS
-        case NearestOperator() as nearest:
-            return nearest.sigma is None and not (nearest.emission is Emission.ENTERS and nearest.k > 1)
-        case SuppressOperator() | PredictOperator() | FollowOperator():
-            return False
-        case unknown:
-            assert_never(unknown)
 
 
 def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headwater.model import Answers, Column, ColumnType, Rows
 from headwater.query.checking.answer_columns import RESERVED, Columns, SelectList
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
-from headwater.query.expressions import evaluate
+from headwater.query.expressions.evaluate import evaluate
 from headwater.query.language.tree import Expression, Name
 
 

@@ -22,20 +22,10 @@ lives with it. So is a FENCE whose fences move: each zone has all fences, and th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 from zlib import crc32
 
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
-from headwater.query.operators.union import (
-    CorrelateOperator,
-    FenceOperator,
-    FollowOperator,
-    NearestOperator,
-    PatternOperator,
-    PredictOperator,
-    SelectOperator,
-    SuppressOperator,
-)
+from headwater.query.operators.union import PredictOperator, SelectOperator, SuppressOperator
 
 MOST_ZONES = 64
 
@@ -88,17 +78,13 @@ def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> 
     """Whether a query may live in every zone beside a PREDICT of pairs, a FOLLOW or a FENCE."""
     if query.behind not in (None, query.name):
         return True
-    match query.operator:
-        case SelectOperator():
+    match query.operator.beside_shared:
+        case "always":
             return True
-        case PredictOperator(pairs=True, buffer=int()):
-            return False
-        case FollowOperator() | FenceOperator() | SuppressOperator() | PredictOperator():
+        case "before":
             return not _reads_any(query, joining, catalogue)
-        case CorrelateOperator() | PatternOperator() | NearestOperator():
+        case "never":
             return False
-        case _:
-            assert_never(query.operator)
 
 
 def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:

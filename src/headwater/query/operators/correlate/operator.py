@@ -108,6 +108,11 @@ class CorrelateOperator(Operator):
         """WITHIN."""
         return self.within_us
 
+    @property
+    def finds_the_same_later(self) -> bool:
+        """READINGS are told once, when they first belong to an event."""
+        return self.emit is not Emit.READINGS
+
     def words(self, explained: Explained) -> Words:
         """See `words`."""
         from headwater.query.operators.correlate.words import words

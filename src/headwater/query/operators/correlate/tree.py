@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.model import Span
+from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Between, Binary, Quantity, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.checking.complaints import Complaints
+    from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.correlate.operator import CorrelateOperator
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,10 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Correlate:
+class Correlate(OperatorNode):
     """`CORRELATE (clauses [DISTINCT SENSORS] WITHIN t [, d] [INSIDE area] [EMIT …] [LIMIT n PER ROW])`."""
+
+    keyword: ClassVar[str] = "CORRELATE"
 
     clauses: tuple[Clause, ...]
     within: Quantity
@@ -76,3 +85,24 @@ class Correlate:
     emit: Emit | None = None
     limit: int | None = None
     span: Span | None = nowhere()
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.correlate.rules import CorrelateRules
+
+        return CorrelateRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.correlate.text import correlate_text
+
+        return correlate_text(self)
+
+    def check(
+        self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
+    ) -> CorrelateOperator | None:
+        """See `check`."""
+        from headwater.query.operators.correlate.check import check_correlation
+
+        return check_correlation(self, source, complaints, place_known=place_known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
@@ -130,6 +130,20 @@ class FenceOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """Back to the last position of an object that is not forgotten; who is forgotten leaves a microsecond after FORGET."""
         return self.forget_us + 1
+
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """It may be shared itself."""
+        return "before"
+
+    def passes_on(self, source: str) -> tuple[str, ...]:
+        """The positions."""
+        return (source,)
+
+    @property
+    def finds_the_same_later(self) -> bool:
+        """It goes by the last position before."""
+        return True
 
     def words(self, explained: Explained) -> Words:
         """See `words`."""

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.fence.words import Detect
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.language.shared_rules import SharedRules
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(OperatorNode):
     """`FENCE (fences [WHERE condition] [RADIUS r | BOX w, h | SHAPE column] [DETECT word, …] [FORGET t])`.
 
     At most one of `radius`, `box` and `shape` is given. Lengths without unit are metres. `detect` None: DETECT is not said. `places`
     says where the options and the name of the fences stand, by their word and by "fences".
     """
+
+    keyword: ClassVar[str] = "FENCE"
 
     fences: str
     where: Expression | None = None
@@ -31,3 +38,16 @@ class Fence:
     def place_of(self, word: str) -> Span | None:
         """Where an option stands; the whole operator where that is not known."""
         return self.places.get(word, self.span)
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.fence.rules import FenceRules
+
+        return FenceRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.fence.text import fence_text
+
+        return fence_text(self)

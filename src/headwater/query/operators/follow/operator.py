@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, StreamSchema
@@ -87,6 +87,15 @@ class FollowOperator(Operator):
     def counts_its_share(self) -> bool:
         """It does."""
         return True
+
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """It may be shared itself."""
+        return "before"
+
+    def passes_on(self, source: str) -> tuple[str, ...]:
+        """The events."""
+        return self.events
 
     def words(self, explained: Explained) -> Words:
         """See `words`."""

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.follow.words import Update
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.language.shared_rules import SharedRules
 
 Number = float | int
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class Follow(OperatorNode):
     """`FOLLOW (focals [WHERE condition] RADIUS r | BOX w, h | SHAPE column [options])`.
 
     One of `radius`, `box` and `shape` is given. Lengths without unit are metres. `update` None: nothing is said of it;
     `every`, `moved`, `quality` and `over` go with the word they belong to. `each` None: DELIVER is not said. `places` says where
     the options and the name of the focals stand, by their word and by "focals".
     """
+
+    keyword: ClassVar[str] = "FOLLOW"
 
     focals: str
     where: Expression | None = None
@@ -42,3 +49,16 @@ class Follow:
     def place_of(self, word: str) -> Span | None:
         """Where an option stands; the whole operator where that is not known."""
         return self.places.get(word, self.span)
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.follow.rules import FollowRules
+
+        return FollowRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.follow.text import follow_text
+
+        return follow_text(self)

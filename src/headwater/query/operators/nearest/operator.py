@@ -173,6 +173,11 @@ class NearestOperator(Operator):
         """OVER, if it is a duration."""
         return self.window_us or 0
 
+    @property
+    def finds_the_same_later(self) -> bool:
+        """ENTERS of more than one are told once, when first true, and PROBABLE goes by chance."""
+        return self.sigma is None and not (self.emission is Emission.ENTERS and self.k > 1)
+
     def words(self, explained: Explained) -> Words:
         """See `words`."""
         from headwater.query.operators.nearest.words import words

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Quantity, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.language.shared_rules import SharedRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +64,15 @@ class Using:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(OperatorNode):
     """`NEAREST (k TO target [BY (attributes) | BY PLACE] [WEIGHTED (…)] OVER window [options])`.
 
     `attributes` None is BY PLACE, or a target that is a value. The window is `over` a time or `over_rows`. `sigma` makes it
     PROBABLE; `algorithm` is what USING … ALGORITHM asks for. `every` goes with Emission.EVERY, `forget` with `per` and `over_rows`. `places` says where k and the
     options stand, by their word.
     """
+
+    keyword: ClassVar[str] = "NEAREST"
 
     k: int
     target: Target
@@ -87,3 +94,16 @@ class Nearest:
     def place_of(self, word: str) -> Span | None:
         """Where k or an option stands; the whole operator where that is not known."""
         return self.places.get(word, self.span)
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.nearest.rules import NearestRules
+
+        return NearestRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.nearest.text import nearest_text
+
+        return nearest_text(self)

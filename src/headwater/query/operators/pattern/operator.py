@@ -114,6 +114,11 @@ class PatternOperator(Operator):
         """WITHIN."""
         return self.within_us or 0
 
+    @property
+    def finds_the_same_later(self) -> bool:
+        """Matches lie within their window."""
+        return True
+
     def words(self, explained: Explained) -> Words:
         """See `words`."""
         from headwater.query.operators.pattern.words import words

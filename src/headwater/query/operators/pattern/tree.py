@@ -6,10 +6,18 @@ The words for contiguity, preference, rows and skipping are those of the kernel 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
-from headwater.model import Span
+from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.checking.complaints import Complaints
+    from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.pattern.operator import PatternOperator
+
 
 # --- what stands in PATTERN ( … ) -----------------------------------------------------------------------------------
 
@@ -157,7 +165,7 @@ class NodeMode:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchRecognize:
+class MatchRecognize(OperatorNode):
     """`MATCH_RECOGNIZE ( … )`, its parts in the order of the standard.
 
     [PARTITION BY columns] [ORDER BY columns] [MEASURES …]
@@ -166,6 +174,8 @@ class MatchRecognize:
     PATTERN (…) [WITHIN t] [WITHIN t BETWEEN ROWS] [WITH TIMEOUTS] [LIMIT n PARTIAL MATCHES] [FORGET t]
     [SUBSET …] [DEFINE …]
     """
+
+    keyword: ClassVar[str] = "MATCH_RECOGNIZE"
 
     pattern: Pattern
     define: tuple[Definition, ...] = ()
@@ -183,3 +193,24 @@ class MatchRecognize:
     forget: Quantity | None = None
     subsets: tuple[Subset, ...] = ()
     span: Span | None = nowhere()
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.pattern.rules import PatternRules
+
+        return PatternRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.pattern.text import match_recognize_text
+
+        return match_recognize_text(self)
+
+    def check(
+        self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
+    ) -> PatternOperator | None:
+        """See `check`."""
+        from headwater.query.operators.pattern.check import check_recognition
+
+        return check_recognition(self, source, complaints)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from headwater.kernels.predict.question import Difference, Distance, Value
 from headwater.kernels.predict.words import Certainty, GiveUp
@@ -167,6 +167,11 @@ class PredictOperator(Operator):
     def looks_back_us(self, heartbeat_us: int) -> int:
         """WITHIN, and how long an update lives."""
         return self.within_us + heartbeat_us
+
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """BUFFER counts all updates."""
+        return "never" if self.pairs and self.buffer is not None else "before"
 
     def words(self, explained: Explained) -> Words:
         """See `words`."""

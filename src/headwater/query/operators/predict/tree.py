@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Expression, Quantity, no_places, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.language.shared_rules import SharedRules
 
 Number = float | int
 
@@ -21,13 +26,15 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class Predict:
+class Predict(OperatorNode):
     """`PREDICT ([PAIRS aliases WHERE] condition [WITHIN t] [options])`.
 
     Without `aliases` it is a condition on single updates. `certainty` None: neither MAY, MUST nor PROBABILITY is said, and
     `p` goes with PROBABILITY. `tentative` None: neither TENTATIVE nor VALIDATED is said. `seed` goes with GIVE UP RANDOM.
     `places` says where the options stand, by their word.
     """
+
+    keyword: ClassVar[str] = "PREDICT"
 
     aliases: tuple[Alias, ...]
     condition: Expression
@@ -46,3 +53,16 @@ class Predict:
     def place_of(self, word: str) -> Span | None:
         """Where an option stands; the whole operator where that is not known."""
         return self.places.get(word, self.span)
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.predict.rules import PredictRules
+
+        return PredictRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.predict.text import predict_text
+
+        return predict_text(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headwater.model import Kernel
 from headwater.query.operators.contract import Explained, KernelPlace, Operator, Words
@@ -19,6 +19,20 @@ class SelectOperator(Operator):
 
     kind: ClassVar[str] = "select"
     keyword: ClassVar[str] = "SELECT"
+
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """It needs nothing but its rows."""
+        return "always"
+
+    def passes_on(self, source: str) -> tuple[str, ...]:
+        """Its rows."""
+        return (source,)
+
+    @property
+    def finds_the_same_later(self) -> bool:
+        """Each row by itself."""
+        return True
 
     def words(self, explained: Explained) -> Words:
         """Each row, and nothing is remembered."""

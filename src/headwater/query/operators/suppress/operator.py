@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, Kernel, StreamSchema
@@ -71,6 +71,16 @@ class SuppressOperator(Operator):
     def has_partitions(self) -> bool:
         """A sensor is one."""
         return True
+
+    @property
+    def beside_shared(self) -> Literal["always", "before", "never"]:
+        """A copy in every zone, for a PREDICT of pairs."""
+        return "before"
+
+    @property
+    def sends_every_us(self) -> int | None:
+        """HEARTBEAT."""
+        return self.heartbeat_us
 
     def words(self, explained: Explained) -> Words:
         """See `words`."""

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.suppress.words import Predictor
-from headwater.model import Span
+from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Quantity, no_places, nowhere
+from headwater.query.language.tree.operator_node import OperatorNode
+
+if TYPE_CHECKING:
+    from headwater.query.checking.complaints import Complaints
+    from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.suppress.operator import SuppressOperator
+
 
 Number = float | int
 
@@ -21,12 +29,14 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class Suppress:
+class Suppress(OperatorNode):
     """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor] [FORGET t])`.
 
     A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
     behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
     """
+
+    keyword: ClassVar[str] = "SUPPRESS"
 
     dimensions: tuple[Dimension, ...]
     tolerance: Number | Quantity
@@ -40,3 +50,24 @@ class Suppress:
     def place_of(self, word: str) -> Span | None:
         """Where an option stands; the whole operator where that is not known."""
         return self.places.get(word, self.span)
+
+    @staticmethod
+    def rules() -> type[SharedRules]:
+        """See `rules`."""
+        from headwater.query.operators.suppress.rules import SuppressRules
+
+        return SuppressRules
+
+    def text(self) -> str:
+        """See `text`."""
+        from headwater.query.operators.suppress.text import suppress_text
+
+        return suppress_text(self)
+
+    def check(
+        self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
+    ) -> SuppressOperator | None:
+        """See `check`."""
+        from headwater.query.operators.suppress.check import check_suppression
+
+        return check_suppression(self, source, complaints, place_known=place_known)
