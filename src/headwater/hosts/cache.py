@@ -43,7 +43,7 @@ def drop_stale_code(package: Path) -> None:
         family = package.joinpath(*folder.parent.relative_to(package).parts[:2])
         newest = None
         for index in folder.glob("*.nbi"):
-            newest = newest or max(shared, *map(_written, family.glob("**/*.py")))
+            newest = newest or max([shared, *map(_written, family.glob("**/*.py"))])
             with suppress(OSError):  # another process may be doing the same
                 if _written(index) < newest:
                     index.unlink()

@@ -110,3 +110,13 @@ def test_compiled_code_goes_when_a_file_it_may_have_built_in_is_newer(
         os.utime(index, (200, 200))
     drop_stale_code(tmp_path)
     assert {index.parents[1].name for index in tmp_path.glob("**/*.nbi")} == left
+
+
+def test_compiled_code_may_be_left_over_in_a_folder_whose_files_are_gone(tmp_path: Path) -> None:
+    """Another version of a checkout had them."""
+    (tmp_path / "kernels").mkdir()
+    index = tmp_path / "kernels" / "gone" / "__pycache__" / "made.nbi"
+    index.parent.mkdir(parents=True)
+    index.touch()
+    drop_stale_code(tmp_path)
+    assert index.exists()
