@@ -47,7 +47,7 @@ def run_on_spark(
     from headwater.hosts.spark.file_runs import run_batch
     from headwater.hosts.spark.session import embedded_spark
 
-    with embedded_spark(debug=debug, small=_size(inputs) < SMALL_BYTES) as spark, spark_trouble():
+    with embedded_spark(debug=debug, small=is_small(inputs)) as spark, spark_trouble():
         with _watching(spark, say):
             batches = run_batch(spark, plan, inputs)
             first = [
@@ -82,12 +82,13 @@ def _watching(spark: SparkSession, say: Say) -> Iterator[None]:
         watching.join()
 
 
-def _size(inputs: Mapping[str, Sequence[str]]) -> int:
+def is_small(inputs: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a run over what is there now is over in seconds: then Java compiles quickly rather than well."""
     total = 0
     for file in (file for paths in inputs.values() for path in paths for file in find_files(path)):
         with suppress(OSError):  # gone since
             total += Path(file).stat().st_size
-    return total
+    return total < SMALL_BYTES
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
-from headwater.apps.cli.spark_runs import report_from_zones, spark_trouble, with_listed_paths
+from headwater.apps.cli.spark_runs import is_small, report_from_zones, spark_trouble, with_listed_paths
 from headwater.apps.cli.summary import Summary, buffers_of
 from headwater.apps.cli.zones_option import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
@@ -95,7 +95,8 @@ def _run(
     from headwater.hosts.spark.file_runs import run_streaming
     from headwater.hosts.spark.session import embedded_spark
 
-    with embedded_spark(debug=arguments.debug) as spark:
+    small = arguments.once and is_small(inputs)
+    with embedded_spark(debug=arguments.debug, small=small) as spark:
         with spark_trouble():
             query = run_streaming(
                 spark,
