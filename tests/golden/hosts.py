@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -94,10 +95,16 @@ class Together:
         return told
 
 
+@cache
+def compiled(text: str) -> Plan:
+    """The plan of a case, which no run changes: every host and every comparison uses the same."""
+    return compile_text(text)
+
+
 def run_on_local(case: Case, folder: Path) -> HostAnswers:
     """One case by itself, under its own names, in the plain loop, as a bounded run."""
     paths = write_inputs(case, folder)
-    plan, points = with_points(compile_text(case.text), paths)
+    plan, points = with_points(compiled(case.text), paths)
     return _gathered([LocalReport(bad=points.bad), *run_local(plan, paths)])
 
 
@@ -110,7 +117,7 @@ def follow_on_local(case: Case, folder: Path) -> HostAnswers:
         )
         for stream in case.streams
     }
-    plan, points = with_points(compile_text(case.text), write_inputs(case, folder))
+    plan, points = with_points(compiled(case.text), write_inputs(case, folder))
     arrivals = [
         (name, str(path))
         for name, file, path in zip(names, case.files, write_files(case.files, folder), strict=True)

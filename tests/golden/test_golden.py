@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from headwater.apps.cli.commands import run_command
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import QueriesRefused
 from headwater.query.language.parse import parse
-from headwater.query.language.tree import CreateQuery, MatchRecognize, Predict
+from headwater.query.language.tree import CreateQuery, MatchRecognize, Operator, Predict
 from headwater.query.planning.plan import compile_text
 from tests.docs.pages import assert_alike
 from tests.golden import hosts, restarts
@@ -175,25 +176,28 @@ def compare(case: Case, told: hosts.HostAnswers, expected: Expected) -> None:
     for query in sorted(set(told.answers) | set(expected.answers)):
         table = expected.answers.get(query)
         assert table_of(told.answers.get(query, ()), table) == lines_of(table), f"answers of {query}"
-    plans = [compile_text(start.text) for start in case.starts]
+    plans = [hosts.compiled(start.text) for start in case.starts]
     dropped = {stream.name for plan in plans for stream in plan.streams if stream.drop_late}
     for stream in sorted((set(told.late) | set(expected.late)) - dropped):  # a host tells them, to be counted
         table = expected.late.get(stream)
         assert table_of(told.late.get(stream, ()), table) == lines_of(table), f"late rows of {stream}"
-    alone = (rows for query, rows in told.answers.items() if not told_in_rows(case, query))
+    in_rows = {query for start in case.starts for query in told_in_rows(start.text)}
+    alone = (rows for query, rows in told.answers.items() if query not in in_rows)
     assert not repeated(row["match_id"] for rows in alone for row in rows)
     compare_bad(case, told)
 
 
-def told_in_rows(case: Case, query: str) -> bool:
-    """Whether a query tells its matches in several rows, which share their identity."""
-    for statement in (each for start in case.starts for each in parse(start.text)[0].statements):
-        if statement.name == query and isinstance(statement, CreateQuery):
-            operator = statement.select.operator
-            if isinstance(operator, Predict):
-                return bool(operator.tentative) or operator.every is not None
-            return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)
-    return False
+@cache
+def told_in_rows(text: str) -> frozenset[str]:
+    """The queries of a text that tell their matches in several rows, which share their identity."""
+    queries = (statement for statement in parse(text)[0].statements if isinstance(statement, CreateQuery))
+    return frozenset(query.name for query in queries if _in_rows(query.select.operator))
+
+
+def _in_rows(operator: Operator | None) -> bool:
+    if isinstance(operator, Predict):
+        return bool(operator.tentative) or operator.every is not None
+    return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)
 
 
 def compare_bad(case: Case, told: hosts.HostAnswers) -> None:
