@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
 from headwater.kernels.pattern.words import SkipTo
 from headwater.query.language.parse import parse_expression, parse_pattern, parse_quantity
 from headwater.query.language.tree import Binary, Literal, MatchRecognize, Name
 from headwater.query.operators.pattern.tree import Definition, Measure, Skip
+from tests.laws.draws import bounded
 
-QUICK = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+QUICK = bounded(150)
 SECOND = 1_000_000
 PAST_LAST = Skip(SkipTo.PAST_LAST_ROW)
 TO_NEXT = Skip(SkipTo.NEXT_ROW)

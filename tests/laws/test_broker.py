@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.apps.overlay.approaches import APPROACHES, PROBABLE
@@ -21,6 +21,7 @@ from headwater.protocols.broker import Broker, Filtering, Request, canonical
 from headwater.protocols.broker.filtering import Requests
 from headwater.protocols.cover import Exact
 from tests.laws.broker_worlds import expected, played
+from tests.laws.draws import bounded
 from tests.unit.protocols.broker.bus import Bus
 
 SEEDS = st.integers(0, 2**32)
@@ -39,7 +40,7 @@ def check(scene: Scene, bus: Bus) -> None:
     assert set(bus.delivered) - came <= expected(list(scene.ended.values()), scene.recorded)
 
 
-@settings(max_examples=150)
+@bounded(150)
 @given(seed=SEEDS)
 def test_users_get_the_readings_of_correlate(seed: int) -> None:
     scene = draw_scene(seed, SURE, leaving=False)
@@ -47,7 +48,7 @@ def test_users_get_the_readings_of_correlate(seed: int) -> None:
     check(scene, bus)
 
 
-@settings(max_examples=50)
+@bounded(50)
 @given(seed=SEEDS)
 def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_was_wrong(seed: int) -> None:
     scene = draw_scene(seed, PROBABLE, leaving=False)
@@ -59,7 +60,7 @@ def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_
     assert set(bus.delivered) <= expected(kept, scene.recorded)
 
 
-@settings(max_examples=60)
+@bounded(60)
 @given(seed=SEEDS)
 def test_sources_that_leave_take_nothing_from_the_others_and_nobody_is_blamed_for_them(seed: int) -> None:
     scene = draw_scene(seed, SURE)
@@ -68,7 +69,7 @@ def test_sources_that_leave_take_nothing_from_the_others_and_nobody_is_blamed_fo
     assert judgement.right and not bus.reported
 
 
-@settings(max_examples=40)
+@bounded(40)
 @given(seed=SEEDS)
 def test_what_was_complete_before_a_source_left_is_delivered(seed: int) -> None:
     scene = draw_scene(seed, SURE)
@@ -80,7 +81,7 @@ def test_what_was_complete_before_a_source_left_is_delivered(seed: int) -> None:
     assert before <= set(bus.delivered)
 
 
-@settings(max_examples=60)
+@bounded(60)
 @given(seed=SEEDS)
 def test_each_reading_crosses_a_link_at_most_once(seed: int) -> None:
     scene = draw_scene(seed, ONCE_PER_LINK, leaving=False)
@@ -89,7 +90,7 @@ def test_each_reading_crosses_a_link_at_most_once(seed: int) -> None:
     assert len(crossed) == len(set(crossed))
 
 
-@settings(max_examples=50)
+@bounded(50)
 @given(seed=SEEDS)
 def test_only_the_final_subscriptions_matter(seed: int) -> None:
     """The same readings with subscriptions that came and went, and with only those that stayed, in another order of messages."""
@@ -112,7 +113,7 @@ def _of(bus: Bus, names: Collection[str]) -> set[Reply]:
     return {reply for reply in bus.delivered if reply[0] in names}
 
 
-@settings(max_examples=50)
+@bounded(50)
 @given(seed=SEEDS)
 def test_when_all_subscriptions_are_taken_back_nothing_of_them_stays(seed: int) -> None:
     scene = draw_scene(seed, APPROACHES)
@@ -135,7 +136,7 @@ def _own(node: Broker) -> list[Request]:
     return [*side.requested, *side.covered]
 
 
-@settings(max_examples=60)
+@bounded(60)
 @given(seed=SEEDS)
 def test_what_a_node_asks_is_what_its_neighbour_was_asked(seed: int) -> None:
     """Two ends of a link agree, everything sent has a reason, and nothing waits under a cover that is gone."""
@@ -159,7 +160,7 @@ def _covers(shelf: Requests, asked: Request) -> bool:
     return Filtering("sender", Exact(budget=1_000_000)).covers(shelf, asked)
 
 
-@settings(max_examples=30)
+@bounded(30)
 @given(seed=SEEDS)
 def test_saving_and_restoring_after_every_step_changes_nothing(seed: int) -> None:
     scene = draw_scene(seed, APPROACHES)

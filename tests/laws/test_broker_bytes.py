@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.apps.overlay.approaches import APPROACHES
@@ -33,6 +33,7 @@ from headwater.model import (
 )
 from headwater.protocols.broker import Broker, Request, advertise, retract, subscribe, unsubscribe
 from tests.laws.broker_worlds import played
+from tests.laws.draws import bounded
 from tests.unit.model.making import sealed
 from tests.unit.protocols.broker.bus import reading, saved
 
@@ -187,7 +188,7 @@ def lives_on(broker: Broker, now: int) -> None:
 any_approach = st.sampled_from(APPROACHES)
 
 
-@settings(max_examples=150)
+@bounded(150)
 @given(kind=st.sampled_from(KINDS), body=st.binary(max_size=60), approach=any_approach)
 def test_any_bytes_are_no_message(kind: str, body: bytes, approach: str) -> None:
     broker, neighbour, now = someone(approach)
@@ -197,13 +198,13 @@ def test_any_bytes_are_no_message(kind: str, body: bytes, approach: str) -> None
     assert encode(saved(broker)) == before
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(message=st.integers(0, 2**32).map(damaged), approach=any_approach)
 def test_damaged_messages_end_in_a_report_or_are_understood(message: Message, approach: str) -> None:
     check(message, approach)
 
 
-@settings(max_examples=800)
+@bounded(800)
 @given(message=st.integers(0, 2**32).map(spoilt), approach=any_approach)
 def test_messages_with_wrong_values_end_in_a_report_or_are_understood(
     message: Message, approach: str

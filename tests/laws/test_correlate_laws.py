@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from headwater.kernels.correlate import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.model import BEGINNING, END, row_log
 from tests.laws.correlate_worlds import CONDITIONS, CorrelateWorld, long_worlds, worlds
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (
     LAWS,
     any_split_gives_the_same_answers,
@@ -32,16 +33,6 @@ WITHOUT_ORACLE = (
     optimisations_change_nothing,
 )
 ZONES = 3
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from headwater.model import Filter, Operator
@@ -15,6 +15,7 @@ from headwater.protocols.cover.boxes import OPEN, ask
 from headwater.protocols.cover.probable import gap_share, minimised
 from headwater.protocols.cover.regions import around
 from tests.laws.cover_worlds import families, questions
+from tests.laws.draws import bounded
 from tests.laws.oracles import cover as oracle
 from tests.laws.oracles.cover import Cells
 
@@ -28,7 +29,7 @@ def asked(way, question: Question, seed: int = 0):
     return way.covers(*oracle.doubles(box), oracle.rows(others, len(box)), seed=seed)
 
 
-@settings(max_examples=600)
+@bounded(600)
 @given(questions())
 def test_exact_with_a_large_budget_says_what_the_grid_says(question: Question):
     verdict = asked(Exact(PLENTY), question)
@@ -36,7 +37,7 @@ def test_exact_with_a_large_budget_says_what_the_grid_says(question: Question):
     assert verdict.covered == oracle.covered(*question)
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(questions(), st.integers(0, 12))
 def test_with_any_budget_what_is_covered_is_covered(question: Question, budget: int):
     verdict = asked(Exact(budget), question)
@@ -44,7 +45,7 @@ def test_with_any_budget_what_is_covered_is_covered(question: Question, budget: 
     assert not verdict.covered or oracle.covered(*question)
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(questions())
 def test_pairwise_covers_nothing_that_is_not_covered(question: Question):
     box, others = question
@@ -52,7 +53,7 @@ def test_pairwise_covers_nothing_that_is_not_covered(question: Question):
     assert asked(Pairwise(), question).covered == alone
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(questions(), st.sampled_from(["paper", "sound"]), st.integers(0, 2**64))
 def test_probable_is_always_right_when_it_says_no(question: Question, estimate: str, seed: int):
     verdict = asked(Probable(0.3, estimate, most_trials=PLENTY), question, seed)
@@ -60,7 +61,7 @@ def test_probable_is_always_right_when_it_says_no(question: Question, estimate: 
     assert verdict.covered or not oracle.covered(*question)
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(questions())
 def test_the_sound_estimate_is_a_lower_bound_of_every_gap(question: Question):
     box, others = question
@@ -91,7 +92,7 @@ def test_the_sound_one_is_wrong_no_more_often_than_delta(delta: float):
     assert 0 < wrong < draws * delta + 5 * math.sqrt(draws * delta * (1 - delta))
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(questions())
 def test_the_minimised_cover_set_keeps_the_answer(question: Question):
     box, others = question
@@ -106,7 +107,7 @@ def test_the_minimised_cover_set_keeps_the_answer(question: Question):
     assert oracle.covered(box, left) == oracle.covered(box, others)
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(families(), st.integers(0, 2**32 - 1))
 def test_no_event_of_a_covered_operator_is_missed(family: tuple[Operator, list[Operator]], seed: int):
     asked_for, others = family

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.hosts.zone import Program
@@ -15,6 +15,7 @@ from headwater.kernels.fence.by_key import ByKey
 from headwater.kernels.fence.geometry import side
 from headwater.kernels.fence.stretch import Sides
 from headwater.model import BEGINNING
+from tests.laws.draws import bounded
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
 from tests.laws.oracles import fence
 from tests.laws.zone_runs import (
@@ -28,17 +29,6 @@ from tests.laws.zone_runs import (
     run_plan,
     steps_of,
 )
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
-
 
 # --- the oracle -----------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.hosts.zone import (
@@ -31,6 +31,7 @@ from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
 from headwater.query.planning.groups import store_of
+from tests.laws.draws import bounded
 from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
     Asked,
@@ -84,16 +85,6 @@ SAVED = {
     "sent": [],
 }
 NOT_COMPARED = ("query", "match_id", "probability")
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 # --- reuse -----------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate import match, regions, subscription_table, window
@@ -23,6 +23,7 @@ from headwater.kernels.pattern import node
 from headwater.kernels.predict import grids, pair_queries, standing_queries
 from headwater.model import END
 from tests.laws import correlate_worlds, fence_worlds, follow_worlds, nearest_worlds
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (
     any_split_gives_the_same_answers,
     equals_the_oracle,
@@ -37,20 +38,10 @@ from tests.laws.test_fence import without_names
 from tests.laws.test_pattern_laws import worlds as pattern_worlds
 from tests.laws.zone_runs import run_plan, steps_of
 
-TIMES = int(os.environ.get("HEADWATER_SOAK_GROWTHS", 1))
+TIMES = int(os.environ.get("HEADWATER_SOAK_GROWTHS", "0"))
 pytestmark = pytest.mark.soak
 
 LAWS = (any_split_gives_the_same_answers, restoring_changes_nothing, inputs_are_not_modified)
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples * TIMES,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 # --- PREDICT --------------------------------------------------------------------------------------------------------------
@@ -68,7 +59,7 @@ def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("telling", ["validated", "every", "tentative", "ahead"])
-@bounded(15)
+@bounded(15, times=TIMES)
 @given(data=st.data())
 def test_predict_with_little_room_tells_what_the_oracle_tells(
     little_room_for_predictions, telling: str, data: st.DataObject
@@ -81,7 +72,7 @@ def test_predict_with_little_room_tells_what_the_oracle_tells(
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@bounded(15)
+@bounded(15, times=TIMES)
 @given(world=predict_worlds())
 def test_predict_with_little_room_keeps_the_law(little_room_for_predictions, law, world: PredictWorld):
     law(world)
@@ -99,7 +90,7 @@ def little_room_for_events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
-@bounded(20)
+@bounded(20, times=TIMES)
 @given(world=correlate_worlds.worlds())
 def test_correlate_with_little_room_keeps_the_law(
     little_room_for_events, law, world: correlate_worlds.CorrelateWorld
@@ -117,7 +108,7 @@ def little_room_for_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
-@bounded(20)
+@bounded(20, times=TIMES)
 @given(world=nearest_worlds.worlds())
 def test_nearest_with_little_room_keeps_the_law(
     little_room_for_neighbours, law, world: nearest_worlds.NearestWorld
@@ -145,7 +136,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
 @pytest.mark.parametrize("family", FAMILIES)
-@bounded(12)
+@bounded(12, times=TIMES)
 @given(data=st.data())
 def test_patterns_with_little_room_keep_the_law(
     little_room_for_matches, family: str, law, data: st.DataObject
@@ -163,7 +154,7 @@ def little_room_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", fence_worlds.KINDS)
-@bounded(15)
+@bounded(15, times=TIMES)
 @given(data=st.data())
 def test_fence_with_little_room_tells_what_the_oracle_tells(
     little_room_for_changes, kind: str, data: st.DataObject
@@ -176,7 +167,7 @@ def test_fence_with_little_room_tells_what_the_oracle_tells(
             assert sorted(map(repr, found)) == sorted(map(repr, world.oracle(asked)))
 
 
-@bounded(10)
+@bounded(10, times=TIMES)
 @given(world=follow_worlds.worlds())
 def test_follow_with_little_room_for_events_answers_as_ever(world: follow_worlds.FollowWorld):
     whole = run_plan(world, world.plan())

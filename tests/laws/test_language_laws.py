@@ -2,7 +2,7 @@ import pickle
 from random import Random
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model import Column, QueryError, Rows
@@ -14,6 +14,7 @@ from headwater.query.language.tree import CreateQuery, Expression, Name, Script,
 from headwater.query.language.walk import parts_of, with_parts
 from headwater.query.operators.pattern.terms import Place, Where, lower
 from headwater.query.operators.pattern.text import pattern_text
+from tests.laws.draws import bounded
 from tests.laws.expression_worlds import KINDS, TYPES, random_expression, random_rows
 from tests.laws.language_trees import (
     KEYWORDS,
@@ -26,7 +27,7 @@ from tests.laws.language_trees import (
 )
 from tests.laws.oracles.expressions import shown, value_of
 
-often = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+often = bounded(300)
 
 SCRAPS = (
     "CREATE STREAM", "CREATE QUERY q AS", "SELECT * FROM w", "SELECT a, b AS c FROM w", "WHERE", "CORRELATE (", ")", ";",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate import Clause, Emit, Interval, MemberMatcher, Subscription
@@ -25,6 +25,7 @@ from headwater.model import (
 )
 from headwater.model.network_operators import UNGROUPED
 from tests.laws.correlate_worlds import GLOBE_PLACES, GLOBE_REGIONS, PLANE_PLACES, PLANE_REGIONS
+from tests.laws.draws import bounded
 from tests.laws.oracles import correlate, members
 
 ATTRIBUTES = ("heat", "wind", "rain")
@@ -147,25 +148,25 @@ def check_against_the_definition(world: World) -> None:
         assert set(np.flatnonzero(of_operator)) == members.members(operator, world.sources, world.readings)
 
 
-@settings(max_examples=2000)
+@bounded(2000)
 @given(world=small_worlds())
 def test_members_are_those_of_the_definition(world: World):
     check_against_the_definition(world)
 
 
-@settings(max_examples=500)
+@bounded(500)
 @given(world=SEEDS.map(long_world))
 def test_members_are_those_of_the_definition_over_many_readings(world: World):
     check_against_the_definition(world)
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(world=any_worlds())
 def test_any_of_them_is_the_union_of_each(world: World):
     assert np.array_equal(world.members(each=False), world.members().any(axis=0, keepdims=True))
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(world=any_worlds(), seed=SEEDS)
 def test_more_readings_never_take_a_member_away(world: World, seed: int):
     random = Random(seed)
@@ -174,7 +175,7 @@ def test_more_readings_never_take_a_member_away(world: World, seed: int):
     assert not np.any(fewer.members() & ~world.members()[:, kept])
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(world=any_worlds(), seed=SEEDS)
 def test_the_order_of_operators_and_filters_and_of_readings_at_one_time_does_not_matter(
     world: World, seed: int
@@ -190,7 +191,7 @@ def test_the_order_of_operators_and_filters_and_of_readings_at_one_time_does_not
     assert np.array_equal(other.members(), world.members()[order][:, ties])
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(world=small_worlds())
 def test_nothing_given_is_modified_and_matching_again_gives_the_same(world: World):
     before = [column.copy() for column in world.readings]
@@ -204,7 +205,7 @@ def test_nothing_given_is_modified_and_matching_again_gives_the_same(world: Worl
     assert np.array_equal(matching.members(world.readings, each=True), once)
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(world=small_worlds())
 def test_a_filter_takes_the_sources_that_it_says(world: World):
     sets = SourceSets(world.sources)
@@ -236,7 +237,7 @@ def whole_query(seed: int) -> tuple[World, Subscription]:
     return replace(world, operators=(operator,)), query
 
 
-@settings(max_examples=1000)
+@bounded(1000)
 @given(pair=SEEDS.map(whole_query))
 def test_a_whole_query_has_the_readings_of_correlate(pair: tuple[World, Subscription]):
     world, query = pair

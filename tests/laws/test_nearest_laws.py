@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from headwater.kernels.nearest import grid, query_sets
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import BEGINNING, END, Instant
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (
     LAWS,
     Row,
@@ -33,16 +34,6 @@ from tests.laws.nearest_worlds import (
     worlds,
 )
 from tests.laws.oracles import nearest as oracle
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ from headwater.query.expressions import condition
 from headwater.query.language.tree import CreateQuery, MatchRecognize, Quantity, Select, Unit
 from headwater.query.operators.pattern import tree
 from headwater.query.planning.plan import compile_script
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import LAWS, between_times, restored
 from tests.laws.oracles import pattern as oracle
 from tests.laws.pattern_worlds import (
@@ -247,28 +248,28 @@ def worlds(draw: st.DrawFn, patterns: st.SearchStrategy[MatchRecognize], most: i
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@bounded(40)
 @given(world=worlds(preferred_patterns(), 9))
 def test_row_patterns_keep_the_law(law, world: PatternWorld):
     law(world)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@bounded(40)
 @given(world=worlds(event_patterns(), 7))
 def test_event_patterns_keep_the_law(law, world: PatternWorld):
     law(world)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@bounded(40)
 @given(world=worlds(node_patterns(), 9))
 def test_node_modes_keep_the_law(law, world: PatternWorld):
     law(world)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=15, deadline=None, derandomize=True, database=None)
+@bounded(15)
 @given(world=st.one_of(worlds(preferred_patterns(), 9), worlds(event_patterns(), 9)))
 def test_rows_in_blocks_keep_the_law(law, world: PatternWorld):
     with pytest.MonkeyPatch.context() as patch:
@@ -276,7 +277,7 @@ def test_rows_in_blocks_keep_the_law(law, world: PatternWorld):
         law(world)
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(
     operator=st.one_of(event_patterns(), event_patterns(), node_patterns(), preferred_patterns()),
     rows=row_lists(1, 9),
@@ -317,7 +318,7 @@ def _limited(operator: MatchRecognize) -> MatchRecognize:
 FAMILIES = st.sampled_from([preferred_patterns(), event_patterns(), node_patterns()]).flatmap(lambda one: one)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, database=None)
+@bounded(120)
 @given(world=worlds(FAMILIES.map(_timed), 9))
 def test_after_a_long_quiet_time_only_what_the_meaning_needs_is_kept(world: PatternWorld):
     kernel = world.kernel()
@@ -351,7 +352,7 @@ def _is_needed_for_ever(query: PatternQuery) -> bool:
     return query.shifts[0] < 0 or query.is_numbered or has_edges(query.shape) or chooses
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, database=None)
+@bounded(120)
 @given(world=worlds(event_patterns().map(_limited), 9))
 def test_no_more_partial_matches_than_the_limit_are_open_in_a_partition(world: PatternWorld):
     kernel = world.kernel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from headwater.kernels.pattern.trace import End, Recording
@@ -19,6 +19,7 @@ from headwater.query.operators.pattern.tree import Skip
 from headwater.query.operators.pattern.why import Why
 from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.planning.plan import compile_script
+from tests.laws.draws import bounded
 from tests.laws.pattern_worlds import SCHEMA, as_rows, event_patterns, preferred_patterns, row_lists
 
 STREAM = stream(
@@ -60,7 +61,7 @@ def walked_and_told(data: Recording) -> tuple[list[Any], list[Any]]:
     return sorted(walked), sorted(kernel)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@bounded(300)
 @given(operator=preferred_patterns(), rows=row_lists(1, 9))
 def test_the_preferred_match_of_every_row_is_the_one_that_is_walked_to(
     operator: MatchRecognize, rows: Listed
@@ -69,14 +70,14 @@ def test_the_preferred_match_of_every_row_is_the_one_that_is_walked_to(
     assert walked == told
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@bounded(300)
 @given(operator=event_patterns(), rows=row_lists(1, 7))
 def test_every_match_is_walked_to(operator: MatchRecognize, rows: Listed) -> None:
     walked, told = walked_and_told(recording(replace(operator, skip=Skip(SkipTo.NOWHERE), limit=None), rows))
     assert walked == told
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@bounded(200)
 @given(operator=preferred_patterns(), rows=row_lists(1, 9))
 def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize, rows: Listed) -> None:
     data = recording(operator, rows)
@@ -95,7 +96,7 @@ def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize,
         assert walked == [(match.first, match.bound, match.event_time) for match in told]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@bounded(300)
 @given(operator=st.one_of(preferred_patterns(), event_patterns()), rows=row_lists(1, 8))
 def test_the_values_that_are_shown_say_what_the_scan_found(operator: MatchRecognize, rows: Listed) -> None:
     """A condition that failed has a part that is not true; one that a veto met has none."""

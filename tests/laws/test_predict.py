@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import END, Instant
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (
     LAWS,
     any_split_gives_the_same_answers,
@@ -34,16 +35,6 @@ KINDS = ("value", "pair", "planes", "distance", "three", "odds")
 # The oracle knows times to the microsecond, so these two are asked in our own way.
 BY_THE_ORACLE = (equals_the_oracle, new_queries_see_what_comes)
 OTHERS = [law for law in LAWS if law not in (*BY_THE_ORACLE, state_stays_below_its_bound)]
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 @pytest.mark.parametrize("law", OTHERS, ids=lambda law: law.__name__)

@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -34,6 +34,7 @@ from headwater.model import (
     strings,
 )
 from headwater.model.keyed_store import Run
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import LAWS, restored, run
 from tests.laws.predict_worlds import (
     CONDITIONS,
@@ -55,16 +56,6 @@ GROUPS = 20
 SEEDS = int(os.environ.get("HEADWATER_SOAK_PAIRS", "0")) or 1
 BETWEEN = 100.0
 """How far apart groups are."""
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import operator
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.geometry import (
@@ -23,6 +23,7 @@ from headwater.kernels.predict.geometry import (
     workspace,
 )
 from headwater.kernels.predict.words import Certainty, Comparator
+from tests.laws.draws import bounded
 from tests.laws.line_worlds import (
     BASE,
     CHANCES,
@@ -53,7 +54,7 @@ def assert_boxes_meet(left, right, join, axes: int) -> None:
         assert other_low <= high
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(st.data())
 def test_intervals_of_straight_borders_are_those_of_fractions(data: st.DataObject):
     dimensions, place = data.draw(st.integers(1, 3)), data.draw(places)
@@ -104,7 +105,7 @@ def assert_same_corners(told: np.ndarray, corners: set[tuple[float, float]]) -> 
     assert told[0, 0] <= told[:, 0].min() + 1e-9
 
 
-@settings(max_examples=100)
+@bounded(100)
 @given(st.integers(0, 2**32 - 1))
 def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
     rng = np.random.default_rng(seed)
@@ -141,7 +142,7 @@ def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
             assert_boxes_meet(a, b, join, 2)
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(st.integers(0, 2**32 - 1))
 def test_large_whole_numbers_touch_exactly_where_fractions_do(seed: int):
     #  The second dimension is the first three times over, and further borders go through a corner of what is left.
@@ -194,7 +195,7 @@ COMPARED = {
 LIFE = (Fraction(0), Fraction(0), Fraction(9))
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(st.floats(-1e15, 1e15), st.integers(-3, 3), st.sampled_from(Comparator))
 def test_a_level_value_is_compared_with_its_bound_as_the_float_it_is(value, off, comparator):
     #  A bound that is some last digits off.
@@ -215,7 +216,7 @@ def decimals(draw: st.DrawFn) -> tuple[int, ...]:
     return value, other, one, two, max(0, near + draw(st.integers(-1, 1))), draw(st.integers(0, 4))
 
 
-@settings(max_examples=800)
+@bounded(800)
 @given(decimals(), st.sampled_from(Comparator), st.sampled_from(PLAIN))
 @example((2498, 2468, 0, 0, 30, 2), Comparator.LESS_EQUAL, Certainty.LINE)
 @example((80, 60, 0, 0, 20, 2), Comparator.GREATER, Certainty.LINE)
@@ -256,7 +257,7 @@ def _after(value: float, steps: int) -> float:
     return value
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(st.data())
 def test_intervals_of_distances_are_those_of_fractions(data: st.DataObject):
     dimensions, place = data.draw(st.integers(1, 3)), data.draw(places)
@@ -302,7 +303,7 @@ def _closed(border: oracle.Border) -> oracle.Border:
     return oracle.Border(border.a, border.b, border.c)
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(st.data())
 def test_intervals_of_values_are_those_of_fractions(data: st.DataObject):
     dimensions, place = data.draw(st.integers(1, 2)), data.draw(places)
@@ -321,7 +322,7 @@ def test_intervals_of_values_are_those_of_fractions(data: st.DataObject):
             assert 0.0 <= value_probability(a, 0, single, piece) <= 1.0
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(st.data())
 def test_left_and_right_may_be_exchanged(data: st.DataObject):
     dimensions, place = data.draw(st.integers(1, 2)), data.draw(places)

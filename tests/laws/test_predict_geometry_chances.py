@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.geometry import (
@@ -21,6 +21,7 @@ from headwater.kernels.predict.geometry import (
     workspace,
 )
 from headwater.kernels.predict.words import Certainty, Comparator
+from tests.laws.draws import bounded
 from tests.laws.line_worlds import (
     CHANCES,
     LESS,
@@ -41,7 +42,7 @@ PLAIN = (Certainty.LINE, Certainty.MAY, Certainty.MUST)
 UNSURE = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(0))
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(st.data())
 def test_the_probability_of_one_difference_is_that_of_fractions(data: st.DataObject):
     left, right = data.draw(lines(1, UNSURE)), data.draw(lines(1, UNSURE))
@@ -116,7 +117,7 @@ def same_difference(asked: oracle.Asked) -> tuple[int, int]:
     return asked.of_left, asked.of_right
 
 
-@settings(max_examples=150)
+@bounded(150)
 @given(st.data())
 def test_the_product_of_several_differences_reaches_p_exactly_in_the_interval(data: st.DataObject):
     dimensions = data.draw(st.integers(2, 3))
@@ -147,7 +148,7 @@ def test_the_product_of_several_differences_reaches_p_exactly_in_the_interval(da
     assert float(p) <= told <= 1.0
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(st.data())
 def test_no_instant_of_an_answer_is_more_probable_than_is_told(data: st.DataObject):
     dimensions = data.draw(st.integers(1, 3))
@@ -184,7 +185,7 @@ LARGE = (Fraction(1, 4), Fraction(1), Fraction(2), Fraction(3), Fraction(0))
 RISING = (Comparator.GREATER_EQUAL, Comparator.GREATER)
 
 
-@settings(max_examples=150)
+@bounded(150)
 @given(st.data())
 def test_the_best_of_several_peaks_is_told(data: st.DataObject):
     """Tolerances larger than bounds, several differences that are to be large: against a dense search, made finer around its best places."""
@@ -266,7 +267,7 @@ def product_at(frame, left, right, conditions, t: Fraction) -> float:
     return best
 
 
-@settings(max_examples=600)
+@bounded(600)
 @given(st.data())
 def test_the_product_of_values_reaches_p_exactly_in_the_interval(data: st.DataObject):
     dimensions = data.draw(st.integers(1, 2))
@@ -313,7 +314,7 @@ def test_the_product_of_values_reaches_p_exactly_in_the_interval(data: st.DataOb
     assert told <= 1.0
 
 
-@settings(max_examples=600)
+@bounded(600)
 @given(
     st.integers(-40, 40).map(lambda n: Fraction(n, 4)),
     st.integers(0, 24).map(lambda n: Fraction(n, 4)),

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.predict.lines.events import LINE, PURGE, WHAT, Keys, Updates
 from headwater.kernels.predict.lines.store import Happened, LineState, LineStore
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import END, SECOND, decode, encode
+from tests.laws.draws import bounded
 from tests.laws.oracles import predict_store as oracle
 
 SEEDS = st.integers(0, 2**32)
@@ -205,7 +206,7 @@ def stored(state: LineState) -> list[tuple[int, int, int, int]]:
 
 
 @pytest.mark.parametrize("policy", [None, *POLICIES])
-@settings(max_examples=400)
+@bounded(400)
 @given(st.data())
 def test_what_happens_is_what_the_definition_says(policy: oracle.Policy | None, data: st.DataObject):
     check_against_the_definition(data.draw(worlds(policy)))
@@ -231,7 +232,7 @@ def check_against_the_definition(world: World) -> None:
         assert (given_up, seconds) == (defined.given_up, defined.handed_on_us // SECOND)
 
 
-@settings(max_examples=400)
+@bounded(400)
 @given(any_worlds())
 def test_steps_change_neither_lives_nor_what_is_given_up(world: World):
     assert everything(world, world.steps, purges=False) == everything(world, world.whole, purges=False)
@@ -242,7 +243,7 @@ def test_steps_change_neither_lives_nor_what_is_given_up(world: World):
     assert in_steps == at_once
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(any_worlds(), SEEDS)
 def test_keys_matter_and_their_codes_do_not(world: World, seed: int):
     code = Random(seed).sample(range(9), 9)
@@ -252,7 +253,7 @@ def test_keys_matter_and_their_codes_do_not(world: World, seed: int):
     assert events == [part[1:] for part in run(world, world.steps)]
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(any_worlds())
 def test_a_step_changes_nothing_that_it_is_given_and_can_be_taken_again(world: World):
     store, done = world.store, 0
@@ -270,7 +271,7 @@ def test_a_step_changes_nothing_that_it_is_given_and_can_be_taken_again(world: W
         state, done = following, until
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(any_worlds())
 def test_a_saved_store_goes_on_as_it_would_have(world: World):
     store, done = world.store, 0
@@ -296,7 +297,7 @@ def _without_slots(happened: Happened, state: LineState) -> tuple[list[list[int]
     return named[~is_purge].tolist(), sorted(named[is_purge].tolist())
 
 
-@settings(max_examples=200)
+@bounded(200)
 @given(any_worlds())
 def test_slots_are_used_again_only_in_a_later_step_and_a_buffer_is_never_exceeded(world: World):
     store, done = world.store, 0
@@ -321,7 +322,7 @@ def test_slots_are_used_again_only_in_a_later_step_and_a_buffer_is_never_exceede
         done = until
 
 
-@settings(max_examples=300)
+@bounded(300)
 @given(worlds("LEAST"))
 def test_contributions_and_neighbours_are_always_those_of_the_stored_lines(world: World):
     for state, *_ in run(world, world.steps):

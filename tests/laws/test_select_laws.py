@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.select import Selection, SelectKernel, SelectState
 from headwater.model import SECOND, Instant, Rows, StreamSchema
 from tests.laws.correlate_worlds import CONDITIONS, PLANE, make_rows
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import LAWS
 from tests.laws.oracles import select as oracle
 
@@ -74,7 +75,7 @@ def worlds(draw: st.DrawFn) -> SelectWorld:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@bounded(60)
 @given(world=worlds())
 def test_select_keeps_the_law(law, world: SelectWorld):
     law(world)

@@ -7,23 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from headwater.kernels.suppress import SuppressQuery
 from headwater.model import BEGINNING, END, SECOND
 from tests.laws import kernel_laws
+from tests.laws.draws import bounded
 from tests.laws.kernel_laws import LAWS, Row, run, without_ids
 from tests.laws.suppress_worlds import ROW_CONDITIONS, SuppressWorld, long_worlds, worlds
-
-
-def bounded(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-    )
 
 
 def equals_the_oracle(world: SuppressWorld) -> None:
