@@ -26,7 +26,7 @@ help:
 	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
 	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
-	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, and a million keys that come and go, from a seed: some hours; make soak SEED=7'
+	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed: many hours; make soak SEED=7'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   throw away the environment and every cache'
 	@echo ''
@@ -36,9 +36,9 @@ help:
 demo: $(STAMPS)/run
 	@$(BIN)/headwater demo $(ARGS)
 
-# All of them: two files at a time, which takes little more than half as long on two cores.
+# All of them: two files at a time, which takes little more than half as long on two cores; tests/conftest.py has the long ones begin.
 test: $(STAMPS)/dev
-	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadfile)
+	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
 
 check: lint types imports
 	@$(MAKE) --no-print-directory test
@@ -62,12 +62,13 @@ bench: $(STAMPS)/dev
 sim: $(STAMPS)/dev
 	@$(BIN)/python -m headwater.apps.overlay.replay $(SEED) $(ARGS)
 
-# The tests of make test that count, with higher counts and drawn from the seed: kills (six tests, 34 each), keys, patterns.
+# The tests of make test that count, with higher counts and drawn from the seed: kills (seven tests, 34 each), keys, patterns, worlds of laws.
 soak: $(STAMPS)/dev
 	$(call say,soak with seed $(SEED))
 	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) HEADWATER_SOAK_PATTERNS=$(or $(PATTERNS),10000) \
 		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) HEADWATER_SOAK_PAIRS=$(or $(PAIRS),20) HEADWATER_SOAK_GROWTHS=$(or $(GROWTHS),20) \
-		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --durations=0 -m soak $(ARGS)
+		HEADWATER_SOAK_DRAWS=$(or $(DRAWS),5) \
+		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder --durations=0 -m soak $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
 lock: $(STAMPS)/env

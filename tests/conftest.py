@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+LONG_FIRST = Counter(golden=0, spark=1, docs=2, laws=3, simulation=4, unit=5)
 _seconds: Counter[str] = Counter()
 
 
@@ -23,6 +24,13 @@ def pytest_configure() -> None:
 
     settings.load_profile("suite")
     keep_compiled_code()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where files run side by side, the long ones begin: at the end short ones fill up both processes."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: LONG_FIRST[_part(item.nodeid)])
 
 
 @pytest.fixture
