@@ -1,9 +1,12 @@
 """The benchmark of idle keys measures what it says."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 from headwater_lab.bench.processes import processor_time
-from headwater_lab.bench.state import OPERATORS, TOUCHED, Zone, bytes_left, step_cost
+from headwater_lab.bench.state import OPERATORS, TOUCHED, Zone, bytes_left, loaded, rows_of, step_costs
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -18,9 +21,24 @@ def test_every_operator_takes_its_rows_and_tells_nothing(operator):
 
 
 def test_a_step_is_timed_and_what_it_writes_is_counted():
-    cost = step_cost("SUPPRESS", 300, seed=1)
-    assert cost.milliseconds > 0
-    assert cost.written > TOUCHED * 8
+    for cost in step_costs("SUPPRESS", (300, 600), seed=1):
+        assert cost.milliseconds > 0
+        assert cost.written > TOUCHED * 8
+
+
+def test_suppress_lets_every_row_through():
+    """Otherwise SUPPRESS and PREDICT would be measured where they have next to nothing to do."""
+    zone = loaded("SUPPRESS", 300)
+    counts = []
+    for step in range(70):
+        zone.take(range(step, step + 100))
+        counts.append(sum(rows.count for rows in zone.answers))
+    assert counts == [300, *[100] * 69]  # a step answers for the one before it
+
+
+def test_objects_that_pairs_are_sought_of_move_by_more_than_the_tolerance():
+    places = [rows_of(np.arange(3), second)["x"].values for second in range(100)]
+    assert all(np.abs(a - b).min() > 1 for a, b in pairwise(places))
 
 
 def test_what_is_left_is_all_that_is_saved():

@@ -2,6 +2,7 @@
 
 (a) Every operator, in a zone of its own without Spark: some keys come once and stay, then small steps touch a few of them. A
     step with many idle keys is to cost what it costs with few: it is the processor time of stepping, saving and encoding.
+    Steps take turns with those of a second zone with few keys, the control: on a quiet machine it costs what the first does.
 (b) A pattern on Spark, with an open partial match for every key: processor time of all Python workers, and of everything, a
     micro-batch; how long a restart takes until its first answer, and how large the checkpoint is.
 (c) Every operator: keys come and go, and the bytes that are saved are compared with those for a tenth as many keys.
@@ -48,9 +49,9 @@ OPERATORS: Final = {
     "DEFINE a AS v > 80, b AS v < -1)",
     "MATCH EVERY": "SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY id MATCH EVERY PATTERN (a ~> b) WITHIN {window} "
     "DEFINE a AS v > 80, b AS v < -1)",
-    "SUPPRESS": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} FORGET {window})",
-    "PREDICT": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} FORGET {window}) PREDICT (v > 1000)",
-    "PREDICT PAIRS": "SELECT * FROM s SUPPRESS (x, y TOLERANCE 1 HEARTBEAT {window} FORGET {window}) "
+    "SUPPRESS": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} USING CONSTANT FORGET {window})",
+    "PREDICT": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} USING CONSTANT FORGET {window}) PREDICT (v > 1000)",
+    "PREDICT PAIRS": "SELECT * FROM s SUPPRESS (x, y TOLERANCE 1 HEARTBEAT {window} USING CONSTANT FORGET {window}) "
     "PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 5 AND ABS(a.y - b.y) <= 5 WITHIN 1 SECOND)",
     "FOLLOW": "SELECT * FROM s FOLLOW (s RADIUS 5 LAST 1 SECOND FORGET {window})",
     "FENCE": "SELECT * FROM s FENCE (s RADIUS 5 FORGET {window})",
@@ -92,7 +93,7 @@ class Cost:
 
 def _measure_steps(wanted: Wanted, report: Report, say: Say) -> None:
     for name in OPERATORS:
-        few, many = (step_cost(name, keys, seed=wanted.seed) for keys in (FEW, wanted.rows))
+        few, control, many = step_costs(name, (FEW, FEW, wanted.rows), seed=wanted.seed)
         say(
             f"(a) {name}: {few.milliseconds:.1f} ms a step with {FEW:,} keys, {many.milliseconds:.1f} with {wanted.rows:,}"
         )
@@ -101,22 +102,37 @@ def _measure_steps(wanted: Wanted, report: Report, say: Say) -> None:
         )
         report.notes.append(
             f"(a) {name}: {few.milliseconds:.2f} and {many.milliseconds:.2f} ms a step, "
+            f"control {control.milliseconds / few.milliseconds:.2f} times, "
             f"{spoken(few.written)} and {spoken(many.written)} bytes written"
         )
 
 
-def step_cost(operator: str, keys: int, *, seed: int) -> Cost:
-    """What a step of TOUCHED rows costs when so many keys are there; the median of STEPS."""
+def step_costs(operator: str, numbers_of_keys: Sequence[int], *, seed: int) -> list[Cost]:
+    """What a step of TOUCHED rows costs with each of these numbers of keys; medians of STEPS, which take turns."""
+    zones = [loaded(operator, keys) for keys in numbers_of_keys]
+    random = np.random.default_rng(seed)
+    rounds = [
+        [
+            zone.take(random.choice(keys, TOUCHED, replace=False))
+            for zone, keys in zip(zones, numbers_of_keys, strict=True)
+        ]
+        for _ in range(WARM_UP + STEPS)
+    ]
+    return [
+        Cost(
+            float(np.median([cost.milliseconds for cost in costs])),
+            int(np.median([cost.written for cost in costs])),
+        )
+        for costs in zip(*rounds[WARM_UP:], strict=True)
+    ]
+
+
+def loaded(operator: str, keys: int) -> Zone:
+    """A zone in which so many keys came once."""
     zone = Zone(operator, STAYING)
     for first in range(0, keys, LOADED_AT_ONCE):
         zone.take(np.arange(first, min(first + LOADED_AT_ONCE, keys)))
-    random = np.random.default_rng(seed)
-    costs = [zone.take(random.choice(keys, TOUCHED, replace=False)) for _ in range(WARM_UP + STEPS)]
-    counted = costs[WARM_UP:]
-    return Cost(
-        float(np.median([cost.milliseconds for cost in counted])),
-        int(np.median([cost.written for cost in counted])),
-    )
+    return zone
 
 
 class Zone:
@@ -132,7 +148,7 @@ class Zone:
 
     def take(self, keys: Sequence[int] | Keys) -> Cost:
         """A row of every key, a second after the last ones."""
-        rows = rows_of(np.asarray(keys, np.int64), BEGIN_US + self.number * SECOND)
+        rows = rows_of(np.asarray(keys, np.int64), self.number)
         unit = Unit("s", self.number, 0, clusters_of(rows["at"].values), rows)
         self.number += 1
         began = time.process_time()
@@ -159,16 +175,16 @@ class Zone:
         return len(saved.head) + sum(map(len, saved.cells().values()))
 
 
-def rows_of(keys: Keys, at_us: int) -> Rows:
-    """A row of each key at one time, every key at a place of its own."""
+def rows_of(keys: Keys, second: int) -> Rows:
+    """A row of each key at one time. Every key has a place of its own, in which it moves; its value differs from all of the last 100 seconds."""
     count = len(keys)
     return Rows.of(
         {
             "id": strings([f"sensor-{key:07d}" for key in keys.tolist()]),
-            "at": Column(ColumnType.TIMESTAMP, np.full(count, at_us)),
-            "x": Column(ColumnType.DOUBLE, 100.0 * (keys % 1_000)),
+            "at": Column(ColumnType.TIMESTAMP, np.full(count, BEGIN_US + second * SECOND)),
+            "x": Column(ColumnType.DOUBLE, 100.0 * (keys % 1_000) + 0.2 * (37 * second % 101)),
             "y": Column(ColumnType.DOUBLE, 100.0 * (keys // 1_000)),
-            "v": Column(ColumnType.DOUBLE, np.full(count, 90.0 + 5 * (at_us // SECOND % 2))),
+            "v": Column(ColumnType.DOUBLE, np.full(count, 90.0 + 2.0 * (37 * second % 101))),
         }
     )
 
