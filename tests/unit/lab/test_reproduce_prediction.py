@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,11 @@ from headwater_lab.reproduce.prediction import experiment
 from headwater_lab.reproduce.prediction.asking import ask
 from headwater_lab.reproduce.prediction.cases import (
     BUFFERS,
+    CONSTRAINT,
+    DELAYED,
     LAB_PAIRS,
     LAB_VALUES,
+    LEFT_OUT,
     OBJECTS,
     POLICIES,
     TRAFFIC,
@@ -27,6 +31,8 @@ from headwater_lab.reproduce.prediction.cases import (
     Measured,
 )
 from headwater_lab.reproduce.prediction.claims import claims
+from headwater_lab.reproduce.prediction.constraints import run_constraints
+from headwater_lab.reproduce.prediction.delays import Delays, ask_late
 from headwater_lab.reproduce.prediction.figures import panels
 from headwater_lab.reproduce.prediction.objects import run_objects
 from headwater_lab.reproduce.prediction.recorded import best, present, run_recorded
@@ -163,6 +169,41 @@ def test_buffers_of_every_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({m.updates for m in rows}) == 1
 
 
+def test_updates_that_are_waited_for_give_the_same_answers_and_late_ones_are_left_out() -> None:
+    movers = make_movers(40, 31, seed=3)
+    samples = movers.samples(SECOND)
+    sent = send(Readings(("x", "y"), samples.key, samples.at, samples.place), Sending(25.0, 30 * SECOND))
+    question = Asking(400.0, 3 * SECOND, buffer=45)
+    in_order, _ = ask(sent, question)
+    waited_for, _, none = ask_late(sent, question, Delays(late_s=10))
+    without, _, some = ask_late(sent, question, Delays(late_s=1))
+    assert none == 0 < some < sent.count / 2
+    assert intervals(waited_for) == intervals(in_order) != intervals(without)
+
+
+def intervals(answers: Told) -> list[tuple[int, ...]]:
+    columns = (answers.left, answers.right, answers.begins, answers.ends)
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def test_no_update_comes_before_it_is_sent_or_more_than_ten_seconds_after() -> None:
+    movers = make_movers(40, 31, seed=3)
+    samples = movers.samples(SECOND)
+    sent = send(Readings(("x", "y"), samples.key, samples.at, samples.place), Sending(25.0, 30 * SECOND))
+    seconds = [rows["event_time"].values for rows in Delays(late_s=10).arrivals(sent)]
+    assert sum(map(len, seconds)) == sent.count
+    assert any(earlier.max() > later.min() for earlier, later in pairwise(seconds))
+    assert all(earlier.max() - later.min() <= 11 * SECOND for earlier, later in pairwise(seconds))
+
+
+def test_a_value_constraint_leaves_the_pairs_of_a_part_of_the_area() -> None:
+    rows = run_constraints(Case(CONSTRAINT, 100), seconds=20)
+    assert [m.constraint for m in rows] == ["none", "none, general search", "x > 1,581 m", "x > 2,372 m"]
+    free, general, half, quarter = rows
+    assert free.answers == general.answers > half.answers > quarter.answers > 0
+    assert min(m.f for m in rows) > 0.75
+
+
 def lab(folder: Path) -> None:
     """Two hours of motes that warm up, some of them faster than others."""
     (folder / "intel-lab").mkdir()
@@ -225,6 +266,16 @@ def as_published() -> list[Measured]:
     for within_s in (1, 5):
         for buffer, recall in zip((UNLIMITED, *POLICIES), (0.9, 0.895, 0.85, 0.8, 0.7), strict=True):
             rows.append(row(BUFFERS, within_s=within_s, buffer=buffer, recall=recall, f=recall))
+            rows += [replace(rows[-1], part=part) for part in (DELAYED, LEFT_OUT)]
+    for constraint, seconds in {
+        "none": 70.0,
+        "none, general search": 80.0,
+        "x > 1 m": 30.0,
+        "x > 2 m": 20.0,
+    }.items():
+        rows.append(
+            row(CONSTRAINT, constraint=constraint, kernel_s=seconds, answers=int(seconds), objects=1_000)
+        )
     for predictor, updates in (("CONSTANT", 300), ("SLOPE", 200)):
         for tolerance in (1.0, 2.0):
             rows.append(
@@ -253,7 +304,7 @@ def changed(words: dict[str, object], **matching: object) -> list[Measured]:
 def test_all_claims_hold_when_it_is_as_published() -> None:
     told = claims(as_published())
     assert failing(as_published()) == []
-    assert len(told) == 9 + 5 + 1
+    assert len(told) == 9 + 1 + 5 + 2 + 1
     words = {claim.words: claim for claim in told}
     without = words["without predictions 1,000 objects send about 300 updates a second"]
     assert without.evidence == "300 a second from 1,000 objects, 300 from 1,000"
@@ -277,6 +328,9 @@ def test_all_claims_hold_when_it_is_as_published() -> None:
         ({"recall": 0.86}, {"buffer": "random"}, "order of policies"),
         ({"f": 0.88}, {"buffer": "least contribution"}, "no more than 0.85 %"),
         ({"precision": 0.88}, {"buffer": "oldest", "within_s": 5}, "very similar"),
+        ({"kernel_s": 20.1}, {"constraint": "x > 2 m"}, "a value constraint before the join"),
+        ({"recall": 0.84}, {"part": DELAYED, "buffer": "least contribution"}, "updates that are waited for"),
+        ({"recall": 0.86}, {"part": LEFT_OUT, "buffer": "random"}, "late ones left out"),
         ({"updates": 50}, {"part": TRAFFIC, "predictor": "CONSTANT"}, "traffic: at F >= 0.99"),
         ({"f": 0.8}, {"part": TRAFFIC, "predictor": "SLOPE"}, "traffic: at F >= 0.99"),
     ],
@@ -288,7 +342,8 @@ def test_a_claim_fails_where_it_does_not_hold(words, matching, which: str) -> No
 def test_figures_are_those_of_the_paper_and_ours() -> None:
     drawn = {panel.file: panel for panel in panels(as_published())}
     assert list(drawn) == [
-        "figure-5", "figure-6", "reports", "certainty", "figure-7", "figure-7-precision", "traffic-f", "traffic-sent",
+        "figure-5", "figure-6", "reports", "certainty", "figure-7", "figure-7-precision", "figure-7-late",
+        "traffic-f", "traffic-sent",
     ]  # fmt: skip
     assert drawn["figure-5"].lines["recall"] == [(50, 0.91), (500, 0.9), (1_000, 0.895)]
     assert drawn["figure-6"].lines["without"] == [(50, 0.6), (500, 0.6), (1_000, 0.6)]
@@ -308,8 +363,13 @@ def test_cases_of_a_scale() -> None:
     assert [str(case) for case in experiment._cases(tiny, [TRAFFIC])] == [
         "objects: 50 objects, w = 3 s",
         "objects: 100 objects, w = 3 s",
+        "value constraint: 1,000 objects, w = 3 s",
         "buffers: 300 objects, w = 1 s",
         "buffers: 300 objects, w = 2 s",
+        "buffers, delayed: 300 objects, w = 1 s",
+        "buffers, delayed: 300 objects, w = 2 s",
+        "buffers, late left out: 300 objects, w = 1 s",
+        "buffers, late left out: 300 objects, w = 2 s",
         "traffic: SLOPE",
     ]
     assert Certainty.LINE.name.lower() == "line"

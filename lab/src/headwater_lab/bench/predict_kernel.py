@@ -97,7 +97,7 @@ class Sending:
 class Asking:
     """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
 
-    `reads`: the columns of answers that are asked for; None: all.
+    `both_above`: a value constraint besides: the first dimension of both sensors of a pair is above it. `reads`: the columns of answers that are asked for; None: all.
     """
 
     bound: float
@@ -109,6 +109,7 @@ class Asking:
     buffer: int | None = None
     give_up: GiveUp = GiveUp.LEAST
     reads: frozenset[str] | None = None
+    both_above: float | None = None
 
     def query(self, dimensions: tuple[str, ...]) -> PredictQuery:
         """As the kernel takes it."""
@@ -138,11 +139,16 @@ class Asking:
     def _conditions(self, dimensions: int) -> tuple[Value | Difference | Distance, ...]:
         if self.above:
             return (Value(0, 0, Comparator.GREATER, self.bound),)
+        values = () if self.both_above is None else self._both_above(self.both_above)
         if self.euclidean:
-            return (Distance(0, 1, False, self.bound),)
-        return tuple(
+            return (Distance(0, 1, False, self.bound), *values)
+        near = [
             Difference(0, place, 1, place, Comparator.LESS_EQUAL, self.bound) for place in range(dimensions)
-        )
+        ]
+        return (*near, *values)
+
+    def _both_above(self, bound: float) -> tuple[Value, ...]:
+        return tuple(Value(alias, 0, Comparator.GREATER, bound) for alias in (0, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,13 @@ BUFFERS: Final = "buffers"
 TRAFFIC: Final = "traffic"
 LAB_PAIRS: Final = "lab, pairs"
 LAB_VALUES: Final = "lab, values"
+RECORDED: Final = (TRAFFIC, LAB_PAIRS, LAB_VALUES)
+CONSTRAINT: Final = "value constraint"
+DELAYED: Final = "buffers, delayed"
+LEFT_OUT: Final = "buffers, late left out"
+
+UNCONSTRAINED: Final = "none"
+UNCONSTRAINED_GENERAL: Final = "none, general search"
 
 UNLIMITED: Final = "unlimited"
 POLICIES: Final = {
@@ -34,7 +41,7 @@ class Case:
     predictor: str = ""
 
     def __str__(self) -> str:
-        if self.part in (OBJECTS, BUFFERS):
+        if self.part not in RECORDED:
             return f"{self.part}: {self.objects:,} objects, w = {self.within_s} s"
         return f"{self.part}: {self.predictor}"
 
@@ -69,6 +76,7 @@ class Measured:
     f_real: float
     given_up: int
     kernel_s: float
+    constraint: str = UNCONSTRAINED
 
     def cells(self) -> tuple[Cell, ...]:
         """As a row of the table."""

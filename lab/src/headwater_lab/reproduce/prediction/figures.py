@@ -10,7 +10,9 @@ from headwater_lab.reproduce.prediction.cases import (
     BUFFERS,
     LAB_PAIRS,
     LAB_VALUES,
+    LEFT_OUT,
     OBJECTS,
+    RECORDED,
     TRAFFIC,
     Measured,
 )
@@ -26,18 +28,24 @@ def panels(measured: Sequence[Measured]) -> Iterator[Panel]:
     if objects := [m for m in measured if m.part == OBJECTS]:
         yield from _of_objects(objects)
     if buffers := [m for m in measured if m.part == BUFFERS]:
-        for name, file in (("recall", "figure-7"), ("precision", "figure-7-precision")):
-            yield Panel(
-                f"Figure 7: {name} of buffer policies\n300 objects, 325 updates",
-                "w in seconds",
-                name,
-                _lines(buffers, lambda m: m.buffer, lambda m: m.within_s, name),
-                scale="linear",
-                scale_across="linear",
-                file=file,
-            )
-    for part in dict.fromkeys(m.part for m in measured if m.part not in (OBJECTS, BUFFERS)):
+        yield _of_buffers(buffers, "recall", "300 objects, 325 updates", "figure-7")
+        yield _of_buffers(buffers, "precision", "300 objects, 325 updates", "figure-7-precision")
+    if buffers := [m for m in measured if m.part == LEFT_OUT]:
+        yield _of_buffers(buffers, "recall", "updates that come late left out", "figure-7-late")
+    for part in dict.fromkeys(m.part for m in measured if m.part in RECORDED):
         yield from _of_recorded([m for m in measured if m.part == part])
+
+
+def _of_buffers(rows: Sequence[Measured], name: str, setting: str, file: str) -> Panel:
+    return Panel(
+        f"Figure 7: {name} of buffer policies\n{setting}",
+        "w in seconds",
+        name,
+        _lines(rows, lambda m: m.buffer, lambda m: m.within_s, name),
+        scale="linear",
+        scale_across="linear",
+        file=file,
+    )
 
 
 def _of_objects(rows: Sequence[Measured]) -> Iterator[Panel]:

@@ -16,7 +16,16 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
 from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, Sent, send
 from headwater_lab.reproduce.prediction.asking import ask
-from headwater_lab.reproduce.prediction.cases import BUFFERS, POLICIES, UNLIMITED, Case, Measured
+from headwater_lab.reproduce.prediction.cases import (
+    DELAYED,
+    LEFT_OUT,
+    OBJECTS,
+    POLICIES,
+    UNLIMITED,
+    Case,
+    Measured,
+)
+from headwater_lab.reproduce.prediction.delays import Delays, ask_late
 from headwater_lab.reproduce.prediction.truth import Series, score, true_pairs
 from headwater_lab.workloads.moving_objects import START, Motion, Movers, make_movers
 
@@ -32,13 +41,16 @@ BUFFER_MOTION: Final = Motion(turn_every_us=5 * SECOND, turn_probability=0.75)
 REAL_EVERY_US: Final = SECOND // 10
 """How finely real positions are looked at: in a tenth of a second an object goes less than 3 m."""
 
+DELAYS: Final = {DELAYED: Delays(late_s=10), LEFT_OUT: Delays(late_s=2)}
+"""LATE covers every delay, or leaves some updates out."""
+
 WITH: Final = Sending(TOLERANCE_M, HEARTBEAT_US, Predictor.SLOPE)
 WITHOUT: Final = Sending(TOLERANCE_M, HEARTBEAT_US, Predictor.CONSTANT)
 
 
 def run_objects(case: Case, *, seconds: int = SECONDS) -> list[Measured]:
     """All rows of a task."""
-    limited = case.part == BUFFERS
+    limited = case.part != OBJECTS
     motion, every_us = (BUFFER_MOTION, BUFFER_SAMPLE_US) if limited else (Motion(), SAMPLE_US)
     movers = make_movers(case.objects, seconds + 1, seed=SEED, motion=motion)
     samples = movers.samples(every_us)
@@ -74,7 +86,10 @@ def _judge(
     real = true_pairs(_really(movers, seconds, within_us), instants, bound=NEAR_M, within_us=within_us)
 
     def judge(sending: Sending, sent: Sent, asking: Asking) -> Measured:
-        told, answered = ask(sent, asking)
+        if case.part in DELAYS:
+            told, answered, late = ask_late(sent, asking, DELAYS[case.part])
+        else:
+            (told, answered), late = ask(sent, asking), 0
         by_samples, by_now, by_real = (score(told, one) for one in (truth, now, real))
         named = {policy: name for name, policy in POLICIES.items()}
         return Measured(
@@ -86,7 +101,7 @@ def _judge(
             certainty=asking.certainty.name.lower(),
             buffer=UNLIMITED if asking.buffer is None else named[asking.give_up],
             readings=len(readings),
-            updates=sent.count,
+            updates=sent.count - late,
             updates_per_s=per_second(sent, seconds),
             sent=sent.count / len(readings),
             answers=answered.rows,
