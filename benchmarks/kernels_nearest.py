@@ -12,7 +12,7 @@ from headwater.kernels.nearest.words import Algorithm
 from headwater_lab.bench.nearest import FILL, JUDGED_K, MANY_QUERIES, OBJECTS_RA, QUERIES
 from headwater_lab.bench.nearest_kernel import run_kernel
 from headwater_lab.bench.nearest_objects import make_objects, make_points, uniform
-from headwater_lab.bench.nearest_questions import Asked
+from headwater_lab.bench.nearest_questions import NearestQuestion
 
 SEED = 7
 
@@ -28,7 +28,7 @@ def main() -> None:
         points = make_points(uniform(), queries, seed=SEED)
         slow = algorithm is Algorithm.RA
         chosen = objects.first(FILL + OBJECTS_RA) if slow else objects
-        run = run_kernel(Asked(JUDGED_K, algorithm), points, chosen, fill=FILL)
+        run = run_kernel(NearestQuestion(JUDGED_K, algorithm), points, chosen, fill=FILL)
         print(
             f"{queries:>6,} queries  {algorithm.value:<4} {run.rate:>10,.0f} objects/s  {run.candidates:5.1f} candidates a query  "
             f"{run.tests:6.1f} queries tested an object  {run.state_bytes / 2**20:5.1f} MiB  {len(run.answers):>8,} answers"

@@ -12,7 +12,7 @@ import numpy as np
 from headwater.apps.cli import main
 from headwater_lab.reproduce.fsf import experiment
 from headwater_lab.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, Measured
-from headwater_lab.reproduce.tasks import Kept, run_cases
+from headwater_lab.reproduce.tasks import StoredRows, run_cases
 
 
 def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
@@ -29,7 +29,7 @@ def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
         return [row]
 
     told: list[str] = []
-    kept = Kept(tmp_path / "kept", Measured, "small stations")
+    kept = StoredRows(tmp_path / "kept", Measured, "small stations")
     rows, failures = run_cases(
         spark.sparkContext, simulate, cases, lambda case: case.subscriptions, told.append, kept
     )
@@ -48,7 +48,7 @@ def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
     rows, failures = run_cases(spark.sparkContext, again, cases, lambda case: 1.0, told.append, kept)
     assert ([row.subscriptions for row in rows], failures) == ([1, 2, 3, 4, 5], [])
     assert told[0] == "4 of 5 cases were measured before"
-    assert Kept(kept.folder, Measured, "other stations").load(cases[0]) is None
+    assert StoredRows(kept.folder, Measured, "other stations").load(cases[0]) is None
 
 
 TINY = experiment.Scale((10,), (10,), 2.0, (experiment.Growth(30, 2, 10, ("exact", "multi-join")),), 2.0)

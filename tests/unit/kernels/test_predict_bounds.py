@@ -12,7 +12,7 @@ from headwater.kernels.predict.geometry import Join, Lines, join_interval, join_
 from headwater.kernels.predict.geometry import bounds as bound
 from headwater.kernels.predict.sources import cards_of
 from headwater.model import SECOND
-from headwater_lab.bench.predict_kernel import Asking
+from headwater_lab.bench.predict_kernel import PredictQuestion
 
 LINES, PAIRS = 200, 3_000
 NEAR_M = 150.0
@@ -41,7 +41,7 @@ def lines_of(seed: int, *, are_whole: bool, far: float = 0.0) -> Lines:
 def join_with(
     certainty: Certainty, comparator: Comparator, dimensions: tuple[str, ...], within_us: int
 ) -> Join:
-    query = replace(Asking(NEAR_M, within_us).query(dimensions), certainty=certainty)
+    query = replace(PredictQuestion(NEAR_M, within_us).query(dimensions), certainty=certainty)
     conditions = tuple(replace(condition, comparator=comparator) for condition in query.conditions)
     return join_of(replace(query, conditions=conditions), 0, 1)
 

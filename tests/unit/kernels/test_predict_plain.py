@@ -21,7 +21,7 @@ from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED, lay_out, p
 from headwater.kernels.predict.ordering import FEW, by_places, in_order
 from headwater.kernels.predict.sources import cards_of
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
-from headwater_lab.bench.predict_kernel import Asking
+from headwater_lab.bench.predict_kernel import PredictQuestion
 
 LINES, PAIRS = 60, 400
 WITHIN_US = 3 * SECOND
@@ -48,7 +48,7 @@ def lines_of(seed: int, far: float) -> Lines:
 
 
 def join_with(certainty: Certainty, comparator: Comparator) -> Join:
-    query = replace(Asking(400.0, WITHIN_US).query(("x", "y")), certainty=certainty)
+    query = replace(PredictQuestion(400.0, WITHIN_US).query(("x", "y")), certainty=certainty)
     conditions = tuple(replace(condition, comparator=comparator) for condition in query.conditions)
     return join_of(replace(query, conditions=conditions), 0, 1)
 
@@ -103,7 +103,7 @@ def test_a_probability_without_a_search_is_that_of_the_search(certainty: Certain
 
 
 def test_a_best_instant_on_an_edge_along_which_nothing_changes_is_left_to_the_search():
-    lines, join = cards_of(2, 2), join_of(Asking(50.0, 60 * SECOND).query(("x", "y")), 0, 1)
+    lines, join = cards_of(2, 2), join_of(PredictQuestion(50.0, 60 * SECOND).query(("x", "y")), 0, 1)
     lines.t0[:] = lines.start[:] = 9 * SECOND, 6 * SECOND
     lines.end[:] = 30 * SECOND + 1, 12 * SECOND + 1
     lines.values[:] = (-75.0, 100.0), (-75.0, 150.0)
@@ -162,7 +162,9 @@ def test_a_column_that_nobody_reads_is_left_out_and_all_others_are_the_same(ever
         set(),
     ]
     for reads in read:
-        query = Asking(400.0, WITHIN_US, reads=None if reads is None else frozenset(reads)).query(("x", "y"))
+        query = PredictQuestion(400.0, WITHIN_US, reads=None if reads is None else frozenset(reads)).query(
+            ("x", "y")
+        )
         kernel = PredictKernel(
             schema, [replace(query, tentative=tentative, every_us=None if tentative else every_us)]
         )

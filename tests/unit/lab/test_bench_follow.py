@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater_lab.bench import follow
-from headwater_lab.bench.measuring import Wanted
+from headwater_lab.bench.measuring import BenchOptions
 from headwater_lab.workloads.moving_objects import Motion
 
 
@@ -22,7 +22,7 @@ def told(line: str) -> None:
 
 
 def test_what_is_streamed_again(small_town: None) -> None:
-    report = follow.run_follow_bench(Wanted(100_000, cases=("b",)), say=told)
+    report = follow.run_follow_bench(BenchOptions(100_000, cases=("b",)), say=told)
     assert report.failures == []
     events, pattern = report.figures
     assert 0.0 < events.value < pattern.value < 1.0
@@ -30,7 +30,7 @@ def test_what_is_streamed_again(small_town: None) -> None:
 
 def test_no_answers_is_a_failure(small_town: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow, "ALWAYS_FOLLOWED", 0)
-    report = follow.run_follow_bench(Wanted(100_000, cases=("b",)), say=told)
+    report = follow.run_follow_bench(BenchOptions(100_000, cases=("b",)), say=told)
     assert report.failures == [
         "(b) events alone: there are no answers at all",
         "(b) a pattern behind: there are no answers at all",

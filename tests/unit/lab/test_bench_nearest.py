@@ -15,7 +15,7 @@ from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench import nearest, nearest_real
-from headwater_lab.bench.measuring import Wanted
+from headwater_lab.bench.measuring import BenchOptions
 from headwater_lab.bench.nearest_kernel import differing, lost_share, run_kernel, sample, wrong_points
 from headwater_lab.bench.nearest_native import nearest_of_batch
 from headwater_lab.bench.nearest_objects import (
@@ -35,9 +35,9 @@ from headwater_lab.bench.nearest_objects import (
     write_objects,
     write_points,
 )
-from headwater_lab.bench.nearest_questions import Asked
+from headwater_lab.bench.nearest_questions import NearestQuestion
 from headwater_lab.bench.nearest_real import read_numbers, real_world
-from headwater_lab.bench.nearest_truth import Enters, contenders, distances, expected, together, told
+from headwater_lab.bench.nearest_truth import Enters, contenders, distances, emitted, expected, together
 
 WORLDS = [uniform(), clusters(seed=7), recorded(np.arange(40.0).reshape(10, 4))]
 
@@ -211,7 +211,7 @@ def enters(rows) -> Enters:
 def test_told_reads_point_key_and_event_time() -> None:
     whole = {"point": [4, 5], "key": [17, 18], "event_time": [100, 200]}
     block = Rows.of({name: Column(ColumnType.BIGINT, np.array(items)) for name, items in whole.items()})
-    found = told([block])
+    found = emitted([block])
     assert (found.point.tolist(), found.number.tolist(), found.at.tolist()) == ([4, 5], [17, 18], [100, 200])
 
 
@@ -221,7 +221,7 @@ def test_told_reads_point_key_and_event_time() -> None:
 @pytest.mark.parametrize("algorithm", Algorithm, ids=lambda algorithm: algorithm.value)
 def test_a_run_tells_what_follows_and_wrong_answers_are_noticed(algorithm) -> None:
     objects, points = make_objects(uniform(), 1_500, seed=3), make_points(uniform(), 12, seed=3)
-    run = run_kernel(Asked(3, algorithm, window_objects=400), points, objects, fill=500)
+    run = run_kernel(NearestQuestion(3, algorithm, window_objects=400), points, objects, fill=500)
     assert (run.queries, run.objects) == (12, 1_000)
     assert run.candidates >= 3 and run.tests > 0 and run.state_bytes > 0
     assert wrong_points(run, points, objects, seed=3) == []
@@ -242,13 +242,15 @@ def tiny(monkeypatch):
     sizes = {"KS": (1, 9), "QUERIES": 6, "MANY_QUERIES": 30, "FILL": 500, "FILL_RA": 500, "OBJECTS_RA": 400}
     for name, size in {**sizes, "OBJECTS_MANY": 600}.items():
         monkeypatch.setattr(nearest, name, size)
-    monkeypatch.setattr(nearest, "Asked", lambda k, algorithm: Asked(k, algorithm, window_objects=400))
+    monkeypatch.setattr(
+        nearest, "Asked", lambda k, algorithm: NearestQuestion(k, algorithm, window_objects=400)
+    )
     monkeypatch.setenv("HEADWATER_DATA", "nowhere")
 
 
 def test_algorithms_are_compared_for_every_k_and_kind_of_objects(tiny) -> None:
     said: list[str] = []
-    report = nearest.run_nearest(Wanted(1_200, cases=("a",)), say=said.append)
+    report = nearest.run_nearest(BenchOptions(1_200, cases=("a",)), say=said.append)
     assert report.failures == []
     assert [figure.name for figure in report.figures] == [
         "a: 6 queries, k = 9, EXACT, uniform",
@@ -264,9 +266,9 @@ def test_algorithms_are_compared_for_every_k_and_kind_of_objects(tiny) -> None:
 
 
 def test_many_queries_are_compared_with_few(tiny) -> None:
-    report = nearest.run_nearest(Wanted(1_200, cases=("b",)), say=lambda line: None)
+    report = nearest.run_nearest(BenchOptions(1_200, cases=("b",)), say=lambda line: None)
     assert report.failures == []
-    assert [(figure.name, figure.wanted) for figure in report.figures] == [
+    assert [(figure.name, figure.required) for figure in report.figures] == [
         ("b: 30 queries, k = 9, EXACT, uniform", ">= 30,000"),
         ("b: cost of an object, 30 queries over 6", "<= 12"),
     ]
@@ -278,7 +280,7 @@ def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> No
         "run_kernel",
         lambda *given, **more: replace(run_kernel(*given, **more), answers=together([])),
     )
-    report = nearest.run_nearest(Wanted(1_200, cases=("b",)), say=lambda line: None)
+    report = nearest.run_nearest(BenchOptions(1_200, cases=("b",)), say=lambda line: None)
     assert len(report.failures) == 4
     assert "k = 9: RAPF does not tell point" in report.failures[0]
     assert report.failures[1] == "uniform, k = 9: there are no answers at all"
@@ -286,14 +288,14 @@ def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> No
 
 def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
     objects, points = make_objects(uniform(), 600, seed=3), make_points(uniform(), 5, seed=3)
-    asked = Asked(3, Algorithm.RAPF, window_objects=2_000)
-    plan = compile_text(asked.text()).with_points({"points": point_rows(points)})
+    question = NearestQuestion(3, Algorithm.RAPF, window_objects=2_000)
+    plan = compile_text(question.text()).with_points({"points": point_rows(points)})
     (near,) = [query.operator for query in plan.queries]
-    query = asked.query(points)
+    query = question.query(points)
     assert (near.k, near.attributes, near.window_us) == (query.k, query.attributes, query.window_us)
     assert near.exact and near.algorithm is query.algorithm
     files = write_objects(objects, arrivals(objects, seed=3), tmp_path / "rows", 3)
     arrived = [("objects", str(file)) for file in files]
     blocks = [rows for step in stream_local(plan, arrived) for rows in step.answers]
-    must = expected(objects, points, range(5), k=3, window_us=asked.window_us)
-    assert differing(must, told(blocks), range(5)) == []
+    must = expected(objects, points, range(5), k=3, window_us=question.window_us)
+    assert differing(must, emitted(blocks), range(5)) == []

@@ -12,13 +12,13 @@ from headwater.hosts.local.streaming import stream_local
 from headwater.model import SECOND, Column, ColumnType, Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench import predict
-from headwater_lab.bench.measuring import Wanted
-from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, Sent, answer, send
+from headwater_lab.bench.measuring import BenchOptions
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, Sent, answer, send
 from headwater_lab.bench.predict_streaming import QUERY_TEXT, write_samples
 from headwater_lab.bench.predict_truth import Collected, Digest, lines_of, wrong_sensors
 from headwater_lab.workloads.moving_objects import make_movers
 
-ASKING = Asking(400.0, 3 * SECOND)
+QUESTION = PredictQuestion(400.0, 3 * SECOND)
 
 
 def sent_by(objects: int, seconds: int, *, seed: int = 3) -> Sent:
@@ -53,17 +53,17 @@ def test_the_example_of_the_paper_begins_at_1() -> None:
     # f_1 = t and f_2 = 2 t - 3, K = 1, w = 4: at 0 sensor 1 is not yet where it will match. The last match is t_2 = 12, t_1 = 8 or so:
     # 2 t_2 - 3 - t_1 <= 1 with t_1 <= t_2 + 4, so t_1 = 12 at most and t_2 = 8.
     example = two_lines((0.0, 1.0), (-3.0, 2.0))
-    asking = Asking(1.0, 4 * SECOND)
-    assert wrong_sensors(told_as(1.0, 12.0), example, asking) == []
+    question = PredictQuestion(1.0, 4 * SECOND)
+    assert wrong_sensors(told_as(1.0, 12.0), example, question) == []
     for begins, ends in ((0.0, 12.0), (1.0, 12.001), (1.5, 12.0)):
-        assert wrong_sensors(told_as(begins, ends), example, asking) == [0]
-    assert wrong_sensors(Collected.about([0]), example, asking) == [0]
+        assert wrong_sensors(told_as(begins, ends), example, question) == [0]
+    assert wrong_sensors(Collected.about([0]), example, question) == [0]
 
 
 def test_what_is_told_though_it_is_never_true_is_wrong() -> None:
     apart = two_lines((0.0, 1.0), (500.0, 1.0))
-    assert wrong_sensors(Collected.about([0]), apart, Asking(1.0, SECOND)) == []
-    assert wrong_sensors(told_as(0.0, 1.0), apart, Asking(1.0, SECOND)) == [0]
+    assert wrong_sensors(Collected.about([0]), apart, PredictQuestion(1.0, SECOND)) == []
+    assert wrong_sensors(told_as(0.0, 1.0), apart, PredictQuestion(1.0, SECOND)) == [0]
 
 
 def test_a_line_lives_until_the_next_one_or_its_heartbeat() -> None:
@@ -76,15 +76,15 @@ def test_a_line_lives_until_the_next_one_or_its_heartbeat() -> None:
 
 def test_the_kernel_tells_what_follows() -> None:
     sent, told = sent_by(60, 60), Collected.about([3, 17, 42])
-    answered = answer(sent, ASKING, told.take)
+    answered = answer(sent, QUESTION, told.take)
     assert len(told.intervals) > 50 and answered.rows > 500
-    assert wrong_sensors(told, sent, ASKING) == []
+    assert wrong_sensors(told, sent, QUESTION) == []
 
 
 @pytest.mark.parametrize("change", ["left out", "too long", "made up"])
 def test_one_wrong_answer_is_noticed(change: str) -> None:
     sent, told = sent_by(60, 60), Collected.about([17])
-    answer(sent, ASKING, told.take)
+    answer(sent, QUESTION, told.take)
     pair = next(iter(told.intervals))
     if change == "left out":
         del told.intervals[pair]
@@ -93,14 +93,14 @@ def test_one_wrong_answer_is_noticed(change: str) -> None:
         told.intervals[pair] = begins, ends + 1_000
     else:
         told.intervals[17, 1, 18, 1] = 1.0, 2.0
-    assert wrong_sensors(told, sent, ASKING) == [17]
+    assert wrong_sensors(told, sent, QUESTION) == [17]
 
 
 def test_rows_of_every_second_end_as_the_interval_does() -> None:
     sent, told = sent_by(60, 60), Collected.about([17])
-    asking = replace(ASKING, every_us=SECOND)
-    assert answer(sent, asking, told.take).rows > answer(sent, ASKING, lambda _: None).rows
-    assert wrong_sensors(told, sent, asking) == []
+    question = replace(QUESTION, every_us=SECOND)
+    assert answer(sent, question, told.take).rows > answer(sent, QUESTION, lambda _: None).rows
+    assert wrong_sensors(told, sent, question) == []
 
 
 @pytest.fixture
@@ -112,9 +112,9 @@ def tiny(monkeypatch):
 
 def test_cases_a_and_b_are_measured_and_checked(tiny) -> None:
     said: list[str] = []
-    report = predict.run_predict(Wanted(100_000, cases=("a", "b")), say=said.append)
+    report = predict.run_predict(BenchOptions(100_000, cases=("a", "b")), say=said.append)
     assert report.failures == []
-    assert [(figure.name, figure.wanted) for figure in report.figures] == [
+    assert [(figure.name, figure.required) for figure in report.figures] == [
         ("a: processing of the paper over ours, intervals", ">= 100"),
         ("a: processing of the paper over ours, intervals without probability", ">= 100"),
         ("a: processing of the paper over ours, a row every second", ">= 100"),
@@ -130,7 +130,7 @@ def test_cases_a_and_b_are_measured_and_checked(tiny) -> None:
 
 def test_rows_with_fewer_columns_that_are_others_fail_the_benchmark(tiny, monkeypatch) -> None:
     monkeypatch.setattr(predict.Digest, "__eq__", lambda *_: False)
-    report = predict.run_predict(Wanted(100_000, cases=("a",)), say=lambda line: None)
+    report = predict.run_predict(BenchOptions(100_000, cases=("a",)), say=lambda line: None)
     assert report.failures == [
         f"(a) {words}: rows are others than where all columns are selected"
         for words, _, reads in predict.BESIDE_PAPER
@@ -141,14 +141,14 @@ def test_rows_with_fewer_columns_that_are_others_fail_the_benchmark(tiny, monkey
 def test_a_digest_tells_other_rows_apart() -> None:
     sent = sent_by(60, 60)
     told = [Digest.of(["a_key", "b_key"]) for _ in range(3)]
-    for digest, asking in zip(told, (ASKING, ASKING, replace(ASKING, bound=399.0)), strict=True):
-        answer(sent, asking, digest.take)
+    for digest, question in zip(told, (QUESTION, QUESTION, replace(QUESTION, bound=399.0)), strict=True):
+        answer(sent, question, digest.take)
     assert told[0] == told[1] != told[2]
 
 
 def test_wrong_answers_fail_the_benchmark(tiny, monkeypatch) -> None:
     monkeypatch.setattr(predict, "wrong_sensors", lambda *_: [4])
-    report = predict.run_predict(Wanted(100_000, cases=("a",)), say=lambda line: None)
+    report = predict.run_predict(BenchOptions(100_000, cases=("a",)), say=lambda line: None)
     assert report.failures[0] == "(a) intervals: what is told about object 4 does not follow from the updates"
 
 
@@ -162,4 +162,4 @@ def test_the_query_on_spark_is_the_one_that_is_checked(tmp_path) -> None:
         for rows in step.answers:
             told.take(rows)
     assert len(told.intervals) > 30
-    assert wrong_sensors(told, sent_by(60, 60), ASKING) == []
+    assert wrong_sensors(told, sent_by(60, 60), QUESTION) == []

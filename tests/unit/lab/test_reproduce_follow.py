@@ -17,7 +17,6 @@ from headwater.hosts.local import run_local
 from headwater.model import SECOND, Column, ColumnType, DataError, HostError, Rows, join_rows
 from headwater.query.planning.plan import Plan, compile_text
 from headwater_lab.reproduce.follow import experiment
-from headwater_lab.reproduce.follow.asking import Asked, by_query
 from headwater_lab.reproduce.follow.cases import (
     ACCIDENTS,
     ALWAYS,
@@ -49,6 +48,7 @@ from headwater_lab.reproduce.follow.runs import (
     run_case,
 )
 from headwater_lab.reproduce.follow.scene import make_scene
+from headwater_lab.reproduce.follow.spark_run import RunResult, by_query
 from headwater_lab.reproduce.follow.sumo import Sumo, find_sumo, read_roads
 from headwater_lab.reproduce.follow.traffic import (
     NETWORK_FILE,
@@ -63,7 +63,7 @@ from headwater_lab.workloads.traces import trace_of
 DRIVERS = 4
 
 
-def run_here(plan: Plan, files: Mapping[str, Path]) -> Asked:
+def run_here(plan: Plan, files: Mapping[str, Path]) -> RunResult:
     """In the plain loop."""
     counts: Counter[str] = Counter()
     parts: dict[str, list[Rows]] = {}
@@ -71,7 +71,7 @@ def run_here(plan: Plan, files: Mapping[str, Path]) -> Asked:
         counts.update(told.counts)
         for name, own in (pair for rows in told.answers for pair in by_query(rows)):
             parts.setdefault(name, []).append(own)
-    return Asked(counts, {name: join_rows(blocks) for name, blocks in parts.items()}, 0.0)
+    return RunResult(counts, {name: join_rows(blocks) for name, blocks in parts.items()}, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_figure_3_8_counts_what_is_streamed(setting, application) -> None:
 
 
 def test_a_wrong_count_is_no_row(setting) -> None:
-    def miscount(plan: Plan, files: Mapping[str, Path]) -> Asked:
+    def miscount(plan: Plan, files: Mapping[str, Path]) -> RunResult:
         asked = run_here(plan, files)
         return replace(asked, counts={**asked.counts, "events_live:posts200": 1})
 

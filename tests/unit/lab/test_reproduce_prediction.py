@@ -13,9 +13,8 @@ import pytest
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
-from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, send
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, send
 from headwater_lab.reproduce.prediction import experiment
-from headwater_lab.reproduce.prediction.asking import ask
 from headwater_lab.reproduce.prediction.cases import (
     BUFFERS,
     CONSTRAINT,
@@ -34,9 +33,17 @@ from headwater_lab.reproduce.prediction.claims import claims
 from headwater_lab.reproduce.prediction.constraints import run_constraints
 from headwater_lab.reproduce.prediction.delays import Delays, ask_late
 from headwater_lab.reproduce.prediction.figures import panels
+from headwater_lab.reproduce.prediction.interval_answers import ask
 from headwater_lab.reproduce.prediction.objects import run_objects
 from headwater_lab.reproduce.prediction.recorded import best, present, run_recorded
-from headwater_lab.reproduce.prediction.truth import Series, Told, Truth, score, true_pairs, true_values
+from headwater_lab.reproduce.prediction.truth import (
+    AnswerIntervals,
+    Series,
+    Truth,
+    score,
+    true_pairs,
+    true_values,
+)
 from headwater_lab.workloads.moving_objects import make_movers
 
 
@@ -115,7 +122,7 @@ def test_scores_are_means_over_instants() -> None:
     #  true      {1,2}    {1}      {}       {3}
     #  told      {1}      {1,5}    {}       {}
     truth = Truth(np.arange(4) * SECOND, 4, [np.array(true, np.int64) for true in ([1, 2], [1], [], [3])])
-    told = Told(numbers(0, 1), numbers(1, 1), numbers(0, 1) * SECOND, numbers(2, 2) * SECOND)
+    told = AnswerIntervals(numbers(0, 1), numbers(1, 1), numbers(0, 1) * SECOND, numbers(2, 2) * SECOND)
     found = score(told, truth)
     assert found.precision == pytest.approx((1 + 0.5 + 1 + 1) / 4)
     assert found.recall == pytest.approx((0.5 + 1 + 1 + 0) / 4)
@@ -124,7 +131,7 @@ def test_scores_are_means_over_instants() -> None:
 
 def test_intervals_of_one_pair_may_overlap_and_end_before_their_end() -> None:
     truth = Truth(np.arange(4) * SECOND, 2, [np.array([1])] * 3 + [np.array([], np.int64)])
-    told = Told(numbers(0, 0), numbers(1, 1), numbers(-5, 1) * SECOND, numbers(2, 3) * SECOND)
+    told = AnswerIntervals(numbers(0, 0), numbers(1, 1), numbers(-5, 1) * SECOND, numbers(2, 3) * SECOND)
     assert score(told, truth) == score(told, replace(truth, count=2))
     assert score(told, truth).f == 1.0
 
@@ -138,7 +145,7 @@ def test_with_nothing_suppressed_the_last_samples_are_answered() -> None:
     series = Series.of(40, samples.key, samples.at, samples.place, hold_us=3 * SECOND)
     instants = int(samples.at.max()) - np.arange(30, 0, -1) * SECOND
     for within_us in (0, 3 * SECOND):
-        told, _ = ask(sent, Asking(400.0, within_us))
+        told, _ = ask(sent, PredictQuestion(400.0, within_us))
         truth = true_pairs(series, instants, bound=400.0, within_us=within_us)
         assert truth.mean > 20
         assert score(told, truth).f == 1.0
@@ -173,7 +180,7 @@ def test_updates_that_are_waited_for_give_the_same_answers_and_late_ones_are_lef
     movers = make_movers(40, 31, seed=3)
     samples = movers.samples(SECOND)
     sent = send(Readings(("x", "y"), samples.key, samples.at, samples.place), Sending(25.0, 30 * SECOND))
-    question = Asking(400.0, 3 * SECOND, buffer=45)
+    question = PredictQuestion(400.0, 3 * SECOND, buffer=45)
     in_order, _ = ask(sent, question)
     waited_for, _, none = ask_late(sent, question, Delays(late_s=10))
     without, _, some = ask_late(sent, question, Delays(late_s=1))
@@ -181,7 +188,7 @@ def test_updates_that_are_waited_for_give_the_same_answers_and_late_ones_are_lef
     assert intervals(waited_for) == intervals(in_order) != intervals(without)
 
 
-def intervals(answers: Told) -> list[tuple[int, ...]]:
+def intervals(answers: AnswerIntervals) -> list[tuple[int, ...]]:
     columns = (answers.left, answers.right, answers.begins, answers.ends)
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 

@@ -45,8 +45,8 @@ class IdlePlan(Plan):
         return tuple(replace(group, kernel=IdleKernel(), looks_at=()) for group in super().groups(zone))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        restore, given = super().__reduce__()
-        return _restored, (restore, *given)
+        restore, arguments = super().__reduce__()
+        return _restored, (restore, *arguments)
 
 
 def idle(plan: Plan) -> IdlePlan:

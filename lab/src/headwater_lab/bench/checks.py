@@ -21,7 +21,7 @@ from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.figures import Figure
 from headwater_lab.bench.questions import Question, script
 from headwater_lab.bench.stations import Reports
-from headwater_lab.bench.truth import expected, identity_digest, told
+from headwater_lab.bench.truth import emitted, expected, identity_digest
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ def check_answers(
 ) -> None:
     """Check what a run answered to the questions of a case."""
     must, blocks = expected(reports, questions), plain_answers(script(questions), files)
-    plain = told(questions, blocks)
+    plain = emitted(questions, blocks)
     same = bool((plain.counts == must.counts).all() and (plain.sums == must.sums).all())
     report.check(same, f"({letter}) the plain loop does not answer what follows from the rows")
     counts = taken.counts([question.name for question in questions])

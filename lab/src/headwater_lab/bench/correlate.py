@@ -29,7 +29,7 @@ from headwater_lab.bench.ceiling import idle
 from headwater_lab.bench.checks import Report, check_answers
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.flink import FlinkError, run_flink_join
-from headwater_lab.bench.measuring import Say, Wanted, better, folder_for, milliseconds
+from headwater_lab.bench.measuring import BenchOptions, Say, better, folder_for, milliseconds
 from headwater_lab.bench.native import run_native_join
 from headwater_lab.bench.questions import Question, everywhere, on_regions, script
 from headwater_lab.bench.stations import Reports, make_reports, write_reports
@@ -75,7 +75,7 @@ CASES: Final[Mapping[str, Case]] = {
 class _Bench:
     """What all cases share."""
 
-    wanted: Wanted
+    options: BenchOptions
     spark: SparkSession
     reports: Reports
     files: Sequence[Path]
@@ -84,19 +84,19 @@ class _Bench:
     say: Say
 
 
-def run_correlate(wanted: Wanted, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
-    """Measure everything that is wanted."""
+def run_correlate(options: BenchOptions, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
+    """Run the chosen cases."""
     report = Report()
-    with folder_for(wanted.keep) as folder:
-        say(f"making {wanted.rows:,} rows")
-        reports = make_reports(wanted.rows, seed=wanted.seed)
+    with folder_for(options.keep) as folder:
+        say(f"making {options.rows:,} rows")
+        reports = make_reports(options.rows, seed=options.seed)
         files = write_reports(reports, folder / "rows", FILES)
-        small = make_reports(WARM_UP_ROWS, seed=wanted.seed + 1)
+        small = make_reports(WARM_UP_ROWS, seed=options.seed + 1)
         warm_up = write_reports(small, folder / "warm-up", WARM_UP_FILES)
-        say(f"starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+        say(f"starting Spark on {options.cores} cores")
+        spark = start_spark(cores=options.cores)
         try:
-            _measure(_Bench(wanted, spark, reports, files, warm_up, report, say))
+            _measure(_Bench(options, spark, reports, files, warm_up, report, say))
         finally:
             stop_spark(spark)
     return report
@@ -106,10 +106,10 @@ def _measure(bench: _Bench) -> None:
     rates: dict[str, float] = {}
     peaks: list[float] = []
     ceilings: list[float] = []
-    for letter in bench.wanted.cases:
-        questions = CASES[letter].make(bench.reports, bench.wanted.seed)
+    for letter in bench.options.cases:
+        questions = CASES[letter].make(bench.reports, bench.options.seed)
         bench.say(f"({letter}) {CASES[letter].title}: compiling")
-        plan = compile_text(script(questions), zones=default_zones(bench.wanted.cores))
+        plan = compile_text(script(questions), zones=default_zones(bench.options.cores))
         for warming in (idle(plan), plan):
             run_timed(bench.spark, warming, bench.warm_up)
         bench.say(f"({letter}) the no-op ceiling")
@@ -160,7 +160,7 @@ def _note_case(
 def _seldom(bench: _Bench) -> None:
     """The question of (a) with clauses that match seldom: beside Spark's own join, and beside Flink's of all three."""
     question = everywhere(bench.reports, share=SHARE_SELDOM)
-    plan = compile_text(script([question]), zones=default_zones(bench.wanted.cores))
+    plan = compile_text(script([question]), zones=default_zones(bench.options.cores))
     bench.say("(a) the answers when readings match seldom")
     run_timed(bench.spark, plan, bench.warm_up)
     timing, taken = better(run_timed, bench.spark, plan, bench.files)
@@ -190,14 +190,14 @@ def _beside_native(bench: _Bench, case: str, question: Question, timing: Timing)
 
 
 def _beside_flink(bench: _Bench, case: str, question: Question, timing: Timing) -> None:
-    if bench.wanted.flink is None:
+    if bench.options.flink is None:
         bench.report.notes += [
             "    Flink: not asked (--flink PYTHON names an interpreter that has apache-flink)"
         ]
         return
     bench.say(f"({case}) Flink's interval join of three clauses")
     try:
-        run = run_flink_join(bench.wanted.flink, bench.reports, question, cores=bench.wanted.cores)
+        run = run_flink_join(bench.options.flink, bench.reports, question, cores=bench.options.cores)
     except FlinkError as failure:
         bench.report.failures.append(str(failure))
         return

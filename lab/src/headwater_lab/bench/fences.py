@@ -27,7 +27,7 @@ from headwater_lab.bench.arrivals import write_arrivals
 from headwater_lab.bench.ceiling import idle
 from headwater_lab.bench.checks import Report, Taken
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted, better, milliseconds
+from headwater_lab.bench.measuring import BenchOptions, Say, better, milliseconds
 from headwater_lab.bench.streaming import run_timed
 from headwater_lab.bench.truth import identity_digest
 from headwater_lab.workloads.moving_objects import Motion, Samples, make_movers
@@ -54,18 +54,20 @@ CREATE QUERY visits AS SELECT change, object, fence FROM positions FENCE (areas)
 """
 
 
-def measure_fences(wanted: Wanted, report: Report, say: Say, folder: Path, spark: SparkSession) -> None:
+def measure_fences(
+    options: BenchOptions, report: Report, say: Say, folder: Path, spark: SparkSession
+) -> None:
     """Measure and judge."""
-    seconds = max(wanted.rows // OBJECTS, 6)
+    seconds = max(options.rows // OBJECTS, 6)
     say(f"(c) making {POLYGONS:,} polygons and {seconds} s of {OBJECTS:,} objects")
-    polygons = _polygons(wanted.seed)
+    polygons = _polygons(options.seed)
     areas = _write_areas(polygons, folder / "areas.geojson")
-    samples = _samples(OBJECTS, seconds, seed=wanted.seed)
-    files = _write(samples, folder / "positions", seed=wanted.seed)
+    samples = _samples(OBJECTS, seconds, seed=options.seed)
+    files = _write(samples, folder / "positions", seed=options.seed)
     warm_up = _write(
-        _samples(WARM_UP_OBJECTS, 60, seed=wanted.seed + 1), folder / "warm-up", seed=wanted.seed
+        _samples(WARM_UP_OBJECTS, 60, seed=options.seed + 1), folder / "warm-up", seed=options.seed
     )
-    plan = _plan(areas, zones=default_zones(wanted.cores))
+    plan = _plan(areas, zones=default_zones(options.cores))
     for warming in (idle(plan), plan):
         run_timed(spark, warming, warm_up)
     say("(c) the no-op ceiling")

@@ -28,7 +28,7 @@ class Figure:
     bound: float
 
     @property
-    def wanted(self) -> str:
+    def required(self) -> str:
         """The bound in words."""
         return f"{self.comparison} {spoken(self.bound)}"
 
@@ -41,7 +41,8 @@ class Figure:
 def write_figures(figures: Sequence[Figure], path: Path) -> None:
     """All figures as JSON: `{"figures": [{"name", "value", "unit", "wanted", "met"}]}`."""
     listed = [
-        {"name": f.name, "value": f.value, "unit": f.unit, "wanted": f.wanted, "met": f.met} for f in figures
+        {"name": f.name, "value": f.value, "unit": f.unit, "wanted": f.required, "met": f.met}
+        for f in figures
     ]
     path.write_text(json.dumps({"figures": listed}, indent=2) + "\n")
 
@@ -49,11 +50,11 @@ def write_figures(figures: Sequence[Figure], path: Path) -> None:
 def table(figures: Sequence[Figure]) -> str:
     """All figures as lines for people."""
     cells = [("figure", "reached", "wanted", "unit", "")]
-    cells += [(f.name, spoken(f.value), f.wanted, f.unit, "met" if f.met else "NOT MET") for f in figures]
+    cells += [(f.name, spoken(f.value), f.required, f.unit, "met" if f.met else "NOT MET") for f in figures]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [
-        f"{name:<{widths[0]}}  {reached:>{widths[1]}}  {wanted:>{widths[2]}}  {unit:<{widths[3]}}  {met}".rstrip()
-        for name, reached, wanted, unit, met in cells
+        f"{name:<{widths[0]}}  {reached:>{widths[1]}}  {required:>{widths[2]}}  {unit:<{widths[3]}}  {met}".rstrip()
+        for name, reached, required, unit, met in cells
     ]
     return "\n".join([lines[0], "-" * max(len(line) for line in lines), *lines[1:]])
 

@@ -60,9 +60,9 @@ def run_flink_join(python: str, reports: Reports, question: Question, *, cores: 
         }
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job))
-        told = _run(python, path)
-    rate = (large - small) / (told["large_s"] - told["small_s"])
-    return FlinkRun(rate, int(told["triples"]), count_triples(reports, question, small), small)
+        result = _run(python, path)
+    rate = (large - small) / (result["large_s"] - result["small_s"])
+    return FlinkRun(rate, int(result["triples"]), count_triples(reports, question, small), small)
 
 
 def count_triples(reports: Reports, question: Question, rows: int) -> int:

@@ -70,10 +70,10 @@ def run_flink_patterns(
             "queries": {table: question.flink(f"{table}_rows") for table in ("small", "large")},
         }
         (folder / "job.json").write_text(json.dumps(job))
-        told = _run(python, folder / "job.json")
+        result = _run(python, folder / "job.json")
         matches = _read(folder / "found", events.names)
-    rate = (large - small) / (told["large_s"] - told["small_s"])
-    return FlinkPatternRun(rate, told["small_s"], told["large_s"], small, matches)
+    rate = (large - small) / (result["large_s"] - result["small_s"])
+    return FlinkPatternRun(rate, result["small_s"], result["large_s"], small, matches)
 
 
 def _run(python: str, job: Path) -> dict[str, float]:

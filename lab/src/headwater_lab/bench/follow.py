@@ -35,7 +35,7 @@ from headwater_lab.bench.ceiling import idle
 from headwater_lab.bench.checks import Report, Taken
 from headwater_lab.bench.fences import measure_fences
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted, better, folder_for, milliseconds
+from headwater_lab.bench.measuring import BenchOptions, Say, better, folder_for, milliseconds
 from headwater_lab.bench.streaming import Timing, run_timed
 from headwater_lab.bench.truth import identity_digest
 from headwater_lab.workloads.moving_objects import Motion, Samples, make_movers
@@ -95,21 +95,23 @@ class _Events:
         return self.samples.between(start, stop).having(speed=speed)
 
 
-def run_follow_bench(wanted: Wanted, *, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
-    """Measure everything that is wanted."""
+def run_follow_bench(
+    options: BenchOptions, *, say: Say = lambda line: print(line, file=sys.stderr)
+) -> Report:
+    """Run the chosen cases."""
     report = Report()
-    if "b" in wanted.cases:
-        _streamed_again(wanted, report, say)
+    if "b" in options.cases:
+        _streamed_again(options, report, say)
     measures = [
-        measure for case, measure in (("a", _beside_ceiling), ("c", measure_fences)) if case in wanted.cases
+        measure for case, measure in (("a", _beside_ceiling), ("c", measure_fences)) if case in options.cases
     ]
     if measures:
-        say(f"starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+        say(f"starting Spark on {options.cores} cores")
+        spark = start_spark(cores=options.cores)
         try:
             for measure in measures:
-                with folder_for(wanted.keep) as folder:
-                    measure(wanted, report, say, folder, spark)
+                with folder_for(options.keep) as folder:
+                    measure(options, report, say, folder, spark)
         finally:
             stop_spark(spark)
     return report
@@ -126,14 +128,16 @@ def question(followed: int, update: str, behind: str) -> str:
 # --- (a) ----------------------------------------------------------------------------------------------------------
 
 
-def _beside_ceiling(wanted: Wanted, report: Report, say: Say, folder: Path, spark: SparkSession) -> None:
-    seconds = max(wanted.rows // VEHICLES, 60)
+def _beside_ceiling(
+    options: BenchOptions, report: Report, say: Say, folder: Path, spark: SparkSession
+) -> None:
+    seconds = max(options.rows // VEHICLES, 60)
     say(f"(a) making {seconds} s of {VEHICLES:,} vehicles")
-    events = _events(seconds, seed=wanted.seed)
-    files = _write(events, folder / "events", seed=wanted.seed)
-    warm_up = _write(_events(WARM_UP_SECONDS, seed=wanted.seed + 1), folder / "warm-up", seed=wanted.seed)
+    events = _events(seconds, seed=options.seed)
+    files = _write(events, folder / "events", seed=options.seed)
+    warm_up = _write(_events(WARM_UP_SECONDS, seed=options.seed + 1), folder / "warm-up", seed=options.seed)
     text = question(FOLLOWED, "MOVED 250", PATTERN_TEXT)
-    plan = compile_text(text, zones=default_zones(wanted.cores))
+    plan = compile_text(text, zones=default_zones(options.cores))
     for warming in (idle(plan), plan):
         run_timed(spark, warming, warm_up)
     say("(a) the no-op ceiling")
@@ -149,10 +153,10 @@ def _beside_ceiling(wanted: Wanted, report: Report, say: Say, folder: Path, spar
         ">=",
         SHARE_OF_CEILING,
     )
-    report.notes += _told(events, timing, ceiling, taken)
+    report.notes += _notes(events, timing, ceiling, taken)
 
 
-def _told(events: _Events, timing: Timing, ceiling: Timing, taken: Taken) -> list[str]:
+def _notes(events: _Events, timing: Timing, ceiling: Timing, taken: Taken) -> list[str]:
     return [
         f"(a) {len(events):,} events, {FOLLOWED} of {VEHICLES:,} vehicles followed: {taken.count:,} answers",
         f"    {spoken(timing.rate)} events/s beside {spoken(ceiling.rate)} without a kernel, in micro-batches of "
@@ -189,8 +193,8 @@ class _Ran:
     seconds: float
 
 
-def _streamed_again(wanted: Wanted, report: Report, say: Say) -> None:
-    events = _events(ALWAYS_SECONDS, seed=wanted.seed)
+def _streamed_again(options: BenchOptions, report: Report, say: Say) -> None:
+    events = _events(ALWAYS_SECONDS, seed=options.seed)
     report.notes.append(
         f"(b) UPDATE ALWAYS, {ALWAYS_FOLLOWED} of {VEHICLES:,} vehicles followed for {ALWAYS_SECONDS} s, one core"
     )
@@ -237,8 +241,8 @@ def _run(plan: Plan, events: _Events, *left_off: Saving) -> _Ran:
     begun = time.process_time()
     for start, stop in pairwise([*edges, len(events)]):
         watermark = int(at[stop]) if stop < len(events) else END
-        given = {"reports": (events.rows(start, stop), watermark)}
-        states, blocks, counted = program.advance(states, given)
+        inputs = {"reports": (events.rows(start, stop), watermark)}
+        states, blocks, counted = program.advance(states, inputs)
         counts.update(counted)
         identities += [block["match_id"].values.astype("S32") for block in blocks]
     seconds = time.process_time() - begun

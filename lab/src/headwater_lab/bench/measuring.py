@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BenchOptions:
     """What to measure: rows, cases by their letters, on how many cores, and where to leave the rows."""
 
     rows: int
@@ -29,9 +29,9 @@ class Wanted:
     flink: str | None = None
 
 
-def better(run: Callable[..., tuple[Timing, Found]], *given: object) -> tuple[Timing, Found]:
-    """What the fastest of some runs with what is given found."""
-    return max((run(*given) for _ in range(TRIES)), key=lambda ran: ran[0].rate)
+def better(run: Callable[..., tuple[Timing, Found]], *arguments: object) -> tuple[Timing, Found]:
+    """What the fastest of some runs with these arguments found."""
+    return max((run(*arguments) for _ in range(TRIES)), key=lambda ran: ran[0].rate)
 
 
 def milliseconds(timing: Timing) -> str:

@@ -21,7 +21,7 @@ from headwater.kernels.nearest.limits import expected_loss, r_star
 from headwater.kernels.nearest.words import Algorithm
 from headwater_lab.bench.checks import Report
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted
+from headwater_lab.bench.measuring import BenchOptions, Say
 from headwater_lab.bench.nearest_kernel import KernelRun, lost_share, run_kernel, wrong_points
 from headwater_lab.bench.nearest_objects import (
     WINDOW_OBJECTS,
@@ -33,7 +33,7 @@ from headwater_lab.bench.nearest_objects import (
     make_points,
     uniform,
 )
-from headwater_lab.bench.nearest_questions import SIGMA, Asked
+from headwater_lab.bench.nearest_questions import SIGMA, NearestQuestion
 from headwater_lab.bench.nearest_real import real_world
 from headwater_lab.bench.nearest_streaming import measure_streaming
 
@@ -52,29 +52,31 @@ TRIES: Final = 3
 class _Bench:
     """What all cases share."""
 
-    wanted: Wanted
+    options: BenchOptions
     report: Report
     say: Say
-    runs: dict[tuple[str, int, Asked], KernelRun] = field(default_factory=dict)
+    runs: dict[tuple[str, int, NearestQuestion], KernelRun] = field(default_factory=dict)
 
 
 def run_nearest(
-    wanted: Wanted, *, real: Path | None = None, say: Say = lambda line: print(line, file=sys.stderr)
+    options: BenchOptions, *, real: Path | None = None, say: Say = lambda line: print(line, file=sys.stderr)
 ) -> Report:
-    """Measure everything that is wanted; `real` is a CSV of numbers to draw objects from."""
-    bench = _Bench(wanted, Report(), say)
-    if "a" in wanted.cases:
+    """Run the chosen cases; `real` is a CSV of numbers to draw objects from."""
+    bench = _Bench(options, Report(), say)
+    if "a" in options.cases:
         _compare_algorithms(bench, real_world(real))
-    if "b" in wanted.cases:
+    if "b" in options.cases:
         _ask_for_many(bench)
-    if "c" in wanted.cases:
-        asked = Asked(JUDGED_K, Algorithm.RAPF)
-        measure_streaming(wanted, asked, make_points(uniform(), QUERIES, seed=wanted.seed), bench.report, say)
+    if "c" in options.cases:
+        question = NearestQuestion(JUDGED_K, Algorithm.RAPF)
+        measure_streaming(
+            options, question, make_points(uniform(), QUERIES, seed=options.seed), bench.report, say
+        )
     return bench.report
 
 
 def _compare_algorithms(bench: _Bench, real: World | None) -> None:
-    report, worlds = bench.report, [uniform(), clusters(seed=bench.wanted.seed)]
+    report, worlds = bench.report, [uniform(), clusters(seed=bench.options.seed)]
     if real is None:
         report.notes.append("(a) no recorded objects: --real FILE names a CSV of numbers to draw them from")
     ratios: dict[Algorithm, list[float]] = {Algorithm.RAPF: [], Algorithm.PA: []}
@@ -97,17 +99,18 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
         objects, points = _objects(bench, world), _points(bench, world, QUERIES)
         for k in KS:
             runs = {
-                algorithm: _run(bench, world, objects, points, Asked(k, algorithm)) for algorithm in Algorithm
+                algorithm: _run(bench, world, objects, points, NearestQuestion(k, algorithm))
+                for algorithm in Algorithm
             }
             for algorithm, run in runs.items():
                 ratio = run.rate / runs[Algorithm.RA].rate
                 if algorithm is not Algorithm.RA:
                     ratios[algorithm].append(ratio)
                 lost = lost_share(
-                    run, points, objects, fill=_fill(objects, algorithm), seed=bench.wanted.seed
+                    run, points, objects, fill=_fill(objects, algorithm), seed=bench.options.seed
                 )
                 lines.append(_line(world, run, ratio, lost))
-    judged = bench.runs["uniform", QUERIES, Asked(JUDGED_K, Algorithm.RAPF)]
+    judged = bench.runs["uniform", QUERIES, NearestQuestion(JUDGED_K, Algorithm.RAPF)]
     report.judge(
         f"a: {QUERIES} queries, k = {JUDGED_K}, EXACT, uniform", judged.rate, "objects/s", ">=", 300_000.0
     )
@@ -125,8 +128,8 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
 def _line(world: World, run: KernelRun, ratio: float, lost: float | None) -> Sequence[str]:
     return (
         world.name,
-        run.asked.algorithm.value,
-        str(run.asked.k),
+        run.question.algorithm.value,
+        str(run.question.k),
         spoken(run.rate),
         f"{ratio:.1f}",
         f"{run.candidates:.1f}",
@@ -139,11 +142,11 @@ def _line(world: World, run: KernelRun, ratio: float, lost: float | None) -> Seq
 
 
 def _ask_for_many(bench: _Bench) -> None:
-    world, asked = uniform(), Asked(JUDGED_K, Algorithm.RAPF)
+    world, question = uniform(), NearestQuestion(JUDGED_K, Algorithm.RAPF)
     objects = _objects(bench, world)
-    few = _run(bench, world, objects, _points(bench, world, QUERIES), asked)
+    few = _run(bench, world, objects, _points(bench, world, QUERIES), question)
     fewer_objects = objects.first(min(len(objects), FILL + OBJECTS_MANY))
-    many = _run(bench, world, fewer_objects, _points(bench, world, MANY_QUERIES), asked)
+    many = _run(bench, world, fewer_objects, _points(bench, world, MANY_QUERIES), question)
     report = bench.report
     report.judge(
         f"b: {MANY_QUERIES:,} queries, k = {JUDGED_K}, EXACT, uniform",
@@ -166,24 +169,26 @@ def _ask_for_many(bench: _Bench) -> None:
     ]
 
 
-def _run(bench: _Bench, world: World, objects: Objects, points: Floats, asked: Asked) -> KernelRun:
+def _run(
+    bench: _Bench, world: World, objects: Objects, points: Floats, question: NearestQuestion
+) -> KernelRun:
     """Time and check a run, once."""
-    key = (world.name, len(points), asked)
+    key = (world.name, len(points), question)
     if key in bench.runs:
         return bench.runs[key]
-    bench.say(f"{world.name}, {len(points):,} queries, k = {asked.k}, {asked.algorithm.value}")
-    fill = _fill(objects, asked.algorithm)
-    slow = asked.algorithm is Algorithm.RA
+    bench.say(f"{world.name}, {len(points):,} queries, k = {question.k}, {question.algorithm.value}")
+    fill = _fill(objects, question.algorithm)
+    slow = question.algorithm is Algorithm.RA
     if slow:
         objects = objects.first(fill + OBJECTS_RA)
-    run = run_kernel(asked, points, objects, fill=fill, tries=1 if slow else TRIES)
-    wrong = wrong_points(run, points, objects, seed=bench.wanted.seed)
+    run = run_kernel(question, points, objects, fill=fill, tries=1 if slow else TRIES)
+    wrong = wrong_points(run, points, objects, seed=bench.options.seed)
     bench.report.check(
         not wrong,
-        f"{world.name}, {len(points):,} queries, k = {asked.k}: {asked.algorithm.value} does not tell point "
+        f"{world.name}, {len(points):,} queries, k = {question.k}: {question.algorithm.value} does not tell point "
         f"{wrong[0] if wrong else ''} what follows from the objects",
     )
-    bench.report.check(len(run.answers) > 0, f"{world.name}, k = {asked.k}: there are no answers at all")
+    bench.report.check(len(run.answers) > 0, f"{world.name}, k = {question.k}: there are no answers at all")
     bench.runs[key] = run
     return run
 
@@ -193,8 +198,8 @@ def _fill(objects: Objects, algorithm: Algorithm) -> int:
 
 
 def _objects(bench: _Bench, world: World) -> Objects:
-    return make_objects(world, bench.wanted.rows, seed=bench.wanted.seed)
+    return make_objects(world, bench.options.rows, seed=bench.options.seed)
 
 
 def _points(bench: _Bench, world: World, count: int) -> Floats:
-    return make_points(world, count, seed=bench.wanted.seed)
+    return make_points(world, count, seed=bench.options.seed)

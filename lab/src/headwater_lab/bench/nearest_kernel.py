@@ -18,8 +18,8 @@ from headwater.kernels.nearest.kernel import NearestState
 from headwater.kernels.nearest.query_sets import FieldState
 from headwater.model import BEGINNING, Rows
 from headwater_lab.bench.nearest_objects import SCHEMA, Floats, Numbers, Objects, batches
-from headwater_lab.bench.nearest_questions import Asked
-from headwater_lab.bench.nearest_truth import Enters, expected, told
+from headwater_lab.bench.nearest_questions import NearestQuestion
+from headwater_lab.bench.nearest_truth import Enters, emitted, expected
 
 STEP_OBJECTS: Final = 20_000
 SAMPLE: Final = 5
@@ -34,7 +34,7 @@ class KernelRun:
     for an object. `answers` are all that was told before `until`.
     """
 
-    asked: Asked
+    question: NearestQuestion
     queries: int
     objects: int
     seconds: float
@@ -47,7 +47,7 @@ class KernelRun:
     until: int
 
     @property
-    def kept(self) -> float:
+    def stored(self) -> float:
         """Objects kept for a query, its share of the recent ones among them."""
         return self.candidates + self.recent / self.queries
 
@@ -62,30 +62,32 @@ class KernelRun:
         return self.seconds / self.objects * 1e6
 
 
-def run_kernel(asked: Asked, points: Floats, objects: Objects, *, fill: int, tries: int = 2) -> KernelRun:
+def run_kernel(
+    question: NearestQuestion, points: Floats, objects: Objects, *, fill: int, tries: int = 2
+) -> KernelRun:
     """Fill the windows with the first `fill` objects, then time the others: the best of some tries from there."""
-    kernel = NearestKernel(SCHEMA, [asked.query(points)], [])
+    kernel = NearestKernel(SCHEMA, [question.query(points)], [])
     filling = list(batches(objects, range(0, fill, STEP_OBJECTS)))
     measured = list(batches(objects, range(fill, len(objects), STEP_OBJECTS)))
     full, _, first = _run(kernel, kernel.start(BEGINNING), filling)
     seconds: list[float] = []
     for _ in range(tries):
         begun = time.process_time()
-        state, kept, later = _run(kernel, full, measured)
+        state, stored, later = _run(kernel, full, measured)
         seconds.append(time.process_time() - begun)
     before, after = kernel.work(full), kernel.work(state)
     count = sum(rows.count for rows in measured)
     return KernelRun(
-        asked,
+        question,
         queries=len(points),
         objects=count,
         seconds=min(seconds),
-        candidates=float(np.mean(kept)) / len(points),
+        candidates=float(np.mean(stored)) / len(points),
         recent=sum(len(field.recent.seqs) for field in state.fields if isinstance(field, FieldState)),
         cells=after["cells"] / len(points),
         tests=(after["tests"] - before["tests"]) / count,
         state_bytes=int(after["bytes"]),
-        answers=told([*first, *later]),
+        answers=emitted([*first, *later]),
         until=_watermark(measured[-1]),
     )
 
@@ -93,8 +95,8 @@ def run_kernel(asked: Asked, points: Floats, objects: Objects, *, fill: int, tri
 def wrong_points(run: KernelRun, points: Floats, objects: Objects, *, seed: int) -> list[int]:
     """Of a few points drawn at random, those that were not told what they must be."""
     chosen = sample(len(points), seed=seed)
-    asked = run.asked
-    must = expected(objects, points, chosen, k=asked.k, window_us=asked.window_us, limit=asked.limit)
+    question = run.question
+    must = expected(objects, points, chosen, k=question.k, window_us=question.window_us, limit=question.limit)
     return differing(must.before(run.until), run.answers, chosen)
 
 
@@ -103,11 +105,11 @@ def lost_share(run: KernelRun, points: Floats, objects: Objects, *, fill: int, s
 
     Only what follows once the windows are full counts, and while objects still come.
     """
-    asked = run.asked
-    if asked.algorithm.exact:
+    question = run.question
+    if question.algorithm.exact:
         return None
     chosen = sample(len(points), seed=seed)
-    must = expected(objects, points, chosen, k=asked.k, window_us=asked.window_us).before(run.until)
+    must = expected(objects, points, chosen, k=question.k, window_us=question.window_us).before(run.until)
     return 1.0 - must.since(int(objects.at[fill])).share_in(run.answers)
 
 
@@ -126,14 +128,14 @@ def _run(
     kernel: NearestKernel, state: NearestState, steps: Sequence[Rows]
 ) -> tuple[NearestState, list[int], list[Rows]]:
     """The state after some steps, how many entries there were after each, and the answers."""
-    kept: list[int] = []
+    stored: list[int] = []
     blocks: list[Rows] = []
     for rows in steps:
         step = kernel.step(state, rows, _watermark(rows))
         state = step.state
-        kept.append(int(kernel.work(state)["candidates"]))
+        stored.append(int(kernel.work(state)["candidates"]))
         blocks += [answers.rows for answers in step.answers]
-    return state, kept, blocks
+    return state, stored, blocks
 
 
 def _watermark(rows: Rows) -> int:

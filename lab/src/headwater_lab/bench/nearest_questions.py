@@ -31,7 +31,7 @@ CREATE QUERY near AS SELECT * FROM objects NEAREST (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NearestQuestion:
     """The `k` nearest objects of a window that holds `window_objects` on average."""
 
     k: int

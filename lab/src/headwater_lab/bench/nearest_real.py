@@ -23,17 +23,17 @@ LEAST_ROWS: Final = 1_000
 PROFILE: Final = ("temperature", "pressure", "dew_point", "wind_speed")
 
 
-def real_world(given: Path | None) -> World | None:
+def real_world(path: Path | None) -> World | None:
     """Rows of the file that was given; else those of Beijing, if the data sets are where HEADWATER_DATA says."""
     folder = Path(os.environ.get("HEADWATER_DATA", "../shared/data")) / "beijing-air-quality"
-    if given is None and not folder.is_dir():
+    if path is None and not folder.is_dir():
         return None
     try:
-        return recorded(read_profiles(folder), "Beijing") if given is None else recorded(read_numbers(given))
+        return recorded(read_profiles(folder), "Beijing") if path is None else recorded(read_numbers(path))
     except (OSError, ValueError, csv.Error) as fault:
         raise DataError(
             "unreadable-input",
-            f"no objects can be drawn from '{given or folder}': {fault}",
+            f"no objects can be drawn from '{path or folder}': {fault}",
             advice=[
                 f"a CSV is wanted whose lines begin with {len(ATTRIBUTES)} numbers, with or without a header"
             ],

@@ -21,7 +21,7 @@ from headwater.query.planning.zones import default_zones
 from headwater_lab.bench.ceiling import idle
 from headwater_lab.bench.checks import Report, Taken
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted, better, folder_for, milliseconds
+from headwater_lab.bench.measuring import BenchOptions, Say, better, folder_for, milliseconds
 from headwater_lab.bench.nearest_kernel import differing, sample
 from headwater_lab.bench.nearest_native import nearest_of_batch, run_native_rank
 from headwater_lab.bench.nearest_objects import (
@@ -34,8 +34,8 @@ from headwater_lab.bench.nearest_objects import (
     write_objects,
     write_points,
 )
-from headwater_lab.bench.nearest_questions import Asked
-from headwater_lab.bench.nearest_truth import expected, told
+from headwater_lab.bench.nearest_questions import NearestQuestion
+from headwater_lab.bench.nearest_truth import emitted, expected
 from headwater_lab.bench.streaming import FILES_PER_BATCH, Timing, run_timed
 from headwater_lab.bench.truth import identity_digest
 
@@ -52,8 +52,8 @@ NATIVE_BATCHES: Final = 4
 class _Bench:
     """What is asked of which objects, and where they lie."""
 
-    wanted: Wanted
-    asked: Asked
+    options: BenchOptions
+    question: NearestQuestion
     points: Floats
     objects: Objects
     folder: Path
@@ -61,17 +61,21 @@ class _Bench:
     say: Say
 
     def plan(self, zones: int) -> Plan:
-        return compile_text(self.asked.text(), zones=zones).with_points({"points": point_rows(self.points)})
+        return compile_text(self.question.text(), zones=zones).with_points(
+            {"points": point_rows(self.points)}
+        )
 
 
-def measure_streaming(wanted: Wanted, asked: Asked, points: Floats, report: Report, say: Say) -> None:
+def measure_streaming(
+    options: BenchOptions, question: NearestQuestion, points: Floats, report: Report, say: Say
+) -> None:
     """Measure and judge one question on uniform objects."""
-    with folder_for(wanted.keep) as folder:
-        say(f"(c) making {wanted.rows:,} objects")
-        objects = make_objects(uniform(), wanted.rows, seed=wanted.seed)
-        bench = _Bench(wanted, asked, points, objects, folder, report, say)
-        say(f"(c) starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+    with folder_for(options.keep) as folder:
+        say(f"(c) making {options.rows:,} objects")
+        objects = make_objects(uniform(), options.rows, seed=options.seed)
+        bench = _Bench(options, question, points, objects, folder, report, say)
+        say(f"(c) starting Spark on {options.cores} cores")
+        spark = start_spark(cores=options.cores)
         try:
             timing = _beside_ceiling(bench, spark)
             _beside_native(bench, spark, timing)
@@ -80,10 +84,10 @@ def measure_streaming(wanted: Wanted, asked: Asked, points: Floats, report: Repo
 
 
 def _beside_ceiling(bench: _Bench, spark: SparkSession) -> Timing:
-    files = _write(bench.objects, bench.folder / "objects", FILES, seed=bench.wanted.seed)
-    small = make_objects(uniform(), WARM_UP_OBJECTS, seed=bench.wanted.seed + 1)
-    warm_up = _write(small, bench.folder / "warm-up", WARM_UP_FILES, seed=bench.wanted.seed)
-    plan = bench.plan(default_zones(bench.wanted.cores))
+    files = _write(bench.objects, bench.folder / "objects", FILES, seed=bench.options.seed)
+    small = make_objects(uniform(), WARM_UP_OBJECTS, seed=bench.options.seed + 1)
+    warm_up = _write(small, bench.folder / "warm-up", WARM_UP_FILES, seed=bench.options.seed)
+    plan = bench.plan(default_zones(bench.options.cores))
     for warming in (idle(plan), plan):
         run_timed(spark, warming, warm_up)
     bench.say("(c) the no-op ceiling")
@@ -101,7 +105,7 @@ def _beside_ceiling(bench: _Bench, spark: SparkSession) -> Timing:
         0.3,
     )
     bench.report.notes += [
-        f"(c) {queries} queries, k = {bench.asked.k}, EXACT, uniform: {taken.count / len(bench.objects):.3f} answers an object",
+        f"(c) {queries} queries, k = {bench.question.k}, EXACT, uniform: {taken.count / len(bench.objects):.3f} answers an object",
         f"    {spoken(timing.rate)} objects/s beside {spoken(ceiling.rate)} without a kernel in micro-batches of "
         f"{spoken(np.median(timing.rows))} objects, the first left out;",
         f"    with the first and the last flush {spoken(timing.rate_of_all)} beside {spoken(ceiling.rate_of_all)}",
@@ -114,10 +118,10 @@ def _beside_ceiling(bench: _Bench, spark: SparkSession) -> Timing:
 def _check(bench: _Bench, files: Sequence[Path], taken: Taken) -> None:
     """Spark's answers are those of the plain loop, and what these tell a few of the points follows from the objects."""
     blocks = _plain_answers(bench.plan(1), files)
-    chosen = sample(len(bench.points), seed=bench.wanted.seed)
-    asked = bench.asked
-    must = expected(bench.objects, bench.points, chosen, k=asked.k, window_us=asked.window_us)
-    wrong = differing(must, told(blocks), chosen)
+    chosen = sample(len(bench.points), seed=bench.options.seed)
+    question = bench.question
+    must = expected(bench.objects, bench.points, chosen, k=question.k, window_us=question.window_us)
+    wrong = differing(must, emitted(blocks), chosen)
     report, amount = bench.report, sum(rows.count for rows in blocks)
     report.check(not wrong, f"(c) the plain loop does not tell points {wrong} what follows from the objects")
     report.check(taken.count == amount, f"(c) Spark gave {taken.count:,} answers, the plain loop {amount:,}")
@@ -129,7 +133,7 @@ def _check(bench: _Bench, files: Sequence[Path], taken: Taken) -> None:
 
 
 def _beside_native(bench: _Bench, spark: SparkSession, timing: Timing) -> None:
-    window, k = bench.asked.window_objects, bench.asked.k
+    window, k = bench.question.window_objects, bench.question.k
     batches = min(NATIVE_BATCHES, len(bench.objects) // window)
     bench.say(f"(c) Spark's own way, {batches} windows of {window:,} objects")
     objects = bench.objects.first(batches * window)
@@ -138,7 +142,7 @@ def _beside_native(bench: _Bench, spark: SparkSession, timing: Timing) -> None:
     native, found = run_native_rank(
         spark, write_points(bench.points, bench.folder / "points.parquet"), files, k
     )
-    chosen = sample(len(bench.points), seed=bench.wanted.seed)
+    chosen = sample(len(bench.points), seed=bench.options.seed)
     right = len(found) == batches and all(
         pairs[pairs[:, 0] == point, 1].tolist()
         == nearest_of_batch(

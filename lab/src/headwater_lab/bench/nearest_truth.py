@@ -76,7 +76,7 @@ def together(parts: Sequence[Enters]) -> Enters:
     return Enters(*(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in fields))
 
 
-def told(blocks: Iterable[Rows]) -> Enters:
+def emitted(blocks: Iterable[Rows]) -> Enters:
     """What answers in blocks tell."""
     columns = ("point", "key", "event_time")
     return together([Enters(*(block[name].values for name in columns)) for block in blocks])
@@ -104,7 +104,7 @@ def expected(
     for point in chosen:
         distance = distances(objects, points[point])
         rows = np.arange(len(objects)) if limit else contenders(objects.at, distance, k, window_us)
-        number, at = _told(objects.at[rows].tolist(), distance[rows].tolist(), k, window_us, limit)
+        number, at = _entering(objects.at[rows].tolist(), distance[rows].tolist(), k, window_us, limit)
         parts.append(Enters(np.full(len(number), point), rows[number], at))
     return together(parts)
 
@@ -115,25 +115,25 @@ def contenders(at: Numbers, distance: Floats, k: int, window_us: int) -> Numbers
         return np.empty(0, np.int64)
     start = np.searchsorted(at, at[0] + window_us)
     stop = np.searchsorted(at, at[-1] - window_us, "right")
-    kept = np.zeros(len(at), np.bool_)
-    kept[:start] |= _near_so_far(distance[:start], k)
-    kept[stop:] |= _near_so_far(distance[stop:][::-1], k)[::-1]
-    kept |= distance <= _reach_around(at, distance, k, window_us // 2)
-    return np.flatnonzero(kept)
+    retained = np.zeros(len(at), np.bool_)
+    retained[:start] |= _near_so_far(distance[:start], k)
+    retained[stop:] |= _near_so_far(distance[stop:][::-1], k)[::-1]
+    retained |= distance <= _reach_around(at, distance, k, window_us // 2)
+    return np.flatnonzero(retained)
 
 
 def _near_so_far(distance: Floats, k: int) -> NDArray[np.bool_]:
     """Which have fewer than k nearer ones before them."""
     nearest: list[float] = []
-    kept = np.zeros(len(distance), np.bool_)
+    retained = np.zeros(len(distance), np.bool_)
     for row, value in enumerate(distance.tolist()):
         if len(nearest) < k:
             heappush(nearest, -value)
-            kept[row] = True
+            retained[row] = True
         elif value <= -nearest[0]:
             heapreplace(nearest, -value)
-            kept[row] = True
-    return kept
+            retained[row] = True
+    return retained
 
 
 def _reach_around(at: Numbers, distance: Floats, k: int, span_us: int) -> Floats:
@@ -149,7 +149,7 @@ def _reach_around(at: Numbers, distance: Floats, k: int, span_us: int) -> Floats
     return reach[span]
 
 
-def _told(
+def _entering(
     at: list[int], distance: list[float], k: int, window_us: int, limit: int | None
 ) -> tuple[Numbers, Numbers]:
     """The rows that are told and when, instant by instant."""

@@ -60,7 +60,7 @@ class _Feed:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Emitted:
     """When answers were in our hands."""
 
     event_time: list[NDArray[np.int64]] = field(default_factory=list)
@@ -79,7 +79,7 @@ def measure_latency(spark: SparkSession, *, cores: int, seconds: float, seed: in
     plan = compile_text(script([BANDS]), zones=default_zones(cores))
     total = seconds + WARM_UP_S
     events = make_events(int(total * EVENTS_PER_SECOND), seed=seed)
-    feed, told = _Feed(), _Told()
+    feed, emitted = _Feed(), _Emitted()
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
         folder, state = Path(name, "events"), Path(name, "state")
         folder.mkdir()
@@ -87,18 +87,23 @@ def measure_latency(spark: SparkSession, *, cores: int, seconds: float, seed: in
         with hold(state, plan) as checkpoint:
             writer.start()
             query = run_streaming(
-                spark, plan, {"events": [str(folder)]}, told.each, checkpoint=checkpoint, files_per_batch=1000
+                spark,
+                plan,
+                {"events": [str(folder)]},
+                emitted.each,
+                checkpoint=checkpoint,
+                files_per_batch=1000,
             )
             writer.join()
             time.sleep(LINGER_S)
             query.stop()
-    return _latencies(feed, told)
+    return _latencies(feed, emitted)
 
 
-def _latencies(feed: _Feed, told: _Told) -> NDArray[np.float64]:
+def _latencies(feed: _Feed, emitted: _Emitted) -> NDArray[np.float64]:
     reached, there = np.array(feed.reached), np.array(feed.there)
     found: list[NDArray[np.float64]] = []
-    for event_time, at in zip(told.event_time, told.at, strict=True):
+    for event_time, at in zip(emitted.event_time, emitted.at, strict=True):
         # The first file that brings an event more than LATE behind the match's last row.
         file = np.searchsorted(reached - LATE_S * SECOND, event_time, side="right")
         passed = file < len(there)

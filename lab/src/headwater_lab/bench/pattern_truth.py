@@ -52,7 +52,7 @@ def expected(events: Events, question: PatternQuestion) -> Matches:
     return Matches(sensor[start], at[start], at[end], end - start - 1)
 
 
-def told(names: Sequence[str], blocks: Iterable[Rows]) -> dict[str, Matches]:
+def emitted(names: Sequence[str], blocks: Iterable[Rows]) -> dict[str, Matches]:
     """The matches in blocks of answers, by query; `names` are those of the sensors, by number."""
     number = {name: place for place, name in enumerate(names)}
     parts: dict[str, list[Matches]] = {}

@@ -23,7 +23,7 @@ from headwater_lab.bench.checks import Report, Taken, plain_answers
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.flink import FlinkError
 from headwater_lab.bench.flink_patterns import run_flink_patterns
-from headwater_lab.bench.measuring import Say, Wanted, better, folder_for, milliseconds
+from headwater_lab.bench.measuring import BenchOptions, Say, better, folder_for, milliseconds
 from headwater_lab.bench.pattern_events import Events, make_events, write_events
 from headwater_lab.bench.pattern_kernel import kernel_rate
 from headwater_lab.bench.pattern_latency import EVENTS_PER_SECOND, measure_latency
@@ -35,7 +35,7 @@ from headwater_lab.bench.pattern_questions import (
     many_bands,
     script,
 )
-from headwater_lab.bench.pattern_truth import Matches, expected, together, told
+from headwater_lab.bench.pattern_truth import Matches, emitted, expected, together
 from headwater_lab.bench.streaming import Timing, run_timed
 from headwater_lab.bench.truth import identity_digest
 
@@ -69,7 +69,7 @@ CASES: Final[Mapping[str, Case]] = {
 class _Bench:
     """What all cases share."""
 
-    wanted: Wanted
+    options: BenchOptions
     spark: SparkSession
     events: Events
     files: Sequence[Path]
@@ -78,21 +78,21 @@ class _Bench:
     say: Say
 
 
-def run_patterns(wanted: Wanted, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
-    """Measure everything that is wanted."""
+def run_patterns(options: BenchOptions, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
+    """Run the chosen cases."""
     report = Report()
-    _judge_kernel(report, wanted, say)
-    with folder_for(wanted.keep) as folder:
-        say(f"making {wanted.rows:,} events")
-        events = make_events(wanted.rows, seed=wanted.seed)
+    _judge_kernel(report, options, say)
+    with folder_for(options.keep) as folder:
+        say(f"making {options.rows:,} events")
+        events = make_events(options.rows, seed=options.seed)
         files = write_events(events, folder / "events", FILES)
-        small = make_events(WARM_UP_ROWS, seed=wanted.seed + 1)
+        small = make_events(WARM_UP_ROWS, seed=options.seed + 1)
         warm_up = write_events(small, folder / "warm-up", WARM_UP_FILES)
-        say(f"starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+        say(f"starting Spark on {options.cores} cores")
+        spark = start_spark(cores=options.cores)
         try:
-            bench = _Bench(wanted, spark, events, files, warm_up, report, say)
-            timings = {letter: _measure(bench, letter) for letter in wanted.cases}
+            bench = _Bench(options, spark, events, files, warm_up, report, say)
+            timings = {letter: _measure(bench, letter) for letter in options.cases}
             if "a" in timings and "c" in timings:
                 cost = timings["a"].rate / timings["c"].rate
                 report.judge(
@@ -104,11 +104,11 @@ def run_patterns(wanted: Wanted, say: Say = lambda line: print(line, file=sys.st
     return report
 
 
-def _judge_kernel(report: Report, wanted: Wanted, say: Say) -> None:
+def _judge_kernel(report: Report, options: BenchOptions, say: Say) -> None:
     say("the kernel alone")
-    events = make_events(KERNEL_ROWS, seed=wanted.seed)
-    for letter in wanted.cases:
-        questions = CASES[letter].make(wanted.seed)
+    events = make_events(KERNEL_ROWS, seed=options.seed)
+    for letter in options.cases:
+        questions = CASES[letter].make(options.seed)
         rate, matches = kernel_rate(questions, events)
         if letter == "a":
             report.judge("a: the kernel alone, on one core", rate, "events/s", ">=", 4_000_000.0)
@@ -120,9 +120,9 @@ def _judge_kernel(report: Report, wanted: Wanted, say: Say) -> None:
 
 def _measure(bench: _Bench, letter: str) -> Timing:
     case = CASES[letter]
-    questions = case.make(bench.wanted.seed)
+    questions = case.make(bench.options.seed)
     bench.say(f"({letter}) {case.title}: compiling")
-    plan = compile_text(script(questions), zones=default_zones(bench.wanted.cores))
+    plan = compile_text(script(questions), zones=default_zones(bench.options.cores))
     for warming in (idle(plan), plan):
         run_timed(bench.spark, warming, bench.warm_up)
     bench.say(f"({letter}) the no-op ceiling")
@@ -155,7 +155,7 @@ def _check(
 ) -> None:
     """Spark's answers are those of the plain loop, and these follow from the rows."""
     blocks = plain_answers(script(questions), bench.files)
-    plain = told(bench.events.names, blocks)
+    plain = emitted(bench.events.names, blocks)
     nothing = together([])
     wrong = [name for name, matches in must.items() if plain.get(name, nothing).digest() != matches.digest()]
     bench.report.check(
@@ -174,16 +174,16 @@ def _check(
 
 
 def _beside_flink(
-    bench: _Bench, letter: str, question: PatternQuestion, timing: Timing, wanted: float
+    bench: _Bench, letter: str, question: PatternQuestion, timing: Timing, least: float
 ) -> None:
-    if bench.wanted.flink is None:
+    if bench.options.flink is None:
         bench.report.notes.append(
             "    Flink: not asked (--flink PYTHON names an interpreter that has apache-flink)"
         )
         return
     bench.say(f"({letter}) Flink's MATCH_RECOGNIZE")
     try:
-        run = run_flink_patterns(bench.wanted.flink, bench.events, question, cores=bench.wanted.cores)
+        run = run_flink_patterns(bench.options.flink, bench.events, question, cores=bench.options.cores)
     except FlinkError as failure:
         bench.report.failures.append(str(failure))
         return
@@ -192,7 +192,7 @@ def _beside_flink(
         run.small_matches.digest() == must.digest(),
         f"({letter}) Flink found {len(run.small_matches):,} matches in {run.small_rows:,} events, not {len(must):,}",
     )
-    bench.report.judge(f"{letter}: rate over Flink's", timing.rate / run.rate, "ratio", ">=", wanted)
+    bench.report.judge(f"{letter}: rate over Flink's", timing.rate / run.rate, "ratio", ">=", least)
     bench.report.notes.append(
         f"    Flink's MATCH_RECOGNIZE: {spoken(run.rate)} events/s, start-up taken off "
         f"({run.small_s:.2f} s for a tenth of the events, {run.large_s:.2f} s for all)"
@@ -202,15 +202,15 @@ def _beside_flink(
 def _judge_latency(bench: _Bench) -> None:
     bench.say(f"latency with {EVENTS_PER_SECOND:,} events a second")
     waited = measure_latency(
-        bench.spark, cores=bench.wanted.cores, seconds=LATENCY_S, seed=bench.wanted.seed + 2
+        bench.spark, cores=bench.options.cores, seconds=LATENCY_S, seed=bench.options.seed + 2
     )
     bench.report.check(len(waited) > 0, "no match was told while events arrived")
     if not len(waited):
         return
     shares = (50, 90, 99, 100)
-    told_after = np.percentile(waited, shares)
-    bench.report.judge("latency of 99 % of the matches", float(told_after[2]), "s", "<=", 2.0)
-    listed = ", ".join(f"{share} % {after:.2f} s" for share, after in zip(shares, told_after, strict=True))
+    latencies_s = np.percentile(waited, shares)
+    bench.report.judge("latency of 99 % of the matches", float(latencies_s[2]), "s", "<=", 2.0)
+    listed = ", ".join(f"{share} % {after:.2f} s" for share, after in zip(shares, latencies_s, strict=True))
     bench.report.notes.append(
         f"latency of {len(waited):,} matches with {EVENTS_PER_SECOND:,} events a second, from when the watermark passed: {listed}"
     )

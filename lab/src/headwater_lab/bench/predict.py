@@ -24,8 +24,16 @@ import numpy as np
 from headwater.apps.text_columns import aligned
 from headwater.model import SECOND, Rows
 from headwater_lab.bench.checks import Report
-from headwater_lab.bench.measuring import Say, Wanted
-from headwater_lab.bench.predict_kernel import Answered, Asking, Readings, Sending, Sent, answer, send
+from headwater_lab.bench.measuring import BenchOptions, Say
+from headwater_lab.bench.predict_kernel import (
+    Answered,
+    PredictQuestion,
+    Readings,
+    Sending,
+    Sent,
+    answer,
+    send,
+)
 from headwater_lab.bench.predict_streaming import measure_streaming
 from headwater_lab.bench.predict_truth import Collected, Digest, wrong_sensors
 from headwater_lab.workloads.moving_objects import Motion, make_movers, side_for
@@ -62,33 +70,33 @@ TRIES: Final = 3
 class _Bench:
     """What all cases share."""
 
-    wanted: Wanted
+    options: BenchOptions
     report: Report
     say: Say
 
 
-def run_predict(wanted: Wanted, *, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
-    """Measure everything that is wanted."""
-    bench = _Bench(wanted, Report(), say)
+def run_predict(options: BenchOptions, *, say: Say = lambda line: print(line, file=sys.stderr)) -> Report:
+    """Run the chosen cases."""
+    bench = _Bench(options, Report(), say)
     say("loading compiled code")
-    _warm_up(wanted.seed)
-    if "a" in wanted.cases:
+    _warm_up(options.seed)
+    if "a" in options.cases:
         _beside_paper(bench)
-    if "b" in wanted.cases:
+    if "b" in options.cases:
         for density, counts in COUNTS.items():
             _cost_curve(bench, density, counts)
-    if "c" in wanted.cases:
-        measure_streaming(wanted, bench.report, say)
+    if "c" in options.cases:
+        measure_streaming(options, bench.report, say)
     return bench.report
 
 
 def _beside_paper(bench: _Bench) -> None:
-    sent = _sent(PAPER_OBJECTS, PAPER_SECONDS, 100.0, seed=bench.wanted.seed)
+    sent = _sent(PAPER_OBJECTS, PAPER_SECONDS, 100.0, seed=bench.options.seed)
     bench.say(f"(a) {PAPER_OBJECTS:,} objects, {sent.count:,} updates")
     notes = []
     for words, every_us, reads in BESIDE_PAPER:
-        asking = Asking(NEAR_M, WITHIN_US, every_us=every_us, reads=reads)
-        answered = _checked(bench, f"(a) {words}", sent, asking)
+        question = PredictQuestion(NEAR_M, WITHIN_US, every_us=every_us, reads=reads)
+        answered = _checked(bench, f"(a) {words}", sent, question)
         bench.report.judge(
             f"a: processing of the paper over ours, {words}",
             PAPER_PROCESSING_S / answered.seconds,
@@ -113,10 +121,10 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
     costs = []
     for count in counts:
         bench.say(f"(b) {count:,} objects, {density:g} a km²")
-        sent = _sent(count, CURVE_SECONDS, density, seed=bench.wanted.seed)
+        sent = _sent(count, CURVE_SECONDS, density, seed=bench.options.seed)
         words = f"(b) {count:,} objects, {density:g} a km²"
-        asking = Asking(NEAR_M, WITHIN_US)
-        answered = _checked(bench, words, sent, asking, step_us=CURVE_STEP_US)
+        question = PredictQuestion(NEAR_M, WITHIN_US)
+        answered = _checked(bench, words, sent, question, step_us=CURVE_STEP_US)
         costs.append(answered.seconds / sent.count * 1e6)
         cells.append(
             (
@@ -142,32 +150,33 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
 
 
 def _checked(
-    bench: _Bench, words: str, sent: Sent, asking: Asking, *, step_us: int | None = None
+    bench: _Bench, words: str, sent: Sent, question: PredictQuestion, *, step_us: int | None = None
 ) -> Answered:
     """The fastest of some runs; what is told about a few objects is looked at in the first.
 
     Where not all columns are selected, it is looked at in a run with all of them, and every row of the first must be as it is there.
     """
     objects = np.unique(sent.rows["id"].values)
-    random = np.random.default_rng(bench.wanted.seed)
+    random = np.random.default_rng(bench.options.seed)
     collected = Collected.about(sorted(random.choice(objects, SAMPLE, replace=False).tolist()))
-    whole, told = Digest.of(asking.reads), Digest.of(asking.reads)
+    whole, digest = Digest.of(question.reads), Digest.of(question.reads)
 
     def take(rows: Rows) -> None:
         collected.take(rows)
         whole.take(rows)
 
-    if asking.reads is not None:
-        answer(sent, replace(asking, reads=None), take, step_us=step_us)
-    first = take if asking.reads is None else told.take
+    if question.reads is not None:
+        answer(sent, replace(question, reads=None), take, step_us=step_us)
+    first = take if question.reads is None else digest.take
     runs = [
-        answer(sent, asking, first if not number else lambda _: None, step_us=step_us)
+        answer(sent, question, first if not number else lambda _: None, step_us=step_us)
         for number in range(TRIES)
     ]
     bench.report.check(
-        asking.reads is None or told == whole, f"{words}: rows are others than where all columns are selected"
+        question.reads is None or digest == whole,
+        f"{words}: rows are others than where all columns are selected",
     )
-    wrong = wrong_sensors(collected, sent, asking)
+    wrong = wrong_sensors(collected, sent, question)
     bench.report.check(
         not wrong,
         f"{words}: what is told about object {wrong[0] if wrong else ''} does not follow from the updates",
@@ -188,4 +197,4 @@ def _sent(count: int, seconds: int, density: float, *, seed: int) -> Sent:
 def _warm_up(seed: int) -> None:
     sent = _sent(100, 30, 100.0, seed=seed)
     for _, every_us, reads in BESIDE_PAPER:
-        answer(sent, Asking(NEAR_M, WITHIN_US, every_us=every_us, reads=reads), lambda _: None)
+        answer(sent, PredictQuestion(NEAR_M, WITHIN_US, every_us=every_us, reads=reads), lambda _: None)

@@ -94,7 +94,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PredictQuestion:
     """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
 
     `both_above`: a value constraint besides: the first dimension of both sensors of a pair is above it. `reads`: the columns of answers that are asked for; None: all.
@@ -191,15 +191,15 @@ def send(readings: Readings, sending: Sending) -> Sent:
 
 
 def answer(
-    sent: Sent, asking: Asking, take: Take, *, index: bool = True, step_us: int | None = None
+    sent: Sent, question: PredictQuestion, take: Take, *, index: bool = True, step_us: int | None = None
 ) -> Answered:
     """Hand the updates over and take the answers, block by block; taking is not in the time.
 
     A step has some thousand updates or, with `step_us`, those of some time.
     """
     schema = _schema("updates", "event_time", (*sent.dimensions, *_more(sent.dimensions)))
-    kernel = PredictKernel(schema, [asking.query(sent.dimensions)], [], index=index)
-    state, seconds, told = kernel.start(BEGINNING), 0.0, 0
+    kernel = PredictKernel(schema, [question.query(sent.dimensions)], [], index=index)
+    state, seconds, row_count = kernel.start(BEGINNING), 0.0, 0
     counts: dict[str, int] = {}
     for part, watermark in _steps(sent.rows.select(schema.types), "event_time", step_us):
         begun = time.process_time()
@@ -209,9 +209,9 @@ def answer(
         for name, count in step.counts.items():
             counts[name] = counts.get(name, 0) + count
         for answers in step.answers:
-            told += answers.rows.count
+            row_count += answers.rows.count
             take(answers.rows)
-    return Answered(seconds, told, counts)
+    return Answered(seconds, row_count, counts)
 
 
 def _steps(rows: Rows, name: str, step_us: int | None = None) -> Iterator[tuple[Rows, int]]:

@@ -23,8 +23,8 @@ from headwater_lab.bench.arrivals import write_arrivals
 from headwater_lab.bench.ceiling import idle
 from headwater_lab.bench.checks import Report, Taken
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted, better, folder_for, milliseconds
-from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, send
+from headwater_lab.bench.measuring import BenchOptions, Say, better, folder_for, milliseconds
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, send
 from headwater_lab.bench.predict_truth import Collected, wrong_sensors
 from headwater_lab.bench.streaming import Timing, run_timed
 from headwater_lab.bench.truth import identity_digest
@@ -55,22 +55,22 @@ CREATE QUERY near AS SELECT a_key, a_time, b_key, b_time, begins, ends FROM move
 class _Bench:
     """Samples, where they lie, and what is told about them."""
 
-    wanted: Wanted
+    options: BenchOptions
     samples: Samples
     folder: Path
     report: Report
     say: Say
 
 
-def measure_streaming(wanted: Wanted, report: Report, say: Say, *, objects: int = OBJECTS) -> None:
+def measure_streaming(options: BenchOptions, report: Report, say: Say, *, objects: int = OBJECTS) -> None:
     """Measure and judge."""
-    seconds = max(round(wanted.rows / objects * SAMPLE_US / SECOND), 6)
+    seconds = max(round(options.rows / objects * SAMPLE_US / SECOND), 6)
     say(f"(c) making {seconds} s of {objects:,} objects")
-    samples = _samples(objects, seconds, seed=wanted.seed)
-    with folder_for(wanted.keep) as folder:
-        bench = _Bench(wanted, samples, folder, report, say)
-        say(f"(c) starting Spark on {wanted.cores} cores")
-        spark = start_spark(cores=wanted.cores)
+    samples = _samples(objects, seconds, seed=options.seed)
+    with folder_for(options.keep) as folder:
+        bench = _Bench(options, samples, folder, report, say)
+        say(f"(c) starting Spark on {options.cores} cores")
+        spark = start_spark(cores=options.cores)
         try:
             _beside_ceiling(bench, spark, objects)
         finally:
@@ -84,11 +84,11 @@ def write_samples(samples: Samples, folder: Path, files: int, *, seed: int) -> l
 
 
 def _beside_ceiling(bench: _Bench, spark: SparkSession, objects: int) -> None:
-    seed = bench.wanted.seed
+    seed = bench.options.seed
     files = write_samples(bench.samples, bench.folder / "samples", FILES, seed=seed)
     small = _samples(WARM_UP_OBJECTS, 60, seed=seed + 1)
     warm_up = write_samples(small, bench.folder / "warm-up", FILES, seed=seed)
-    plan = compile_text(QUERY_TEXT, zones=default_zones(bench.wanted.cores))
+    plan = compile_text(QUERY_TEXT, zones=default_zones(bench.options.cores))
     for warming in (idle(plan), plan):
         run_timed(spark, warming, warm_up)
     bench.say("(c) the no-op ceiling")
@@ -120,15 +120,15 @@ def _check(bench: _Bench, plan: Plan, files: Sequence[Path], taken: Taken) -> in
     """Spark's answers are those of the plain loop, and what these tell about a few objects follows from the updates."""
     samples, report = bench.samples, bench.report
     sent = send(Readings(("x", "y"), samples.key, samples.at, samples.place), SENDING)
-    random = np.random.default_rng(bench.wanted.seed)
-    told = Collected.about(random.choice(int(samples.key.max()) + 1, SAMPLE, replace=False).tolist())
+    random = np.random.default_rng(bench.options.seed)
+    collected = Collected.about(random.choice(int(samples.key.max()) + 1, SAMPLE, replace=False).tolist())
     identities, amount = [], 0
     for step in stream_local(plan, [(plan.streams[0].name, str(file)) for file in files]):
         for rows in step.answers:
-            told.take(rows)
+            collected.take(rows)
             identities.append(rows["match_id"].values)
             amount += rows.count
-    wrong = wrong_sensors(told, sent, Asking(NEAR_M, WITHIN_US))
+    wrong = wrong_sensors(collected, sent, PredictQuestion(NEAR_M, WITHIN_US))
     report.check(
         not wrong, f"(c) what the plain loop tells about objects {wrong} does not follow from the updates"
     )

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from headwater.model import SECOND, Rows
-from headwater_lab.bench.predict_kernel import Asking, Floats, Numbers, Sent
+from headwater_lab.bench.predict_kernel import Floats, Numbers, PredictQuestion, Sent
 
 Point = tuple[float, float]
 Pair = tuple[int, int, int, int]
@@ -53,9 +53,9 @@ class Collected:
     def take(self, rows: Rows) -> None:
         """Look through a block of answers."""
         keys = rows["a_key"].values, rows["b_key"].values
-        wanted = np.flatnonzero(np.isin(keys[0], list(self.sensors)) | np.isin(keys[1], list(self.sensors)))
+        selected = np.flatnonzero(np.isin(keys[0], list(self.sensors)) | np.isin(keys[1], list(self.sensors)))
         names = ("a_key", "a_time", "b_key", "b_time", "begins", "ends")
-        for cells in zip(*(rows[name].values[wanted].tolist() for name in names), strict=True):
+        for cells in zip(*(rows[name].values[selected].tolist() for name in names), strict=True):
             self.intervals[cells[0], cells[1], cells[2], cells[3]] = cells[4], cells[5]
 
 
@@ -91,20 +91,20 @@ def lines_of(sent: Sent) -> Lines:
     return Lines(key, at, end, _columns(rows, sent.dimensions), _columns(rows, _slopes(sent.dimensions)))
 
 
-def wrong_sensors(told: Collected, sent: Sent, asking: Asking) -> list[int]:
+def wrong_sensors(collected: Collected, sent: Sent, question: PredictQuestion) -> list[int]:
     """The sensors about which something else was told than follows from the updates."""
     lines = lines_of(sent)
-    return [sensor for sensor in sorted(told.sensors) if not _right(sensor, told, lines, asking)]
+    return [sensor for sensor in sorted(collected.sensors) if not _right(sensor, collected, lines, question)]
 
 
-def _right(sensor: int, told: Collected, lines: Lines, asking: Asking) -> bool:
-    found = {pair: interval for pair, interval in told.intervals.items() if sensor in (pair[0], pair[2])}
+def _right(sensor: int, collected: Collected, lines: Lines, question: PredictQuestion) -> bool:
+    found = {pair: interval for pair, interval in collected.intervals.items() if sensor in (pair[0], pair[2])}
     for one in np.flatnonzero((lines.key == sensor) & (lines.end > lines.at)).tolist():
-        for other in _candidates(lines, one, asking).tolist():
+        for other in _candidates(lines, one, question).tolist():
             left, right = (one, other) if lines.key[one] < lines.key[other] else (other, one)
             pair = (int(lines.key[left]), int(lines.at[left]), int(lines.key[right]), int(lines.at[right]))
             wide, tight = (
-                _interval(lines, left, right, asking.bound + more, asking.within_us)
+                _interval(lines, left, right, question.bound + more, question.within_us)
                 for more in (A_LITTLE, -A_LITTLE)
             )
             interval = found.pop(pair, None)
@@ -115,19 +115,21 @@ def _right(sensor: int, told: Collected, lines: Lines, asking: Asking) -> bool:
     return not found
 
 
-def _same(told: Interval, must: Interval) -> bool:
-    return all(abs(one - other) <= SAME_US for one, other in zip(told, must, strict=True))
+def _same(collected: Interval, must: Interval) -> bool:
+    return all(abs(one - other) <= SAME_US for one, other in zip(collected, must, strict=True))
 
 
-def _candidates(lines: Lines, one: int, asking: Asking) -> Numbers:
+def _candidates(lines: Lines, one: int, question: PredictQuestion) -> Numbers:
     """Lines of others that live at about the same time and come near enough, if each were anywhere on its own way at any time."""
     near = (lines.key != lines.key[one]) & (lines.end > lines.at)
-    near &= (lines.at <= lines.end[one] + asking.within_us) & (lines.at[one] <= lines.end + asking.within_us)
+    near &= (lines.at <= lines.end[one] + question.within_us) & (
+        lines.at[one] <= lines.end + question.within_us
+    )
     chosen = np.flatnonzero(near)
     for place in range(lines.values.shape[1]):
         low, high = _extent(lines, chosen, place)
         mine_low, mine_high = _extent(lines, np.array([one]), place)
-        reach = asking.bound + 1.0
+        reach = question.bound + 1.0
         met = (low <= mine_high + reach) & (high >= mine_low - reach)
         chosen = chosen[met]
     return chosen
@@ -167,16 +169,16 @@ def _interval(lines: Lines, left: int, right: int, bound: float, within_us: int)
 
 def _cut(corners: Sequence[Point], a: float, b: float, most: float) -> list[Point]:
     """What is left of a polygon where a·x + b·y <= most."""
-    kept: list[Point] = []
+    remaining: list[Point] = []
     for number, (x, y) in enumerate(corners):
         before_x, before_y = corners[number - 1]
         here, before = a * x + b * y - most, a * before_x + b * before_y - most
         if (here > 0) != (before > 0):
             share = before / (before - here)
-            kept.append((before_x + share * (x - before_x), before_y + share * (y - before_y)))
+            remaining.append((before_x + share * (x - before_x), before_y + share * (y - before_y)))
         if here <= 0:
-            kept.append((x, y))
-    return kept
+            remaining.append((x, y))
+    return remaining
 
 
 def _columns(rows: Rows, names: Sequence[str]) -> Floats:

@@ -24,7 +24,8 @@ from headwater.model import SECOND, Column, ColumnType, Rows, strings
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.checks import Report
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import Say, Wanted
+from headwater_lab.bench.measuring import BenchOptions as Wanted
+from headwater_lab.bench.measuring import Say
 
 Keys = NDArray[np.int64]
 

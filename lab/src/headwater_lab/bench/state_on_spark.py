@@ -21,7 +21,7 @@ from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import SECOND
 from headwater.query.planning.plan import Plan, compile_text
 from headwater_lab.bench.checks import Report
-from headwater_lab.bench.measuring import Say, Wanted
+from headwater_lab.bench.measuring import BenchOptions, Say
 from headwater_lab.bench.processes import ProcessorTime, processor_time
 
 if TYPE_CHECKING:
@@ -64,22 +64,22 @@ class Marks:
         return ProcessorTime(spent.workers / batches * 1e3, spent.everything / batches * 1e3)
 
 
-def measure_on_spark(wanted: Wanted, report: Report, say: Say) -> None:
+def measure_on_spark(options: BenchOptions, report: Report, say: Say) -> None:
     """Measure and judge."""
     from headwater.hosts.spark.session import start_spark, stop_spark
 
-    spark = start_spark(cores=wanted.cores)
+    spark = start_spark(cores=options.cores)
     try:
         found = []
-        for keys in (FEW, FEW, wanted.rows):  # the first one warms up
+        for keys in (FEW, FEW, options.rows):  # the first one warms up
             say(f"(b) {keys:,} keys with an open partial match")
-            found.append(_measure(spark, keys, wanted, report))
+            found.append(_measure(spark, keys, options, report))
     finally:
         stop_spark(spark)
     few, many = found[1:]
     report.judge("b: workers, times as long a micro-batch", many[0] / few[0], "times", "<=", 1.3)
     report.judge("b: everything, times as long a micro-batch", many[1] / few[1], "times", "<=", 1.3)
-    for keys, (workers, everything, restart_s, size) in ((FEW, few), (wanted.rows, many)):
+    for keys, (workers, everything, restart_s, size) in ((FEW, few), (options.rows, many)):
         report.notes.append(
             f"(b) {keys:,} keys: {workers:.0f} ms of workers and {everything:.0f} ms of everything a micro-batch; "
             f"first answer {restart_s:.1f} s after a restart; checkpoint {size / 1e6:.1f} MB"
@@ -87,11 +87,11 @@ def measure_on_spark(wanted: Wanted, report: Report, say: Say) -> None:
 
 
 def _measure(
-    spark: SparkSession, keys: int, wanted: Wanted, report: Report
+    spark: SparkSession, keys: int, options: BenchOptions, report: Report
 ) -> tuple[float, float, float, int]:
     """Milliseconds of workers and of everything a micro-batch, seconds of a restart, bytes of the checkpoint."""
-    plan = compile_text(TEXT, zones=2 * wanted.cores)
-    random = np.random.default_rng(wanted.seed)
+    plan = compile_text(TEXT, zones=2 * options.cores)
+    random = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
         rows = Path(folder) / "rows"
         rows.mkdir()

@@ -76,9 +76,9 @@ def run_timed(spark: SparkSession, plan: Plan, files: Sequence[Path]) -> tuple[T
 def batch_durations_ms(query: Any) -> list[float]:
     """How long each micro-batch of a streaming query took, whole."""
     latest = {
-        told["batchId"]: told["durationMs"]
-        for told in query.recentProgress
-        if "addBatch" in told["durationMs"]
+        progress["batchId"]: progress["durationMs"]
+        for progress in query.recentProgress
+        if "addBatch" in progress["durationMs"]
     }
     return [float(latest[number]["triggerExecution"]) for number in sorted(latest)]
 

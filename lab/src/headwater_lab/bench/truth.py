@@ -28,7 +28,7 @@ Sums = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AnswerSums:
     """For each question, in their order: how many answers, and a sum over the contents of all of them."""
 
     counts: Numbers
@@ -45,7 +45,7 @@ class Told:
         return int((self.counts == 0).sum())
 
 
-def expected(reports: Reports, questions: Sequence[Question]) -> Told:
+def expected(reports: Reports, questions: Sequence[Question]) -> AnswerSums:
     """What the questions must be told."""
     order = reports.order()
     at, station = reports.at[order], reports.station[order]
@@ -63,10 +63,10 @@ def expected(reports: Reports, questions: Sequence[Question]) -> Told:
             answers, last = _answers(times, matches)
             counts[number] = len(answers)
             sums[number] = _contents(times[answers], [times[rows] for rows in last]).sum(dtype=np.uint64)
-    return Told(counts, sums)
+    return AnswerSums(counts, sums)
 
 
-def told(questions: Sequence[Question], blocks: Iterable[Rows]) -> Told:
+def emitted(questions: Sequence[Question], blocks: Iterable[Rows]) -> AnswerSums:
     """What answers in blocks tell the questions."""
     numbers = {question.name: number for number, question in enumerate(questions)}
     counts, sums = np.zeros(len(questions), np.int64), np.zeros(len(questions), np.uint64)
@@ -80,7 +80,7 @@ def told(questions: Sequence[Question], blocks: Iterable[Rows]) -> Told:
         content = _contents(block["event_time"].values, [block[f"{name}_time"].values for name in attributes])
         np.add.at(counts, place, 1)
         np.add.at(sums, place, content)
-    return Told(counts, sums)
+    return AnswerSums(counts, sums)
 
 
 def identity_digest(identities: Iterable[NDArray[np.bytes_]]) -> str:

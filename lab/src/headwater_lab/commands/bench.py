@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _measure(arguments: argparse.Namespace) -> Report:
     from headwater_lab.bench.correlate import run_correlate
     from headwater_lab.bench.follow import run_follow_bench
-    from headwater_lab.bench.measuring import Wanted
+    from headwater_lab.bench.measuring import BenchOptions
     from headwater_lab.bench.nearest import run_nearest
     from headwater_lab.bench.patterns import run_patterns
     from headwater_lab.bench.predict import run_predict
@@ -83,16 +83,16 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
     rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
     if arguments.family == "patterns":
-        return run_patterns(Wanted(arguments.rows or 3_000_000, **rest))
+        return run_patterns(BenchOptions(arguments.rows or 3_000_000, **rest))
     if arguments.family == "nearest":
-        return run_nearest(Wanted(arguments.rows or 1_000_000, **rest), real=arguments.real)
+        return run_nearest(BenchOptions(arguments.rows or 1_000_000, **rest), real=arguments.real)
     if arguments.family == "predict":
-        return run_predict(Wanted(arguments.rows or 2_000_000, **rest))
+        return run_predict(BenchOptions(arguments.rows or 2_000_000, **rest))
     if arguments.family == "follow":
-        return run_follow_bench(Wanted(arguments.rows or 2_000_000, **rest))
+        return run_follow_bench(BenchOptions(arguments.rows or 2_000_000, **rest))
     if arguments.family == "state":
-        return run_state(Wanted(arguments.rows or 1_000_000, **rest))
-    return run_correlate(Wanted(arguments.rows or 2_000_000, **rest))
+        return run_state(BenchOptions(arguments.rows or 1_000_000, **rest))
+    return run_correlate(BenchOptions(arguments.rows or 2_000_000, **rest))
 
 
 def _refuse_flags_of_others(arguments: argparse.Namespace) -> None:

@@ -48,16 +48,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, write, print; a claim that does not hold is a finding, an answer that is wrong a failure."""
     if arguments.json:
         folder_for(arguments.json.parent)
-    name, given, folder = arguments.experiment, _given(arguments), folder_for(arguments.output).absolute()
-    kept = folder / f".{name}-{arguments.scale}"
-    given |= {"kept": kept} if name in GOES_ON else {}
+    name, options, folder = (
+        arguments.experiment,
+        _recorded_data(arguments),
+        folder_for(arguments.output).absolute(),
+    )
+    progress = folder / f".{name}-{arguments.scale}"
+    options |= {"progress": progress} if name in GOES_ON else {}
     outcome: Outcome = import_module(f"headwater_lab.reproduce.{name.replace('-', '_')}").reproduce(
-        arguments.scale, lambda line: print(line, file=sys.stderr, flush=True), **given
+        arguments.scale, lambda line: print(line, file=sys.stderr, flush=True), **options
     )
     folder.mkdir(parents=True, exist_ok=True)  # it may have gone meanwhile
     written = _write(name, outcome, folder)
     if not outcome.failures:
-        rmtree(kept, ignore_errors=True)
+        rmtree(progress, ignore_errors=True)
     if arguments.json:
         outcome.write_json(arguments.json)
         written.append(arguments.json)
@@ -67,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if outcome.failures else 0
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, Path]:
+def _recorded_data(arguments: argparse.Namespace) -> dict[str, Path]:
     """The recorded data, for the experiments that take it."""
     from headwater.model import DataError
 

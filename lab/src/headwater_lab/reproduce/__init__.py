@@ -4,11 +4,11 @@
 outcome     what every experiment gives: a table, panels of a picture, claims with their evidence
 picture     panels as a PNG
 page        an outcome as one page of HTML
-tasks       cases as tasks of a Spark job, kept as they end
+tasks       cases as tasks of a Spark job, stored as they end
 ```
 
 An experiment is a module, or a package, with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
-that takes recorded data (`TAKES_DATA`) also takes `data`, and one that goes on where it was stopped (`GOES_ON`) takes `kept`.
+that takes recorded data (`TAKES_DATA`) also takes `data`, and one that goes on where it was stopped (`GOES_ON`) takes `progress`.
 """
 
 from typing import Final

@@ -24,7 +24,7 @@ from headwater.kernels.nearest.words import Algorithm
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.nearest_kernel import KernelRun, run_kernel, wrong_points
 from headwater_lab.bench.nearest_objects import World, clusters, make_objects, make_points, uniform
-from headwater_lab.bench.nearest_questions import SIGMA, Asked
+from headwater_lab.bench.nearest_questions import SIGMA, NearestQuestion
 from headwater_lab.reproduce.outcome import Cell, Claim, Outcome, Panel, Say
 
 SEED: Final = 7
@@ -203,7 +203,11 @@ def _measure(
     objects = make_objects(world, fill + counted, seed=SEED)
     points = make_points(world, scale.queries, seed=SEED)
     run: KernelRun = run_kernel(
-        Asked(k, algorithm, window), points, objects, fill=fill, tries=1 if algorithm is Algorithm.RA else 2
+        NearestQuestion(k, algorithm, window),
+        points,
+        objects,
+        fill=fill,
+        tries=1 if algorithm is Algorithm.RA else 2,
     )
     wrong = wrong_points(run, points, objects, seed=SEED)
     if wrong:
@@ -211,7 +215,7 @@ def _measure(
             f"{world.name}, window {window}, k = {k}: {algorithm.value} tells point {wrong[0]} something else"
         )
     return Measured(
-        world.name, window, k, algorithm, run.objects, run.candidates, run.recent, run.kept, run.tests, run.cost_us,
+        world.name, window, k, algorithm, run.objects, run.candidates, run.recent, run.stored, run.tests, run.cost_us,
         run.state_bytes,
     )  # fmt: skip
 

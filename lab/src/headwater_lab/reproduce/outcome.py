@@ -27,9 +27,9 @@ class Claim:
     published: str = ""
 
     def __str__(self) -> str:
-        told = f"{'holds' if self.holds else 'does not hold'}: {self.words}"
+        verdict = f"{'holds' if self.holds else 'does not hold'}: {self.words}"
         return "\n    ".join(
-            [told, *([f"published: {self.published}"] if self.published else []), self.evidence]
+            [verdict, *([f"published: {self.published}"] if self.published else []), self.evidence]
         )
 
 

@@ -1,7 +1,7 @@
 """Cases of an experiment as tasks of one Spark job: one case a task, on as many cores as there are.
 
 Rule 1  The longest come first, so that the cores end together.
-Rule 2  A case that fails is told in words and does not take the others with it.
+Rule 2  A case that fails is reported in words and does not take the others with it.
 Rule 3  What a case gave is written to a folder as soon as it is known, under the digest of the case, of what it was measured
         with, and of this program. An experiment that was stopped goes on from there; one that has been changed begins anew.
 """
@@ -35,8 +35,8 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[Row]):
-    """Where rows are kept while an experiment runs: a folder, the class of a row, and what they were measured with, in words."""
+class StoredRows(Generic[Row]):
+    """Where rows are stored while an experiment runs: a folder, the class of a row, and what they were measured with, in words."""
 
     folder: Path
     kind: Callable[..., Row]
@@ -69,10 +69,10 @@ def run_cases(
     cases: Sequence[Case],
     cost: Callable[[Case], float],
     say: Say,
-    kept: Kept[Row] | None = None,
+    stored: StoredRows[Row] | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Rows in the order of the cases, and what failed."""
-    known = {at: rows for at, case in enumerate(cases) if kept and (rows := kept.load(case)) is not None}
+    known = {at: rows for at, case in enumerate(cases) if stored and (rows := stored.load(case)) is not None}
     if known:
         say(f"{len(known)} of {len(cases)} cases were measured before")
     left = sorted((at for at in range(len(cases)) if at not in known), key=lambda at: -cost(cases[at]))
@@ -82,8 +82,8 @@ def run_cases(
             rows = run(cases[at])
         except Exception as fault:
             return at, f"{cases[at]}: {type(fault).__name__}: {fault}"
-        if kept:
-            kept.save(cases[at], rows)
+        if stored:
+            stored.save(cases[at], rows)
         return at, rows
 
     found: dict[int, list[Row] | str] = dict(known)
@@ -118,7 +118,7 @@ def _watching(context: Any, total: int, say: Say) -> Iterator[None]:
     over, tracker, start = Event(), context.statusTracker(), time.monotonic()
 
     def watch() -> None:
-        told, last = 0, start
+        reported, last = 0, start
         while not over.wait(WATCH_EVERY_S):
             with suppress(Exception):  # a run is not to end because nobody knows how far it is
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
@@ -127,8 +127,10 @@ def _watching(context: Any, total: int, say: Say) -> Iterator[None]:
                     default=0,
                 )
                 now = time.monotonic()
-                if done > told and (now - last >= SAY_EVERY_S or done * 10 // total > told * 10 // total):
-                    told, last = done, now
+                if done > reported and (
+                    now - last >= SAY_EVERY_S or done * 10 // total > reported * 10 // total
+                ):
+                    reported, last = done, now
                     say(f"{done} of {total} cases done after {now - start:.0f} s")
 
     watching = Thread(target=watch, daemon=True)

@@ -137,7 +137,7 @@ def make_movers(count: int, seconds: int, *, seed: int, motion: Motion | None = 
     every_s = motion.turn_every_us / SECOND
     legs = math.ceil(seconds / every_s) + 1
     turns = START + random.integers(0, motion.turn_every_us, count)
-    heading = _kept(
+    heading = _held(
         random.uniform(0.0, 2.0 * math.pi, (count, legs)),
         random.random((count, legs)) < motion.turn_probability,
     )
@@ -153,7 +153,7 @@ def side_for(count: int, per_km2: float) -> float:
     return math.sqrt(count / per_km2) * 1_000.0
 
 
-def _kept(drawn: Floats, turns: NDArray[np.bool_]) -> Floats:
+def _held(drawn: Floats, turns: NDArray[np.bool_]) -> Floats:
     """Of the directions drawn for every leg, the last one that was taken; the first always is."""
     leg = np.where(turns, np.arange(drawn.shape[1]), 0)
     return np.take_along_axis(drawn, np.maximum.accumulate(leg, axis=1), axis=1)

@@ -96,9 +96,9 @@ def read_stations(path: Path, count: int, *, hours: float, seed: int = 0) -> Rec
     for station, (site, turn) in enumerate(chosen):
         for attribute, (time, value) in enumerate(sites[site]):
             turned = first + (time - first - turn * _DAY_US) % (days * _DAY_US)
-            kept = turned < first + int(hours * 3600) * SECOND
-            source = np.full(np.count_nonzero(kept), station * len(ATTRIBUTES) + attribute)
-            columns.append((source, turned[kept], value[kept]))
+            selected = turned < first + int(hours * 3600) * SECOND
+            source = np.full(np.count_nonzero(selected), station * len(ATTRIBUTES) + attribute)
+            columns.append((source, turned[selected], value[selected]))
     sources = place_stations([f"{site}+{turn}" if turn else site for site, turn in chosen], seed=seed)
     return record(sources, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 

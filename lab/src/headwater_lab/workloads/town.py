@@ -94,12 +94,12 @@ def _move(traffic: _Traffic, town: Town, second: int) -> None:
     gap, ahead_speed = _ahead(traffic, town, second)
     # As fast as lets one stop behind the other if both brake; a second passes before one does.
     safe = -BRAKING + np.sqrt(BRAKING**2 + 2 * BRAKING * np.maximum(gap, 0.0) + ahead_speed**2)
-    wanted = np.minimum(np.minimum(traffic.speed + GAINING, traffic.wish), safe)
-    wanted = np.where(traffic.stands_until > second, 0.0, wanted)
+    desired = np.minimum(np.minimum(traffic.speed + GAINING, traffic.wish), safe)
+    desired = np.where(traffic.stands_until > second, 0.0, desired)
     # Two that came together at a crossing (a gap below 0) sort it out gently.
     needs = (traffic.stands_until > second) | ((gap >= 0.0) & (gap < traffic.speed**2 / (2 * BRAKING)))
     slowest = np.maximum(traffic.speed - np.where(needs, HARD, BRAKING), 0.0)
-    traffic.speed = np.maximum(wanted, slowest)
+    traffic.speed = np.maximum(desired, slowest)
     traffic.speed = np.where(gap >= 0.0, np.minimum(traffic.speed, gap), traffic.speed)
     traffic.along += traffic.speed
 

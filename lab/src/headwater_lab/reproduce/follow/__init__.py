@@ -5,7 +5,7 @@ experiment   what is measured, at which scale
 traffic      whose vehicles they are, and the files of the streams
 sumo         vehicles by SUMO, where it is installed
 questions    accidents, friends and speeds as texts of Headwater
-asking       a text on Spark: counts and answers
+spark_run    a text on Spark: counts and answers
 cases        one run, and what it gives
 runs         the runs of each figure
 claims       what was published, beside what was measured

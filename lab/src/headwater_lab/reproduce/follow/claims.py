@@ -133,14 +133,14 @@ def _beginnings(rows: Sequence[Measured]) -> Iterable[Claim]:
         f"{1 - min(overhead.values()):.1%} with the smallest window",
         "by up to 98 %",
     )
-    for way, wanted in ((AVERAGE, PAPER_AVERAGE), (NONE, PAPER_NONE)):
+    for way, expected in ((AVERAGE, PAPER_AVERAGE), (NONE, PAPER_NONE)):
         mean = sum(found[way].values()) / len(found[way])
         past_words = "the average past" if way == AVERAGE else "no past"
         yield Claim(
-            f"with {past_words} about {wanted:.0%} of the answers are found",
-            abs(mean - wanted) <= ABOUT,
+            f"with {past_words} about {expected:.0%} of the answers are found",
+            abs(mean - expected) <= ABOUT,
             f"{mean:.0%} on average; by n: {_percents(found[way])}",
-            f"{'around ' * (way == AVERAGE)}{wanted:.0%}",
+            f"{'around ' * (way == AVERAGE)}{expected:.0%}",
         )
 
 

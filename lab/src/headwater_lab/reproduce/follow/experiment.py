@@ -21,7 +21,6 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from headwater.hosts.spark.session import embedded_spark
-from headwater_lab.reproduce.follow.asking import ask
 from headwater_lab.reproduce.follow.cases import (
     ACCIDENTS,
     BEGINNINGS,
@@ -45,10 +44,11 @@ from headwater_lab.reproduce.follow.runs import (
     run_case,
 )
 from headwater_lab.reproduce.follow.scene import make_scene
+from headwater_lab.reproduce.follow.spark_run import ask
 from headwater_lab.reproduce.follow.sumo import find_sumo, read_roads
 from headwater_lab.reproduce.follow.traffic import Source, Traffic, choose_source, make_traffic
 from headwater_lab.reproduce.outcome import Outcome, Say
-from headwater_lab.reproduce.tasks import SAY_EVERY_S, Kept
+from headwater_lab.reproduce.tasks import SAY_EVERY_S, StoredRows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,20 +72,20 @@ SCALES: Final[Mapping[str, Scale]] = {
 }
 
 
-def reproduce(scale: str, say: Say, data: Path | None = None, kept: Path | None = None) -> Outcome:
-    """The experiment at one of its scales; `data`: a network of SUMO; `kept`: where rows are kept meanwhile.
+def reproduce(scale: str, say: Say, data: Path | None = None, progress: Path | None = None) -> Outcome:
+    """The experiment at one of its scales; `data`: a network of SUMO; `progress`: a folder for rows that are measured.
 
     Without a network, that of Ingolstadt is taken where SUMO is installed and the folder that HEADWATER_DATA names has it.
     """
     source = choose_source(find_sumo(), data, Path(os.environ.get("HEADWATER_DATA", "")))
     if source.network is not None:
         read_roads(source.network)  # what is none is refused before Spark starts
-    return measure(SCALES[scale], source, say, kept)
+    return measure(SCALES[scale], source, say, progress)
 
 
-def measure(scale: Scale, source: Source, say: Say, kept: Path | None = None) -> Outcome:
+def measure(scale: Scale, source: Source, say: Say, progress: Path | None = None) -> Outcome:
     """Every row, and what follows."""
-    keeping = Kept(kept, Measured, f"{scale} {source}") if kept else None
+    stored = StoredRows(progress, Measured, f"{scale} {source}") if progress else None
     cases = list(_cases(scale))
     say(f"starting Spark for {len(cases)} cases")
     measured: list[Measured] = []
@@ -95,12 +95,12 @@ def measure(scale: Scale, source: Source, say: Say, kept: Path | None = None) ->
     with tempfile.TemporaryDirectory(prefix="headwater-follow-") as folder, embedded_spark() as spark:
         for seed in scale.seeds:
             setting = _set_up(scale, source, seed, Path(folder), spark, say)
-            worlds.append(_told(setting.traffic))
+            worlds.append(_traffic_words(setting.traffic))
             say(worlds[-1])
             for number, case in enumerate(cases, 1):
                 if case.seed == seed:
                     with _waiting(str(case), say):
-                        found, words = _run(case, setting, keeping)
+                        found, words = _run(case, setting, stored)
                     measured += found
                     failures += words
                     say(f"{number} of {len(cases)}: {case}: {_ended(found, words)}")
@@ -132,16 +132,18 @@ def _set_up(scale: Scale, source: Source, seed: int, folder: Path, spark: SparkS
     return Setting(partial(ask, spark), zones, traffic, scale.drivers)
 
 
-def _run(case: Case, setting: Setting, kept: Kept[Measured] | None) -> tuple[list[Measured], list[str]]:
+def _run(
+    case: Case, setting: Setting, stored: StoredRows[Measured] | None
+) -> tuple[list[Measured], list[str]]:
     """The rows of a case, from before if they are kept; and what is wrong with them."""
-    if kept and (known := kept.load(case)) is not None:
+    if stored and (known := stored.load(case)) is not None:
         return known, []
     try:
         rows = run_case(case, setting)
     except WrongError as fault:
         return [], [f"{case}: {fault}"]
-    if kept:
-        kept.save(case, rows)
+    if stored:
+        stored.save(case, rows)
     return rows, []
 
 
@@ -150,11 +152,11 @@ def _waiting(what: str, say: Say) -> Iterator[None]:
     """Say every now and then that something is still under way."""
     over, start = Event(), time.monotonic()
 
-    def tell() -> None:
+    def report() -> None:
         while not over.wait(SAY_EVERY_S):
             say(f"{what}: {time.monotonic() - start:.0f} s so far")
 
-    telling = Thread(target=tell, daemon=True)
+    telling = Thread(target=report, daemon=True)
     telling.start()
     try:
         yield
@@ -175,7 +177,7 @@ def _cases(scale: Scale) -> Iterator[Case]:
         yield Case(UPDATES, ACCIDENTS, scale.edges_m, seed)
 
 
-def _told(traffic: Traffic) -> str:
+def _traffic_words(traffic: Traffic) -> str:
     trace = traffic.trace
     width, height = (side / 1_000 for side in trace.sides_m)
     return (

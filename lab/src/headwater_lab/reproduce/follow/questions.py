@@ -108,14 +108,14 @@ def counted(name: str, events: str, following: Following) -> str:
 
 
 def plan_of(
-    queries: Sequence[str], told: Sequence[str], *, saving: Sequence[str] = (), zones: int = 1
+    queries: Sequence[str], visible: Sequence[str], *, saving: Sequence[str] = (), zones: int = 1
 ) -> Plan:
     """Queries as a plan in which those that are `told` are told, and only those FOLLOWs save that are `saving`."""
     text = STREAMS + "".join(queries)
     script, errors = parse(text)
     assert not errors, errors
     statements = tuple(
-        replace(statement, hidden=statement.name not in told)
+        replace(statement, hidden=statement.name not in visible)
         if isinstance(statement, CreateQuery)
         else statement
         for statement in script.statements

@@ -19,7 +19,6 @@ import numpy as np
 from headwater.kernels.follow.words import Saving
 from headwater.model import Rows
 from headwater.query.planning.plan import Plan
-from headwater_lab.reproduce.follow.asking import Asked
 from headwater_lab.reproduce.follow.cases import (
     ACCIDENTS,
     ALWAYS,
@@ -51,6 +50,7 @@ from headwater_lab.reproduce.follow.questions import (
     plan_of,
     speeds,
 )
+from headwater_lab.reproduce.follow.spark_run import RunResult
 from headwater_lab.reproduce.follow.traffic import Traffic, posts
 from headwater_lab.workloads.traces import Floats
 
@@ -66,14 +66,14 @@ class WrongError(Exception):
 class Setting:
     """What runs a plan over files and in how many zones, with whose traffic, and how many are followed."""
 
-    run: Callable[[Plan, Mapping[str, Path]], Asked]
+    run: Callable[[Plan, Mapping[str, Path]], RunResult]
     zones: int
     traffic: Traffic
     drivers: int
 
-    def ask(self, queries: list[str], told: list[str], saving: Sequence[str] = ()) -> Asked:
+    def ask(self, queries: list[str], visible: list[str], saving: Sequence[str] = ()) -> RunResult:
         """Run queries side by side; FOLLOWs stream everything but those that are `saving`."""
-        return self.run(plan_of(queries, told, saving=saving, zones=self.zones), self.traffic.files)
+        return self.run(plan_of(queries, visible, saving=saving, zones=self.zones), self.traffic.files)
 
     def following(self, edge_m: int, last_s: int = 0, words: str = "") -> Following:
         """Follow the drivers."""
@@ -103,33 +103,33 @@ def run_case(case: Case, setting: Setting) -> list[Measured]:
 
 def _run_predeployed(case: Case, setting: Setting) -> list[Measured]:
     question, events, last_s = _APPLICATIONS[case.application]
-    queries, told = [], []
+    queries, visible = [], []
     for edge in case.points:
         queries += [
             question(f"each{edge}", setting.following(edge, last_s, "DELIVER EACH")),
             question(f"once{edge}", setting.following(edge, last_s)),
             counted(f"posts{edge}", events, Following("posts", box(edge))),
         ]
-        told += [f"each{edge}", f"once{edge}"]
-    asked = setting.ask(queries, told, [f"once{edge}_near" for edge in case.points])
-    return [row for edge in case.points for row in _beside_posts(case, setting, asked, edge)]
+        visible += [f"each{edge}", f"once{edge}"]
+    result = setting.ask(queries, visible, [f"once{edge}_near" for edge in case.points])
+    return [row for edge in case.points for row in _beside_posts(case, setting, result, edge)]
 
 
-def _beside_posts(case: Case, setting: Setting, asked: Asked, edge: int) -> Iterator[Measured]:
+def _beside_posts(case: Case, setting: Setting, result: RunResult, edge: int) -> Iterator[Measured]:
     stand = f"posts{edge}"
-    predeployed = asked.counted("events_live", stand)
+    predeployed = result.counted("events_live", stand)
     _check_posts(case, setting.traffic, edge, predeployed)
-    yield _measured(case, POSTS, asked, stand, len(posts(setting.traffic.trace)), edge_m=edge, relative=1.0)
+    yield _measured(case, POSTS, result, stand, len(posts(setting.traffic.trace)), edge_m=edge, relative=1.0)
     for way, name in ((EACH, f"each{edge}"), (ONCE, f"once{edge}")):
-        streamed = _streamed(asked, f"{name}_near") / setting.drivers
+        streamed = _streamed(result, f"{name}_near") / setting.drivers
         yield _measured(
             case,
             way,
-            asked,
+            result,
             f"{name}_near",
             setting.drivers,
             edge_m=edge,
-            answers=_count(asked, name),
+            answers=_count(result, name),
             relative=streamed / max(predeployed, 1),
         )
 
@@ -137,10 +137,10 @@ def _beside_posts(case: Case, setting: Setting, asked: Asked, edge: int) -> Iter
 def _check_posts(case: Case, traffic: Traffic, edge: int, found: int) -> None:
     """What all posts together got is what is worked out from the places alone."""
     of = traffic.trace if case.application == ACCIDENTS else traffic.sightings
-    wanted = covered(of.x, of.y, posts(traffic.trace), edge)
-    if found != wanted:
+    expected = covered(of.x, of.y, posts(traffic.trace), edge)
+    if found != expected:
         raise WrongError(
-            f"{found:,} events were streamed to predeployed regions of {edge} m, and {wanted:,} lie in them"
+            f"{found:,} events were streamed to predeployed regions of {edge} m, and {expected:,} lie in them"
         )
 
 
@@ -158,31 +158,31 @@ def covered(x: Floats, y: Floats, centres: Floats, edge_m: float) -> int:
 
 
 def _run_updates(case: Case, setting: Setting) -> list[Measured]:
-    queries, told = [], []
+    queries, visible = [], []
     for edge in case.points:
         for number, condition in enumerate(CONDITIONS):
             following = setting.following(edge, words=f"UPDATE {condition}")
             way, fits = f"way{edge}_{number}", f"fits{edge}_{number}"
             queries += [accidents(way, following), counted(fits, "reports", following)]
-            told += [way, fits]
-    asked = setting.ask(queries, told)
-    return [row for edge in case.points for row in _beside_always(case, setting, asked, edge)]
+            visible += [way, fits]
+    result = setting.ask(queries, visible)
+    return [row for edge in case.points for row in _beside_always(case, setting, result, edge)]
 
 
-def _beside_always(case: Case, setting: Setting, asked: Asked, edge: int) -> Iterator[Measured]:
-    yardstick = _streamed(asked, f"way{edge}_{CONDITIONS.index(ALWAYS)}_near")
+def _beside_always(case: Case, setting: Setting, result: RunResult, edge: int) -> Iterator[Measured]:
+    yardstick = _streamed(result, f"way{edge}_{CONDITIONS.index(ALWAYS)}_near")
     for number, condition in enumerate(CONDITIONS):
         way = f"way{edge}_{number}"
-        precision, recall = quality(asked.answers[f"fits{edge}_{number}"])
+        precision, recall = quality(result.answers[f"fits{edge}_{number}"])
         yield _measured(
             case,
             condition,
-            asked,
+            result,
             f"{way}_near",
             setting.drivers,
             edge_m=edge,
-            answers=_count(asked, way),
-            relative=_streamed(asked, f"{way}_near") / max(yardstick, 1),
+            answers=_count(result, way),
+            relative=_streamed(result, f"{way}_near") / max(yardstick, 1),
             precision=precision,
             recall=recall,
         )
@@ -199,41 +199,41 @@ def quality(interests: Rows) -> tuple[float, float]:
 
 
 def _run_beginnings(case: Case, setting: Setting) -> list[Measured]:
-    queries, told = [], []
+    queries, visible = [], []
     for latest in case.points:
         past = {BASIC: "", AVERAGE: f"BEST EFFORT {estimate(setting.traffic, latest)}", NONE: "BEST EFFORT 0"}
         for way, words in past.items():
             following = setting.following(SPEED_EDGE_M, words=f"DELIVER EACH {words}".strip())
             queries.append(speeds(_named(way, latest), following, latest))
-            told.append(_named(way, latest))
-    asked = setting.ask(queries, told)
-    return [row for latest in case.points for row in _beside_all_windows(case, setting, asked, latest)]
+            visible.append(_named(way, latest))
+    result = setting.ask(queries, visible)
+    return [row for latest in case.points for row in _beside_all_windows(case, setting, result, latest)]
 
 
 def _named(way: str, latest: int) -> str:
     return f"{way.replace(' ', '_')}_{latest}"
 
 
-def _beside_all_windows(case: Case, setting: Setting, asked: Asked, latest: int) -> Iterator[Measured]:
+def _beside_all_windows(case: Case, setting: Setting, result: RunResult, latest: int) -> Iterator[Measured]:
     names = {way: _named(way, latest) for way in (BASIC, AVERAGE, NONE)}
-    found = {way: _situations(asked, name) for way, name in names.items()}
+    found = {way: _situations(result, name) for way, name in names.items()}
     for way in (AVERAGE, NONE):
         if more := len(found[way] - found[BASIC]):
             raise WrongError(
                 f"with the past of '{way}' there are {more:,} answers that all windows do not give"
             )
-    yardstick = asked.counted("events_historical", f"{names[BASIC]}_near")
+    yardstick = result.counted("events_historical", f"{names[BASIC]}_near")
     for way, name in names.items():
         yield _measured(
             case,
             way,
-            asked,
+            result,
             f"{name}_near",
             setting.drivers,
             edge_m=SPEED_EDGE_M,
             latest=latest,
             answers=len(found[way]),
-            relative=asked.counted("events_historical", f"{name}_near") / max(yardstick, 1),
+            relative=result.counted("events_historical", f"{name}_near") / max(yardstick, 1),
             completeness=len(found[way]) / len(found[BASIC]) if found[BASIC] else 1.0,
         )
 
@@ -244,10 +244,10 @@ def estimate(traffic: Traffic, latest: int) -> int:
     return int(np.ceil(latest / max(fast, 1e-3)))
 
 
-def _situations(asked: Asked, name: str) -> set[tuple[object, ...]]:
-    if name not in asked.answers:
+def _situations(result: RunResult, name: str) -> set[tuple[object, ...]]:
+    if name not in result.answers:
         return set()
-    rows = asked.answers[name]
+    rows = result.answers[name]
     columns = (rows[column].tolist() for column in ("focal", "event_time", "car", "average"))
     return set(zip(*columns, strict=True))
 
@@ -258,7 +258,7 @@ def _situations(asked: Asked, name: str) -> set[tuple[object, ...]]:
 def _measured(
     case: Case,
     way: str,
-    asked: Asked,
+    result: RunResult,
     near: str,
     followed: int,
     *,
@@ -270,7 +270,7 @@ def _measured(
     recall: float = 1.0,
     completeness: float = 1.0,
 ) -> Measured:
-    streamed = _streamed(asked, near)
+    streamed = _streamed(result, near)
     return Measured(
         figure=case.figure,
         application=case.application,
@@ -279,27 +279,27 @@ def _measured(
         seed=case.seed,
         way=way,
         drivers=followed,
-        interests=asked.counted("interests", near),
-        live=asked.counted("events_live", near),
-        historical=asked.counted("events_historical", near),
+        interests=result.counted("interests", near),
+        live=result.counted("events_live", near),
+        historical=result.counted("events_historical", near),
         streamed=streamed,
-        saved=sum(asked.counted(f"saved_{saving.value}", near) for saving in Saving),
+        saved=sum(result.counted(f"saved_{saving.value}", near) for saving in Saving),
         a_driver=streamed / followed,
         relative=relative,
         precision=precision,
         recall=recall,
         answers=answers,
         completeness=completeness,
-        run_s=asked.seconds,
+        run_s=result.seconds,
     )
 
 
-def _streamed(asked: Asked, near: str) -> int:
-    return asked.counted("events_live", near) + asked.counted("events_historical", near)
+def _streamed(result: RunResult, near: str) -> int:
+    return result.counted("events_live", near) + result.counted("events_historical", near)
 
 
-def _count(asked: Asked, name: str) -> int:
-    return asked.answers[name].count if name in asked.answers else 0
+def _count(result: RunResult, name: str) -> int:
+    return result.answers[name].count if name in result.answers else 0
 
 
 _APPLICATIONS: Final[Mapping[str, tuple[Callable[[str, Following], str], str, int]]] = {

@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from headwater.model import SECOND, Rows
-from headwater_lab.reproduce.follow.asking import Asked
 from headwater_lab.reproduce.follow.questions import CLUB, Following, accidents, counted, drivers
 from headwater_lab.reproduce.follow.runs import SILENT, Setting
+from headwater_lab.reproduce.follow.spark_run import RunResult
 from headwater_lab.workloads.moving_objects import START
 from headwater_lab.workloads.traces import Trace, Whole
 
@@ -51,11 +51,11 @@ def make_scene(setting: Setting) -> Scene:
     """Choose a driver and follow it."""
     driver = _choose(setting)
     text = "".join(_queries(driver))
-    asked = setting.ask([text], ["events", "interests", "accidents", "friends"])
-    return scene_of(setting.traffic.trace, driver, text, asked)
+    result = setting.ask([text], ["events", "interests", "accidents", "friends"])
+    return scene_of(setting.traffic.trace, driver, text, result)
 
 
-def scene_of(trace: Trace, driver: int, text: str, asked: Asked) -> Scene:
+def scene_of(trace: Trace, driver: int, text: str, result: RunResult) -> Scene:
     """What a run about one driver told, with the traffic around it."""
     own = np.flatnonzero((trace.car == driver) & (trace.second < MOST_S))
     way = np.column_stack([trace.x[own], trace.y[own]])
@@ -69,8 +69,8 @@ def scene_of(trace: Trace, driver: int, text: str, asked: Asked) -> Scene:
         [_whole(place) for place in _filled(places)],
         _roads(trace, way),
         _cars(trace, _filled(places), driver),
-        _interests(asked.answers, last),
-        _situations(asked.answers, last),
+        _interests(result.answers, last),
+        _situations(result.answers, last),
     )
 
 
@@ -78,10 +78,10 @@ def scene_of(trace: Trace, driver: int, text: str, asked: Asked) -> Scene:
 
 
 def _choose(setting: Setting) -> int:
-    asked = setting.ask([accidents("found", _circle(drivers(setting.drivers)))], ["found"])
-    if "found" not in asked.answers:
+    result = setting.ask([accidents("found", _circle(drivers(setting.drivers)))], ["found"])
+    if "found" not in result.answers:
         return 0
-    rows = asked.answers["found"]
+    rows = result.answers["found"]
     soon = rows["event_time"].values < START + MOST_S * SECOND
     return int(np.bincount(rows["focal"].values[soon], minlength=setting.drivers).argmax())
 
@@ -170,7 +170,7 @@ def _situations(answers: Mapping[str, Rows], last: int) -> list[dict[str, Any]]:
         one
         for kind, who in (("accidents", "braked"), ("friends", "car"))
         if kind in answers
-        for one in _told(kind, who, answers[kind], answers["interests"])
+        for one in _found(kind, who, answers[kind], answers["interests"])
         if one["told"] < last
     ]
     shown.sort(key=lambda one: (one["told"], one["happened"], one["kind"], one["car"]))
@@ -178,14 +178,14 @@ def _situations(answers: Mapping[str, Rows], last: int) -> list[dict[str, Any]]:
     return [one for one in shown if first[one["kind"], one["car"], *one["place"]] is one]
 
 
-def _told(kind: str, who: str, rows: Rows, interests: Rows) -> Iterator[dict[str, Any]]:
+def _found(kind: str, who: str, rows: Rows, interests: Rows) -> Iterator[dict[str, Any]]:
     """By Rule 3."""
     begins = np.zeros(int(interests["interest"].values.max()) + 1, np.int64)
     begins[interests["interest"].values] = _seconds(interests, "begins")
     happened = _seconds(rows, "event_time")
-    told = np.maximum(happened, begins[rows["interest"].values])
+    shown_at = np.maximum(happened, begins[rows["interest"].values])
     columns = (rows[name].tolist() for name in (who, "x", "y", "historical"))
-    for car, x, y, historical, at, when in zip(*columns, happened.tolist(), told.tolist(), strict=True):
+    for car, x, y, historical, at, when in zip(*columns, happened.tolist(), shown_at.tolist(), strict=True):
         yield {
             "kind": kind,
             "car": car,

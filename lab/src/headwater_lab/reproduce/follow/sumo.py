@@ -91,10 +91,10 @@ def drive_on_sumo(
         network = folder / "town.net.xml"
         _make_grid(sumo, network, folder)
     roads, random = read_roads(network), np.random.default_rng([seed, 6])
-    given = network.with_name(network.name.removesuffix(".net.xml") + ".rou.xml")
+    routes_file = network.with_name(network.name.removesuffix(".net.xml") + ".rou.xml")
     crashing = vehicles // CRASH_SHARE
-    if given.is_file():
-        routes, begins, warm_up = [str(given.absolute())], _first_departure(given), WARM_UP_S
+    if routes_file.is_file():
+        routes, begins, warm_up = [str(routes_file.absolute())], _first_departure(routes_file), WARM_UP_S
     else:
         _write_routes(folder / "others.rou.xml", _others(roads, vehicles - crashing, random))
         routes, begins, warm_up = ["others.rou.xml"], 0, COME_S

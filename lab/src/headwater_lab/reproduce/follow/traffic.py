@@ -55,16 +55,16 @@ class Traffic:
     files: Mapping[str, Path]
 
 
-def choose_source(sumo: Sumo | None, given: Path | None, data: Path) -> Source:
+def choose_source(sumo: Sumo | None, network_file: Path | None, data: Path) -> Source:
     """By what there is; `data` is the folder of recorded data."""
-    if given is not None and sumo is None:
+    if network_file is not None and sumo is None:
         raise DataError(
             "sumo-missing",
-            f"'{given}' is a network for SUMO, which is not installed",
+            f"'{network_file}' is a network for SUMO, which is not installed",
             advice=["pip install 'headwater-lab[sumo]', or leave --data out: a town of our own is used then"],
         )
     found = data / NETWORK_FILE
-    network = given or (found if sumo and found.is_file() else None)
+    network = network_file or (found if sumo and found.is_file() else None)
     return Source(sumo, network.absolute() if network else None)
 
 

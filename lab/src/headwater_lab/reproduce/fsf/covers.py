@@ -75,9 +75,9 @@ def _errs_at_most(delta: float, runs: Sequence[Measured]) -> bool:
 
 
 def _errors(runs: Sequence[Measured], delta: float) -> str:
-    asked, wrong = sum(m.truly_open for m in runs), sum(m.cover_wrong for m in runs)
+    open_operators, wrong = sum(m.truly_open for m in runs), sum(m.cover_wrong for m in runs)
     return (
-        f"{wrong:,} of {asked:,} operators that were not covered were taken for covered, {wrong / max(asked, 1):.2e}, where δ = {delta:g}; "
+        f"{wrong:,} of {open_operators:,} operators that were not covered were taken for covered, {wrong / max(open_operators, 1):.2e}, where δ = {delta:g}; "
         f"{sum(m.covered for m in runs):,} of {sum(m.cover_decisions for m in runs):,} decisions were yes"
     )
 

@@ -35,7 +35,7 @@ from headwater_lab.reproduce.fsf.scenes import (
 )
 from headwater_lab.reproduce.fsf.simulate import run_case
 from headwater_lab.reproduce.outcome import Outcome, Say
-from headwater_lab.reproduce.tasks import Kept, run_cases
+from headwater_lab.reproduce.tasks import StoredRows, run_cases
 
 FAULTY: Final = ("multi-join", "filter-split-forward", "exact")
 
@@ -96,21 +96,21 @@ SCALES: Final[Mapping[str, Scale]] = {
 _SLOW: Final[Mapping[str, float]] = {"naive": 3.0, "operator-placement": 2.0, "centralized": 2.0}
 
 
-def reproduce(scale: str, say: Say, kept: Path | None = None, data: Path | None = None) -> Outcome:
-    """The experiment at one of its scales; `kept`: where rows are kept meanwhile; `data`: a recorded week to take readings from.
+def reproduce(scale: str, say: Say, progress: Path | None = None, data: Path | None = None) -> Outcome:
+    """The experiment at one of its scales; `progress`: a folder for rows that are measured; `data`: a recorded week to take readings from.
 
     Without it the Polkura week is taken, if the folder that HEADWATER_DATA names has it.
     """
     week = Path(os.environ.get("HEADWATER_DATA", "")) / "polkura-hydromet" / "PolkuraAbrilMayo.csv.gz"
-    return measure(SCALES[scale], say, data or (week if week.is_file() else None), kept)
+    return measure(SCALES[scale], say, data or (week if week.is_file() else None), progress)
 
 
-def measure(scale: Scale, say: Say, data: Path | None, kept: Path | None = None) -> Outcome:
+def measure(scale: Scale, say: Say, data: Path | None, progress: Path | None = None) -> Outcome:
     """Every row, and what follows."""
     cases = list(_cases(scale))
     say("making networks, readings and subscriptions")
     try:
-        scenes = make_scenes(_wanted(scale), data=data)
+        scenes = make_scenes(_sizes(scale), data=data)
     except (ValueError, OSError) as fault:
         if data is None:
             raise
@@ -124,7 +124,7 @@ def measure(scale: Scale, say: Say, data: Path | None, kept: Path | None = None)
             cases,
             lambda case: _cost(case, scenes[case.scene]),
             say,
-            Kept(kept, Measured, f"{scale} {data}") if kept else None,
+            StoredRows(progress, Measured, f"{scale} {data}") if progress else None,
         )
     return conclude(measured, failures, about=_about(scale, scenes, data))
 
@@ -173,11 +173,11 @@ def _cases(scale: Scale) -> Iterator[Case]:
             yield Case("growth", growing(step.nodes, step.stations).name, approach, step.subscriptions)
 
 
-def _wanted(scale: Scale) -> dict[Setting, tuple[int, float]]:
+def _sizes(scale: Scale) -> dict[Setting, tuple[int, float]]:
     """The most subscriptions of every setting, and hours."""
-    wanted = {setting: (max(*scale.counts(setting), scale.middle), scale.hours) for setting in PAPER}
-    wanted |= dict.fromkeys((OVERLAPPING, *SELECTIVE), (scale.middle, scale.hours))
-    return wanted | {
+    sizes = {setting: (max(*scale.counts(setting), scale.middle), scale.hours) for setting in PAPER}
+    sizes |= dict.fromkeys((OVERLAPPING, *SELECTIVE), (scale.middle, scale.hours))
+    return sizes | {
         growing(step.nodes, step.stations): (step.subscriptions, scale.growth_hours) for step in scale.growth
     }
 

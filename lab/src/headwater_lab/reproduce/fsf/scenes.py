@@ -85,13 +85,13 @@ def make_scene(setting: Setting, *, count: int, hours: float, data: Path | None)
     return Scene(setting, network, recorded, make_standing(count, network, recorded, setting.load, seed=SEED))
 
 
-def make_scenes(wanted: Mapping[Setting, tuple[int, float]], *, data: Path | None) -> dict[str, Scene]:
+def make_scenes(sizes: Mapping[Setting, tuple[int, float]], *, data: Path | None) -> dict[str, Scene]:
     """By the names of the settings, for so many subscriptions and hours; growing networks have no records that are large enough."""
     return {
         setting.name: make_scene(
             setting, count=count, hours=hours, data=data if setting.stations <= MOST_RECORDED else None
         )
-        for setting, (count, hours) in wanted.items()
+        for setting, (count, hours) in sizes.items()
     }
 
 

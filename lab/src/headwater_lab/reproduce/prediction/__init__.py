@@ -5,7 +5,7 @@ experiment   what is measured, at which scale
 cases        one measurement, and what it gives
 objects      objects that move about, with lines, with last values and with small buffers
 recorded     traffic in a town, temperatures of a laboratory
-asking       what a PREDICT kernel answers to what was sent
+interval_answers   what a PREDICT kernel answers to what was sent
 truth        what is true, and how right an answer is
 claims       what was published, beside what was measured
 figures      the panels of the picture

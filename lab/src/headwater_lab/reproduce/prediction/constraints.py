@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from headwater.model import SECOND
-from headwater_lab.bench.predict_kernel import Asking, Readings, send
-from headwater_lab.reproduce.prediction.asking import ask
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, send
 from headwater_lab.reproduce.prediction.cases import (
     CONSTRAINT,
     UNCONSTRAINED,
@@ -23,6 +22,7 @@ from headwater_lab.reproduce.prediction.cases import (
     Case,
     Measured,
 )
+from headwater_lab.reproduce.prediction.interval_answers import ask
 from headwater_lab.reproduce.prediction.objects import NEAR_M, SAMPLE_US, SEED, WITH, per_second
 from headwater_lab.reproduce.prediction.truth import Series, Truth, score, true_pairs
 from headwater_lab.workloads.moving_objects import PAPER_SIDE_M, START, make_movers
@@ -46,15 +46,15 @@ def run_constraints(case: Case, *, seconds: int) -> list[Measured]:
     within_us = case.within_s * SECOND
     instants = START + np.arange(1, seconds + 1) * SECOND
     near = true_pairs(held, instants, bound=NEAR_M, within_us=within_us)
-    free = Asking(NEAR_M, within_us)
+    free = PredictQuestion(NEAR_M, within_us)
     questions = {UNCONSTRAINED: free, UNCONSTRAINED_GENERAL: replace(free, buffer=ENOUGH)}
     for part in PARTS:
         bound = PAPER_SIDE_M * (1 - part)
         questions[f"x > {bound:,.0f} m"] = replace(free, both_above=bound)
     rows = []
-    for name, asking in questions.items():
-        truth = near if asking.both_above is None else _both_above(near, held, asking.both_above)
-        answers, answered = min((ask(sent, asking) for _ in range(TRIES)), key=lambda one: one[1].seconds)
+    for name, question in questions.items():
+        truth = near if question.both_above is None else _both_above(near, held, question.both_above)
+        answers, answered = min((ask(sent, question) for _ in range(TRIES)), key=lambda one: one[1].seconds)
         found = score(answers, truth)
         rows.append(
             Measured(

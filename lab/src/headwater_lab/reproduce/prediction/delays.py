@@ -19,8 +19,8 @@ from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of
 from headwater.kernels.predict.words import GiveUp
 from headwater.model import SECOND, Rows
 from headwater.query.planning.plan import compile_text
-from headwater_lab.bench.predict_kernel import Answered, Asking, Numbers, Sent
-from headwater_lab.reproduce.prediction.truth import Told
+from headwater_lab.bench.predict_kernel import Answered, Numbers, PredictQuestion, Sent
+from headwater_lab.reproduce.prediction.truth import AnswerIntervals
 
 MEAN_DELAY_US: Final = SECOND
 MOST_DELAY_US: Final = 10 * SECOND
@@ -60,9 +60,9 @@ class Delays:
             yield sent.rows.take(part)
 
 
-def ask_late(sent: Sent, asking: Asking, delays: Delays) -> tuple[Told, Answered, int]:
+def ask_late(sent: Sent, question: PredictQuestion, delays: Delays) -> tuple[AnswerIntervals, Answered, int]:
     """All intervals that are answered, and how many updates came too late."""
-    program = Program(compile_text(_text(asking, delays), zones=1))
+    program = Program(compile_text(_text(question, delays), zones=1))
     state, parts, seconds, late = program.start(), [], 0.0, 0
     counts: Counter[str] = Counter()
     for number, rows in enumerate((*delays.arrivals(sent), None)):
@@ -73,17 +73,22 @@ def ask_late(sent: Sent, asking: Asking, delays: Delays) -> tuple[Told, Answered
         counts.update(output.counts)
         late += sum(part.count for part in output.late.values())
         parts += [
-            Told(*(part[name].values for name in ("a_key", "b_key", "begins", "ends")))
+            AnswerIntervals(*(part[name].values for name in ("a_key", "b_key", "begins", "ends")))
             for part in output.answers
         ]
-    answers = Told.joined(parts)
+    answers = AnswerIntervals.joined(parts)
     return answers, Answered(seconds, len(answers), dict(counts)), late
 
 
-def _text(asking: Asking, delays: Delays) -> str:
-    buffer = "" if asking.buffer is None else f" BUFFER {asking.buffer} GIVE UP {GIVE_UP[asking.give_up]}"
+def _text(question: PredictQuestion, delays: Delays) -> str:
+    buffer = (
+        "" if question.buffer is None else f" BUFFER {question.buffer} GIVE UP {GIVE_UP[question.give_up]}"
+    )
     return STREAM.format(
-        late_s=delays.late_s, bound=f"{asking.bound:g}", within_s=asking.within_us // SECOND, buffer=buffer
+        late_s=delays.late_s,
+        bound=f"{question.bound:g}",
+        within_s=question.within_us // SECOND,
+        buffer=buffer,
     )
 
 

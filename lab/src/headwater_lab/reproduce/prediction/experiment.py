@@ -42,7 +42,7 @@ from headwater_lab.reproduce.prediction.delays import MEAN_DELAY_US, MOST_DELAY_
 from headwater_lab.reproduce.prediction.figures import panels
 from headwater_lab.reproduce.prediction.objects import BUFFER, DELAYS, REAL_EVERY_US, run_objects
 from headwater_lab.reproduce.prediction.recorded import present, run_recorded
-from headwater_lab.reproduce.tasks import Kept, run_cases
+from headwater_lab.reproduce.tasks import StoredRows, run_cases
 
 BUFFER_OBJECTS: Final = 300
 
@@ -73,15 +73,15 @@ SCALES: Final[Mapping[str, Scale]] = {
 }
 
 
-def reproduce(scale: str, say: Say, kept: Path | None = None) -> Outcome:
-    """The experiment at one of its scales; `kept`: where rows are kept meanwhile.
+def reproduce(scale: str, say: Say, progress: Path | None = None) -> Outcome:
+    """The experiment at one of its scales; `progress`: a folder for rows that are measured.
 
     Recorded data is taken where the folder that HEADWATER_DATA names has it.
     """
-    return measure(SCALES[scale], say, Path(os.environ.get("HEADWATER_DATA", "")), kept)
+    return measure(SCALES[scale], say, Path(os.environ.get("HEADWATER_DATA", "")), progress)
 
 
-def measure(scale: Scale, say: Say, folder: Path, kept: Path | None = None) -> Outcome:
+def measure(scale: Scale, say: Say, folder: Path, progress: Path | None = None) -> Outcome:
     """Every row, and what follows."""
     parts = present(folder)
     if missing := [part for part in RECORDED if part not in parts]:
@@ -95,7 +95,7 @@ def measure(scale: Scale, say: Say, folder: Path, kept: Path | None = None) -> O
             cases,
             _cost,
             say,
-            Kept(kept, Measured, str(scale)) if kept else None,
+            StoredRows(progress, Measured, str(scale)) if progress else None,
         )
     return conclude(measured, failures, about=_about(scale, parts))
 

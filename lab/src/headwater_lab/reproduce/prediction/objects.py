@@ -14,8 +14,7 @@ import numpy as np
 from headwater.kernels.predict.words import Certainty
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND
-from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, Sent, send
-from headwater_lab.reproduce.prediction.asking import ask
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, Sent, send
 from headwater_lab.reproduce.prediction.cases import (
     DELAYED,
     LEFT_OUT,
@@ -26,6 +25,7 @@ from headwater_lab.reproduce.prediction.cases import (
     Measured,
 )
 from headwater_lab.reproduce.prediction.delays import Delays, ask_late
+from headwater_lab.reproduce.prediction.interval_answers import ask
 from headwater_lab.reproduce.prediction.truth import Series, score, true_pairs
 from headwater_lab.workloads.moving_objects import START, Motion, Movers, make_movers
 
@@ -60,9 +60,9 @@ def run_objects(case: Case, *, seconds: int = SECONDS) -> list[Measured]:
     rows = []
     if limited:
         sent = send(readings, WITH)
-        rows.append(judge(WITH, sent, Asking(NEAR_M, within_us)))
+        rows.append(judge(WITH, sent, PredictQuestion(NEAR_M, within_us)))
         for policy in POLICIES.values():
-            rows.append(judge(WITH, sent, Asking(NEAR_M, within_us, buffer=BUFFER, give_up=policy)))
+            rows.append(judge(WITH, sent, PredictQuestion(NEAR_M, within_us, buffer=BUFFER, give_up=policy)))
         return rows
     for sending, certainties in (
         (WITH, (Certainty.LINE, Certainty.MAY, Certainty.MUST)),
@@ -70,13 +70,13 @@ def run_objects(case: Case, *, seconds: int = SECONDS) -> list[Measured]:
     ):
         sent = send(readings, sending)
         for certainty in certainties:
-            rows.append(judge(sending, sent, Asking(NEAR_M, within_us, certainty=certainty)))
+            rows.append(judge(sending, sent, PredictQuestion(NEAR_M, within_us, certainty=certainty)))
     return rows
 
 
 def _judge(
     case: Case, movers: Movers, readings: Readings, every_us: int, seconds: int
-) -> Callable[[Sending, Sent, Asking], Measured]:
+) -> Callable[[Sending, Sent, PredictQuestion], Measured]:
     """What answers one question and compares with all truths."""
     instants = START + np.arange(1, seconds + 1) * SECOND
     held = Series.of(len(movers), readings.key, readings.at, readings.values, hold_us=every_us)
@@ -85,12 +85,12 @@ def _judge(
     now = true_pairs(held, instants, bound=NEAR_M, within_us=0)
     real = true_pairs(_really(movers, seconds, within_us), instants, bound=NEAR_M, within_us=within_us)
 
-    def judge(sending: Sending, sent: Sent, asking: Asking) -> Measured:
+    def judge(sending: Sending, sent: Sent, question: PredictQuestion) -> Measured:
         if case.part in DELAYS:
-            told, answered, late = ask_late(sent, asking, DELAYS[case.part])
+            answers, answered, late = ask_late(sent, question, DELAYS[case.part])
         else:
-            (told, answered), late = ask(sent, asking), 0
-        by_samples, by_now, by_real = (score(told, one) for one in (truth, now, real))
+            (answers, answered), late = ask(sent, question), 0
+        by_samples, by_now, by_real = (score(answers, one) for one in (truth, now, real))
         named = {policy: name for name, policy in POLICIES.items()}
         return Measured(
             part=case.part,
@@ -98,8 +98,8 @@ def _judge(
             predictor=sending.name,
             tolerance=sending.tolerance,
             within_s=case.within_s,
-            certainty=asking.certainty.name.lower(),
-            buffer=UNLIMITED if asking.buffer is None else named[asking.give_up],
+            certainty=question.certainty.name.lower(),
+            buffer=UNLIMITED if question.buffer is None else named[question.give_up],
             readings=len(readings),
             updates=sent.count - late,
             updates_per_s=per_second(sent, seconds),

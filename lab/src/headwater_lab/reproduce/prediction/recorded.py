@@ -17,8 +17,7 @@ import numpy as np
 
 from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND, Rows
-from headwater_lab.bench.predict_kernel import Asking, Readings, Sending, seconds_of, send
-from headwater_lab.reproduce.prediction.asking import ask
+from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, seconds_of, send
 from headwater_lab.reproduce.prediction.cases import (
     LAB_PAIRS,
     LAB_VALUES,
@@ -27,6 +26,7 @@ from headwater_lab.reproduce.prediction.cases import (
     Case,
     Measured,
 )
+from headwater_lab.reproduce.prediction.interval_answers import ask
 from headwater_lab.reproduce.prediction.truth import Series, Truth, score, true_pairs, true_values
 from headwater_lab.workloads.ingolstadt import TRAFFIC_FILE, read_traffic
 from headwater_lab.workloads.intel_lab import EPOCH_US, LAB_FILE, read_lab
@@ -63,7 +63,7 @@ class Record:
 
     readings: Readings
     sensors: int
-    asking: Asking
+    question: PredictQuestion
     truth: Truth
     heartbeat_us: int
     tolerances: Sequence[float]
@@ -107,8 +107,8 @@ def present(folder: Path) -> list[str]:
 
 def _measure(case: Case, record: Record, sending: Sending) -> Measured:
     sent = send(record.readings, sending)
-    told, answered = ask(sent, record.asking)
-    found = score(told, record.truth)
+    answers, answered = ask(sent, record.question)
+    found = score(answers, record.truth)
     return Measured(
         part=case.part,
         objects=record.sensors,
@@ -143,9 +143,9 @@ def _traffic(folder: Path, instants: int | None) -> Record:
     readings = _until(readings, int(times[-1]))
     series = Series.of(sensors, readings.key, readings.at, readings.values, hold_us=SECOND)
     truth = true_pairs(series, times, bound=NEAR_CAR_M, within_us=0, euclidean=True)
-    asking = Asking(NEAR_CAR_M, euclidean=True)
+    question = PredictQuestion(NEAR_CAR_M, euclidean=True)
     tolerances = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0)
-    return Record(readings, sensors, asking, truth, 10 * SECOND, tolerances, _OF_TRAFFIC)
+    return Record(readings, sensors, question, truth, 10 * SECOND, tolerances, _OF_TRAFFIC)
 
 
 def _lab(folder: Path, instants: int | None, *, pairs: bool) -> Record:
@@ -155,15 +155,15 @@ def _lab(folder: Path, instants: int | None, *, pairs: bool) -> Record:
     times = np.unique(readings.at)
     series = Series.of(sensors, readings.key, readings.at, readings.values, hold_us=EPOCH_US)
     if pairs:
-        truth, asking = (
+        truth, question = (
             true_pairs(series, times, bound=NEAR_DEGREES, within_us=0),
-            Asking(NEAR_DEGREES),
+            PredictQuestion(NEAR_DEGREES),
         )
     else:
         truth = true_values(series, times, lambda values: values[:, 0] > WARM_DEGREES)
-        asking = Asking(WARM_DEGREES, above=True)
+        question = PredictQuestion(WARM_DEGREES, above=True)
     tolerances = (0.005, 0.015, 0.025, 0.035, 0.055, 0.085, 0.125, 0.205, 0.305, 0.505, 0.805)
-    return Record(readings, sensors, asking, truth, 1_800 * SECOND, tolerances, _OF_LAB)
+    return Record(readings, sensors, question, truth, 1_800 * SECOND, tolerances, _OF_LAB)
 
 
 RECORDS: Final[Mapping[str, Callable[[Path, int | None], Record]]] = {
@@ -181,5 +181,7 @@ def _readings(rows: Rows, key: str, dimensions: tuple[str, ...]) -> tuple[Readin
 
 
 def _until(readings: Readings, last: int) -> Readings:
-    kept = readings.at <= last
-    return Readings(readings.dimensions, readings.key[kept], readings.at[kept], readings.values[kept])
+    selected = readings.at <= last
+    return Readings(
+        readings.dimensions, readings.key[selected], readings.at[selected], readings.values[selected]
+    )

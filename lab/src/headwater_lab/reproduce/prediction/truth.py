@@ -55,10 +55,10 @@ class Series:
         """The last sample of every sensor up to an instant; before its first one: less than that."""
         since = int(self.at.min())
         width = int(self.at.max()) - since + 2
-        wanted = min(max(instant - since, -1), width - 2)
+        moment = min(max(instant - since, -1), width - 2)
         return (
             np.searchsorted(
-                self.key * width + (self.at - since), np.arange(self.count) * width + wanted, "right"
+                self.key * width + (self.at - since), np.arange(self.count) * width + moment, "right"
             )
             - 1
         )
@@ -79,7 +79,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AnswerIntervals:
     """What was answered: sensors (a pair's smaller one in `left`; of single ones `left` is 0) and intervals [begins, ends)."""
 
     left: Numbers
@@ -91,7 +91,7 @@ class Told:
         return len(self.left)
 
     @classmethod
-    def joined(cls, parts: Iterable[Told]) -> Told:
+    def joined(cls, parts: Iterable[AnswerIntervals]) -> AnswerIntervals:
         """Several as one."""
         listed, none = list(parts), np.empty(0, np.int64)
         fields = ("left", "right", "begins", "ends")
@@ -132,14 +132,14 @@ def true_values(series: Series, instants: Numbers, holds: Callable[[Floats], Mas
     return _at_all(instants, series.count, at)
 
 
-def score(told: Told, truth: Truth) -> Score:
+def score(answers: AnswerIntervals, truth: Truth) -> Score:
     """How much of what was told is true, and of what is true was told."""
-    start = np.searchsorted(truth.instants, told.begins)
-    stop = np.maximum(np.searchsorted(truth.instants, told.ends), start)
+    start = np.searchsorted(truth.instants, answers.begins)
+    stop = np.maximum(np.searchsorted(truth.instants, answers.ends), start)
     begun, ended = np.argsort(start, kind="stable"), np.argsort(stop, kind="stable")
     begins_at = np.searchsorted(start[begun], np.arange(len(truth.instants) + 1))
     ends_at = np.searchsorted(stop[ended], np.arange(len(truth.instants) + 1))
-    number = told.left * truth.count + told.right
+    number = answers.left * truth.count + answers.right
     standing = np.zeros(truth.count * truth.count, np.int32)
     scores = np.empty((len(truth.instants), 3))
     for at, true in enumerate(truth.true):
@@ -155,8 +155,8 @@ def _at_all(instants: Numbers, count: int, at: Callable[[int], Numbers]) -> Trut
     return Truth(instants, count, [at(instant).astype(np.int32) for instant in instants.tolist()])
 
 
-def _scored(told: int, true: int, both: int) -> tuple[float, float, float]:
-    precision = both / told if told else 1.0
+def _scored(answers: int, true: int, both: int) -> tuple[float, float, float]:
+    precision = both / answers if answers else 1.0
     recall = both / true if true else 1.0
     return precision, recall, 2 * precision * recall / (precision + recall) if both or not true else 0.0
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunResult:
     """What a run told: counts by their names, answers by their queries, and how long it took."""
 
     counts: Mapping[str, int]
@@ -33,21 +33,21 @@ class Asked:
         return self.counts.get(f"{what}:{query}", 0)
 
 
-def ask(spark: SparkSession, plan: Plan, files: Mapping[str, Path]) -> Asked:
+def ask(spark: SparkSession, plan: Plan, files: Mapping[str, Path]) -> RunResult:
     """Run a plan over files to their end."""
     begun = time.monotonic()
     counts: Counter[str] = Counter()
     parts: dict[str, list[Rows]] = {}
-    wanted = {name: [str(path)] for name, path in files.items() if name in _read(plan)}
+    inputs = {name: [str(path)] for name, path in files.items() if name in _read(plan)}
     with spark_trouble():
-        for batch in run_batch(spark, plan, wanted):
-            told = report_from_table(plan, batch)
-            add_counts(counts, told.counts)
-            for rows in told.answers:
+        for batch in run_batch(spark, plan, inputs):
+            report = report_from_table(plan, batch)
+            add_counts(counts, report.counts)
+            for rows in report.answers:
                 for name, own in by_query(rows):
                     parts.setdefault(name, []).append(own)
     answers = {name: join_rows(blocks) for name, blocks in parts.items()}
-    return Asked(counts, answers, time.monotonic() - begun)
+    return RunResult(counts, answers, time.monotonic() - begun)
 
 
 def by_query(rows: Rows) -> Iterator[tuple[str, Rows]]:
