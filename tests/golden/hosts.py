@@ -152,6 +152,7 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
     from headwater.hosts.spark.file_runs import run_streaming
+    from headwater.hosts.spark.streaming import StreamingOptions
     from headwater.hosts.spark.zone_report import ZoneReport, table_of
 
     together = Together(cases, folder / "in")
@@ -163,7 +164,12 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
 
     with hold(folder / "checkpoint", plan) as held:
         query = run_streaming(
-            spark, plan, together.stream_paths, each, checkpoint=held, files_per_batch=1, ends=True
+            spark,
+            plan,
+            together.stream_paths,
+            each,
+            checkpoint=held,
+            options=StreamingOptions(files_per_batch=1, ends=True),
         )
         query.awaitTermination()
         assert query.exception() is None

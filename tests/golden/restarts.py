@@ -14,6 +14,7 @@ from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.hosts.stream_reading import read_stream
 from headwater.hosts.zone import (
@@ -82,7 +83,12 @@ def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[st
         how = {"ends": True} if number == many else {"once": True}
         with hold(folder / "checkpoint", plan) as held:
             query = run_streaming(
-                spark, plan, together.stream_paths, each, checkpoint=held, files_per_batch=1, **how
+                spark,
+                plan,
+                together.stream_paths,
+                each,
+                checkpoint=held,
+                options=StreamingOptions(files_per_batch=1, **how),
             )
             query.awaitTermination()
             assert query.exception() is None

@@ -20,9 +20,10 @@ DRIVER = """
 import sys
 from pathlib import Path
 from headwater.hosts.spark.checkpoint import hold
-from headwater.hosts.spark.file_runs import run_follow
+from headwater.hosts.spark.file_runs import run_streaming
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.spark.sink import FolderSink
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import table_of
 from headwater.query.planning.plan import compile_text
 
@@ -32,9 +33,9 @@ spark = start_spark(extra=settings, log=folder / f"driver-{how}.log")
 plan = compile_text((folder / "queries.hw").read_text(), zones=4)
 with hold(folder / "checkpoint", plan) as held:
     sink = FolderSink(folder / "out", "answers", ("answer",), held.run_id)
-    query = run_follow(
+    query = run_streaming(
         spark, plan, {"weather": [str(folder / "in")]}, lambda zones, batch: sink.write(table_of(zones), batch),
-        checkpoint=held, files_per_batch=1, **{how: True},
+        checkpoint=held, options=StreamingOptions(files_per_batch=1, **{how: True}),
     )
     query.awaitTermination()
 stop_spark(spark)

@@ -35,6 +35,7 @@ EXPECTED = sorted(f"k{n}" for n in range(KEYS))
 def world(spark, tmp_path_factory) -> Path:
     """A folder with a checkpoint in `state` that has one batch behind it, and rows for the next."""
     from headwater.hosts.spark.file_runs import run_streaming
+    from headwater.hosts.spark.streaming import StreamingOptions
 
     folder = tmp_path_factory.mktemp("damaged")
     first_rows(folder / "in")
@@ -42,7 +43,12 @@ def world(spark, tmp_path_factory) -> Path:
     with hold(folder / "state", plan) as held:
         inputs = {"s": [str(folder / "in")]}
         run_streaming(
-            spark, plan, inputs, lambda zones, batch: None, checkpoint=held, once=True
+            spark,
+            plan,
+            inputs,
+            lambda zones, batch: None,
+            checkpoint=held,
+            options=StreamingOptions(once=True),
         ).awaitTermination()
     second_rows(folder / "in")
     (folder / "q.hw").write_text(TEXT)

@@ -9,6 +9,7 @@ from pathlib import Path
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.checksums import is_checksum_file, is_intact
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import table_of
 from headwater.query.planning.plan import compile_text
 from tests.spark.test_other_cores import KEYS, TEXT, first_rows, second_rows
@@ -23,7 +24,9 @@ def followed(spark, folder: Path, checkpoint: Path, **how) -> list[str]:
 
     plan = compile_text(TEXT, zones=4)
     with hold(checkpoint, plan) as held:
-        run_streaming(spark, plan, {"s": [str(folder)]}, each, checkpoint=held, **how).awaitTermination()
+        run_streaming(
+            spark, plan, {"s": [str(folder)]}, each, checkpoint=held, options=StreamingOptions(**how)
+        ).awaitTermination()
     return sorted(json.loads(body)["id"] for body in bodies)
 
 

@@ -19,6 +19,7 @@ from headwater.hosts.local import run_local
 from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
 from headwater.hosts.spark.declared_sets import sets_from_frames
 from headwater.hosts.spark.file_runs import run_batch, run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import DataError, HostError, LimitReached
 from headwater.query.planning.plan import Plan, compile_text
@@ -74,7 +75,12 @@ def followed(spark, plan: Plan, folder: Path, checkpoint: Path, **how: Any) -> l
 
     with hold(checkpoint, plan) as held:
         query = run_streaming(
-            spark, plan, {"panels": [str(folder)]}, each, checkpoint=held, files_per_batch=1, **how
+            spark,
+            plan,
+            {"panels": [str(folder)]},
+            each,
+            checkpoint=held,
+            options=StreamingOptions(files_per_batch=1, **how),
         )
         query.awaitTermination()
         assert query.exception() is None

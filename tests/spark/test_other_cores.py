@@ -14,6 +14,7 @@ import headwater as hw
 from headwater.hosts.spark import answers
 from headwater.hosts.spark.checkpoint import hold, tasks_of, zones_of
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import table_of
 from headwater.query.planning.plan import compile_text
 from tests.spark.valley import read_answers
@@ -52,7 +53,9 @@ def test_a_checkpoint_made_on_other_cores_goes_on_with_its_state(spark, tmp_path
     def start(**how) -> None:
         with hold(tmp_path / "c", plan, cores=how.pop("cores")) as held:
             assert held.tasks == made
-            query = run_streaming(spark, plan, {"s": [str(folder)]}, each, checkpoint=held, **how)
+            query = run_streaming(
+                spark, plan, {"s": [str(folder)]}, each, checkpoint=held, options=StreamingOptions(**how)
+            )
             query.awaitTermination()
 
     def each(zones, _) -> None:

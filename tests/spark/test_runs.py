@@ -12,6 +12,7 @@ import pytest
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.checkpoint_notes import FORMAT
 from headwater.hosts.spark.file_runs import run_batch, run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import HostError
 from headwater.query.planning.plan import compile_text
@@ -35,7 +36,14 @@ def followed(
 
     plan = compile_text(text, zones=zones)
     with hold(checkpoint, plan) as held:
-        query = run_streaming(spark, plan, inputs, each, checkpoint=held, **{"files_per_batch": 1, **how})
+        query = run_streaming(
+            spark,
+            plan,
+            inputs,
+            each,
+            checkpoint=held,
+            options=StreamingOptions(**{"files_per_batch": 1, **how}),
+        )
         query.awaitTermination()
         assert query.exception() is None
     return sorted(row for row in told if row[0] != "count")

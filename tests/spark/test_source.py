@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 
 from headwater.hosts.spark import streamed_files, streaming_source
-from headwater.hosts.spark.files_source import options_for
+from headwater.hosts.spark.files_source import source_options, streaming_options
 from headwater.hosts.spark.inputs import absent_inputs, name_inputs, recognise_inputs
 from headwater.hosts.spark.streaming_source import StreamingReader
 from headwater.model import HostError
@@ -31,7 +31,10 @@ def reader(tmp_path: Path, *paths: Path, once: bool = True, **how: Any) -> Strea
     notes = tmp_path / "files"
     inputs = recognise_inputs(name_inputs({"weather": [str(path) for path in paths]}), notes)
     absent = absent_inputs(inputs, notes)
-    made = StreamingReader(options_for(PLAN, inputs, absent=absent, cores=2, seats=[0], log=notes, **how))
+    made = StreamingReader(
+        source_options(PLAN, inputs, cores=2, partition_keys=[0])
+        | streaming_options(absent=absent, log=notes, **how)
+    )
     if once:
         made.prepareForTriggerAvailableNow()
     return made

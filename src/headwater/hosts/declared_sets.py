@@ -32,7 +32,7 @@ MEMORY_SHARE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSets:
-    """The points, or fences, of every declared set that is asked about, and the rows that are none; `fences` are the sets of fences."""
+    """The points, or fences, of every declared set that a query uses, and the bad rows; `fences` are the sets of fences."""
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
     bad: Rows = field(default_factory=lambda: Rows.empty(BAD_TYPES))
@@ -42,7 +42,7 @@ class DeclaredSets:
 def sets_from_files(
     plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
 ) -> DeclaredSets:
-    """The points and fences of files by the name of their set; `memory` is what there is, if that is not to be asked."""
+    """The points and fences of files by the name of their set; `memory` is how many bytes there are, if the system is not to say."""
     return _read_sets(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
 
 

@@ -1,9 +1,9 @@
 """How much memory is there for this process to take, and how much does it keep that it has no use for just now?
 
 Rule 1  There is the least of what the system says is available and what is left under the limits of its control groups (version 2 or 1).
-Rule 2  A step gives back what it wrote when its answers are told, and the next step wants as much again. The C library would hand it to the
-        system in between, which then clears every page anew: `retain_freed_memory` lets it be kept.
-Rule 3  What is kept is bounded: `MOST_RETAINED`, and of what there is no more than one part in `PART` for all processes together. Arrays of
+Rule 2  A step gives back what it wrote when its answers are emitted, and the next step needs as much again. The C library would hand it to the
+        system in between, which then clears every page anew: `retain_freed_memory` retains it.
+Rule 3  What is retained is bounded: `MOST_RETAINED`, and of what there is no more than one part in `PART` for all processes together. Arrays of
         more than `LARGE` go back to the system at once, as ever.
 """
 
@@ -42,7 +42,7 @@ def retained_bytes(available: int | None, processes: int) -> int:
 
 
 def retain_freed_memory(processes: int = 1) -> bool:
-    """Keep memory that is given back for the next step; says whether the C library does so (that of GNU does).
+    """Retain freed memory for the next step; says whether the C library does so (that of GNU does).
 
     For processes that are ours alone, of which there are so many; children that are forked do the same. May be called again.
     """

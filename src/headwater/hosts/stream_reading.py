@@ -20,7 +20,7 @@ from headwater.query.planning.plan import Plan
 def read_stream(
     plan: Plan, stream: str, path: str, byte_range: ByteRange | None = None
 ) -> Iterator[FileRows]:
-    """The rows of one file of a declared stream, or of an extent of it, a piece at a time."""
+    """The rows of one file of a declared stream, or of a byte range of it, a piece at a time."""
     return read_file_rows(
         path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream), byte_range=byte_range
     )

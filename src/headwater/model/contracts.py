@@ -21,7 +21,7 @@ from headwater.model.time import Instant
 State = TypeVar("State")
 
 HIGHEST: Final = "most_"
-"""Counts whose names begin so are not added up: of those of all steps and zones the greatest is told."""
+"""Counts whose names begin so are not added up: of those of all steps and zones the greatest is reported."""
 
 RowCondition = Callable[[Rows], Mask]
 """A row-local condition over columns: true where it holds; NULL counts as false."""
@@ -57,7 +57,7 @@ class Step(Generic[State]):
     """What one step gives.
 
     `complete_until`: no answer with an event time before it will follow (the output watermark).
-    `counts`: things worth telling, by name (rows cut by LIMIT, objects given up), put together by the host with `add_counts`.
+    `counts`: counts, by name (rows cut by LIMIT, objects given up), put together by the host with `add_counts`.
     """
 
     state: State
@@ -93,7 +93,7 @@ class Kernel(Protocol[State]):
         ...
 
     def load(self, saved: Saved, since: Instant) -> State:
-        """A saved state, possibly of other queries: what both have is kept, new ones see rows from `since` on."""
+        """A saved state, possibly of other queries: what both have stays, new ones see rows from `since` on."""
         ...
 
 
@@ -154,7 +154,7 @@ class Node(Protocol):
         ...
 
     def wake(self, now: Instant) -> list[Effect]:
-        """The time asked for has come."""
+        """The time of `next_wake` has come."""
         ...
 
     def next_wake(self) -> Instant | None:

@@ -161,7 +161,7 @@ def join_records(parts: Sequence[Records]) -> Records:
 
 
 def stored(records: Records) -> Records:
-    """The same as it is kept: texts of keys as bytes, dictionaries without other rows' names, nothing shared with columns of a step."""
+    """The same as it is stored: texts of keys as bytes, dictionaries without other rows' names, nothing shared with columns of a step."""
     table = {name: _stored(values, as_bytes=True) for name, values in records.table.items()}
     lists = {
         name: Ragged(

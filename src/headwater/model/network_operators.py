@@ -2,7 +2,7 @@
 
 An *operator* is a CORRELATE query, or the part of one that concerns what lies behind a link. A *complex event* of it takes one
 reading for each filter that is needed, all within δt and δl as `SEMANTICS` of CORRELATE has it; a reading is *in* the operator
-if its filter is wanted and it is part of such an event (a filter that is not needed adds its one reading to the event).
+if its filter is returned and it is part of such an event (a filter that is not needed adds its one reading to the event).
 
 Rule 1  Intervals are closed, on doubles: `x < 5` is written as `x <= ` the double below 5. So boxes are exact: there is nothing
         between the end of one interval and the next double.
@@ -39,9 +39,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which readings one clause takes: an attribute, a closed interval, a region or given keys (None: all).
+    """Which readings one clause takes: an attribute, a closed interval, a region or certain keys (None: all).
 
-    `needed`: without a reading here there is no complex event. `returned`: readings here are asked for, not only looked at.
+    `needed`: without a reading here there is no complex event. `returned`: readings here are returned, not only looked at.
     Filters of one `group` take readings of different keys.
     """
 

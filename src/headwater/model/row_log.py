@@ -1,14 +1,14 @@
-"""Rows kept for a while, in pieces that are saved once and dropped whole.
+"""Rows stored for a while, in pieces that are saved once and dropped whole.
 
-A window over a stream grows at one end and is forgotten at the other. Kept as one array it would be written again at
-every step; kept as a log, a step writes its own new pieces and deletes old ones, and nothing else.
+A window over a stream grows at one end and is forgotten at the other. Stored as one array it would be written again at
+every step; stored as a log, a step writes its own new pieces and deletes old ones, and nothing else.
 
 Rule 1  A chunk never changes. Its number is used once, so whoever has chunk 17 of a log has it for good.
 Rule 2  Small chunks at the end are replaced by a larger one under a new number, so that many small steps do not leave many:
         one that is smaller than half of CHUNK_ROWS is more than twice as large as the next. So a row is written again
         a few times, and not with each of the steps that fill a chunk.
 Rule 3  A chunk carries the names that its own rows use, and no others.
-Memory  A chunk is dropped when its newest row is before the bound given to `since`.
+Memory  A chunk is dropped when its newest row is before the bound passed to `since`.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class Rows:
 
     @classmethod
     def of(cls, columns: Mapping[str, Column]) -> Rows:
-        """Rows of the given columns, which must be of one length and at least one."""
+        """Rows of these columns, which must be of one length and at least one."""
         lengths = {len(column) for column in columns.values()}
         assert len(lengths) == 1, f"columns of different lengths: {lengths}"
         return cls(dict(columns), lengths.pop())

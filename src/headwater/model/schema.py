@@ -25,7 +25,7 @@ class StreamSchema:
     """A stream as declared, or the answers of a query seen as a stream.
 
     `late_us` is how far the watermark stays behind the greatest event time; `idle_us` after how long a silent
-    input stops holding the others back (None: never); `drop_late`: late rows are counted, not kept.
+    input stops holding the others back (None: never); `drop_late`: late rows are counted, not delivered.
     """
 
     name: str

@@ -2,9 +2,9 @@
 
 ```
 broker     the overlay: subscriptions go where their sources are, readings come back
-cover      is an operator asked for by others already?
+cover      is an operator already covered by others?
 delivery   in order and exactly once, over links that do neither
 ```
 
-Nodes are given their kernels and never import them.
+Nodes receive their kernels and never import them.
 """

@@ -1,6 +1,6 @@
 """Worlds to ask questions about: stations in a valley, networks and their subscriptions, made up from a seed.
 
-The same seed gives the same readings, whatever span of time is asked for first. Worlds that only benchmarks and published figures need,
+The same seed gives the same readings, whatever span of time is requested first. Worlds that only benchmarks and published figures need,
 and readers of recorded data, are in `headwater_lab.workloads`.
 """
 

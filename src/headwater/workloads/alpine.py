@@ -1,6 +1,6 @@
 """Weather stations in an alpine valley, made up but plausible, and the same for everyone who has the seed.
 
-Rule 1  A reading is a function of (seed, station, time) alone: any span, asked for in any pieces, gives the same readings.
+Rule 1  A reading is a function of (seed, station, time) alone: any span, requested in any pieces, gives the same readings.
 Rule 2  Air cools by 6.5 degrees a kilometre upwards and follows the sun; on clear nights cold air runs down and pools on the
         valley floor; fronts pass from west to east, bring wind and rain and leave colder air.
 Rule 3  One value in a hundred is missing, as in life.

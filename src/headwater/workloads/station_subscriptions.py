@@ -4,7 +4,7 @@ Rule 1  Subscription i is about station i modulo their number, so all stations h
         the record, the network, the load, the seed and i: fewer subscriptions are the first of more.
 Rule 2  The range of an attribute reaches from the median of the station's readings down and up by offsets drawn from a Pareto distribution
         of skew 1, each for itself, in units of `unit` times half the distance between the quartiles.
-Rule 3  Medium selectivity: of the station's readings of the attributes asked for, between `least` and `most` are in a complex event of the
+Rule 3  Medium selectivity: of the station's readings of the attributes of the query, between `least` and `most` are in a complex event of the
         station alone. What is not so is drawn again; every `DRAWS_OF_A_CHOICE` times with other attributes and a unit that is
         `NARROWER`, because some hardly ever change; after `MOST_DRAWS` times the load is refused.
 Rule 4  The region is the place of the station, or, where regions are to overlap, a box around it of which each side is drawn: other

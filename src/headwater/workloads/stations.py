@@ -68,7 +68,7 @@ def place_stations(keys: list[str], *, seed: int) -> tuple[Source, ...]:
 def record(
     sources: tuple[Source, ...], source: NDArray[np.int64], time: NDArray[np.int64], value: Floats
 ) -> Recorded:
-    """Readings in any order as a record. Of two readings of a source at one time the last given counts."""
+    """Readings in any order as a record. Of two readings of a source at one time the last one counts."""
     order = np.lexsort((source, time))
     source, time, value = source[order], time[order], value[order]
     last = np.append((np.diff(source) != 0) | (np.diff(time) != 0), True)[: len(time)]

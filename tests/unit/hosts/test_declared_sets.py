@@ -96,7 +96,7 @@ def test_ten_million_points_are_refused_long_before_they_are_read(plan, tmp_path
     opened = []
     from headwater.hosts.files import points_reader
 
-    read = points_reader.read_wanted
+    read = points_reader.read_file
     monkeypatch.setattr(points_reader, "read_file", lambda wanted: opened.append(wanted.path) or read(wanted))
     with pytest.raises(LimitReached, match="the first 3,000 of them"):
         room = int(2500 * (bytes_of(plan, "one", 1) + bytes_of(plan, "two", 1)) / MEMORY_SHARE)

@@ -65,7 +65,7 @@ RESIDENT = f"""
 from pathlib import Path
 import numpy as np
 from headwater.hosts.process_memory import retain_freed_memory
-does = KEEP and retain_freed_memory() and keep_memory()
+does = KEEP and retain_freed_memory() and retain_freed_memory()
 blocks = [np.ones({LARGE} // 16) for _ in range(6)]
 del blocks
 print(bool(does), int(Path("/proc/self/statm").read_text().split()[1]) * 4096)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import SECOND
 from headwater.query.planning.plan import compile_text
@@ -92,7 +93,7 @@ def measure_latency(spark: SparkSession, *, cores: int, seconds: float, seed: in
                 {"events": [str(folder)]},
                 emitted.each,
                 checkpoint=checkpoint,
-                files_per_batch=1000,
+                options=StreamingOptions(files_per_batch=1000),
             )
             writer.join()
             time.sleep(LINGER_S)

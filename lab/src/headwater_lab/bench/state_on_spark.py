@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.model import SECOND
 from headwater.query.planning.plan import Plan, compile_text
@@ -123,8 +124,7 @@ def _run(spark: SparkSession, plan: Plan, rows: Path, state: Path) -> Marks:
             {"s": [str(rows)]},
             marks.each,
             checkpoint=checkpoint,
-            files_per_batch=1,
-            once=True,
+            options=StreamingOptions(files_per_batch=1, once=True),
         )
         query.awaitTermination()
     return marks

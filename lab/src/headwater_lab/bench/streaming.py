@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from headwater.hosts.spark.checkpoint import hold
 from headwater.hosts.spark.file_runs import run_streaming
+from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.query.planning.plan import Plan
 from headwater_lab.bench.checks import Taken
 from headwater_lab.bench.memory import WorkerMemory
@@ -61,8 +62,7 @@ def run_timed(spark: SparkSession, plan: Plan, files: Sequence[Path]) -> tuple[T
             {stream.name: [str(files[0].parent)]},
             taken.each,
             checkpoint=checkpoint,
-            files_per_batch=FILES_PER_BATCH,
-            ends=True,
+            options=StreamingOptions(files_per_batch=FILES_PER_BATCH, ends=True),
         )
         query.awaitTermination()
         durations = batch_durations_ms(query)

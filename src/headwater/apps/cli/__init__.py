@@ -1,6 +1,6 @@
 """The command line: `headwater run` and all other commands.
 
-Every command is a module with `add_arguments` and `run`; only the one that was asked for is imported, so that a quick
+Every command is a module with `add_arguments` and `run`; only the one that is used is imported, so that a quick
 question has a quick answer.
 """
 

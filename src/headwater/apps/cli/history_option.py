@@ -1,4 +1,4 @@
-"""For how long events may be kept for those who move."""
+"""For how long FOLLOW may store events."""
 
 from __future__ import annotations
 

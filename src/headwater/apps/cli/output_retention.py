@@ -1,4 +1,4 @@
-"""What `--follow` does with the older files of its output folders: merge them, and remove them if asked to."""
+"""What `--follow` does with the older files of its output folders: merge them, and remove them on request."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None
             "usage", f"{flag} '{path_text}' lies in the input folder '{path}'", advice=_ELSEWHERE
         )
     if glob.has_magic(path):
-        # What a followed run writes into its folder must not be found either.
+        # What a streaming run writes into its folder must not be found either.
         written = place / "answers-00000000.jsonl" if follow else place
         if fnmatchcase(str(written), str(Path(path).absolute())):
             raise UsageError("usage", f"{flag} '{path_text}' is among the inputs '{path}'", advice=_ELSEWHERE)

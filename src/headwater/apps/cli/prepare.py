@@ -1,6 +1,6 @@
 """`headwater prepare`: compile the kernels once, so that no later start has to wait for it.
 
-The loops of the kernels are compiled when they are first used, which takes minutes in all, and kept on disk. Here a small
+The loops of the kernels are compiled when they are first used, which takes minutes in all, and stored on disk. Here a small
 valley goes through every kind of query and every kind of file; `make` and container builds call it after installing.
 
 Rule 1  Kinds of queries with few loops in common (`PARTS`) are compiled side by side, by one process for each core.
@@ -120,7 +120,7 @@ def prepare() -> None:
         with ProcessPoolExecutor(min(usable_cores(), len(PARTS)), mp_context=fresh) as beside:
             for part in [*(beside.submit(_use, [queries]) for queries in PARTS), beside.submit(_network)]:
                 part.result()
-    # The loop of CORRELATE is compiled for what is asked: searched queries, plain ones, and both.
+    # The loop of CORRELATE is compiled for each kind of query: searched queries, plain ones, and both.
     _use(["".join(PARTS), PLAIN, PLAIN + NEAR])
     _network()
 
@@ -182,7 +182,7 @@ def _plan(queries: str, rows: Rows) -> Plan:
 
 
 def _save_and_restore(plan: Plan, rows: Rows) -> None:
-    """As a followed run does it between two batches, on rows that came as bytes."""
+    """As a streaming run does it between two batches, on rows that came as bytes."""
     from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of, fetch_from, load_zone, save_zone
     from headwater.model import decode, encode, rows_tree, tree_rows
 

@@ -1,9 +1,9 @@
 """What a long text of Spark's says went wrong, in the words that help.
 
-Rule 1  An error of our own, told somewhere in the text, is that error: its code, its message and its advice.
+Rule 1  An error of our own, found in the text, is that error: its code, its message and its advice.
 Rule 2  Trouble with Spark's saved state is `state-unreadable`, unless the disk or the system is to blame.
 Rule 3  Nobody answers any more: Spark's Java process is gone.
-Rule 4  Of anything else the deepest cause is told, which stands last.
+Rule 4  Of anything else the deepest cause is shown, which stands last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs on Spark, told as the plain loop tells them: the rest of the command line does not know the difference."""
+"""Runs on Spark, reported as the plain loop reports them: the rest of the command line does not know the difference."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def spark_trouble() -> Iterator[None]:
 
 
 def report_from_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> RunReport:
-    """What some rows of the table that Spark gives (see `hosts.spark.table`) tell."""
+    """What some rows of the table that Spark gives (see `hosts.spark.output_table`) tell."""
     answers = [
         rows_from_json(bodies, answer_types(plan, query)) for query, bodies in _bodies(table, "answer")
     ]
@@ -124,7 +124,7 @@ def report_from_table(plan: Plan, table: pa.RecordBatch | pa.Table) -> RunReport
 
 
 def report_from_zones(plan: Plan, zones: Sequence[ZoneReport]) -> RunReport:
-    """What all zones told in one micro-batch."""
+    """The reports of all zones for one micro-batch."""
     bad = [_in_file_order(zone.bad) for zone in zones if zone.bad is not None]
     late: dict[str, list[Rows]] = {}
     counts: Counter[str] = Counter()
@@ -144,7 +144,7 @@ def report_from_zones(plan: Plan, zones: Sequence[ZoneReport]) -> RunReport:
 
 
 def with_listed_paths(report: RunReport, inputs: Mapping[str, Sequence[str]]) -> RunReport:
-    """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they are given whole paths."""
+    """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they get whole paths."""
     files = report.bad["file"]
     assert files.names is not None
     if not report.bad.count:

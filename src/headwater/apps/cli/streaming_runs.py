@@ -49,7 +49,7 @@ POLL_SECONDS = 0.5
 
 @ended_as_by_ctrl_c()  # until the query runs, and after it
 def stream_answers(arguments: argparse.Namespace, text: str) -> int:
-    """Follow until Ctrl-C or until told to end, then close with the summary."""
+    """Run until Ctrl-C or a signal to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
     zones = arguments.zones or zones_of(folder, zones_here())
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
@@ -94,6 +94,7 @@ def _run(
 ) -> None:
     from headwater.hosts.spark.file_runs import run_streaming
     from headwater.hosts.spark.session import embedded_spark
+    from headwater.hosts.spark.streaming import StreamingOptions
 
     small = arguments.once and is_small(inputs)
     with embedded_spark(debug=arguments.debug, small=small) as spark:
@@ -104,9 +105,11 @@ def _run(
                 inputs,
                 each,
                 checkpoint=checkpoint,
-                files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
-                once=arguments.once,
-                tick_us=arguments.tick,
+                options=StreamingOptions(
+                    files_per_batch=arguments.files_per_batch or FILES_PER_BATCH,
+                    once=arguments.once,
+                    tick_us=arguments.tick,
+                ),
             )
         _wait(query)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
 
 MOST_ROWS: Final = 5_000_000
-"""Rows of the source that are kept in memory."""
+"""Rows of the source that are held in memory."""
 
 _EXAMPLES = """\
 examples:
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
-    plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is kept here
+    plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is stored here
     query, operator = _chosen(plan, arguments.query)
     partition = _partition_values(query.name, operator, arguments.key, arguments.partition or ())
     plan = _needed(plan, query)
@@ -100,7 +100,7 @@ def _report(why: Why, partition: Mapping[str, str], at: Instant | None) -> list[
     return [*why.survey_lines(looked, len(partitions)), "", *why.report(looked[0].partition, at)]
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
+# --- the query -----------------------------------------------------------------------------------------------------
 
 
 def _instant(text: str | None) -> Instant | None:
@@ -145,7 +145,7 @@ def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
 def _partition_values(
     name: str, operator: PatternOperator, key: str | None, pairs: Sequence[str]
 ) -> dict[str, str]:
-    """The values asked for by column."""
+    """The requested values by column."""
     from headwater.query.language.suggestions import suggest
 
     columns = operator.partition

@@ -20,7 +20,7 @@ HISTORY_S: Final = 600  # so that there is something to answer as soon as Spark 
 
 
 class Feed(threading.Thread):
-    """Writes what the valley's stations report, until it is told to stop."""
+    """Writes what the valley's stations report, until it is stopped."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         super().__init__(name="feed", daemon=True)

@@ -41,7 +41,7 @@ APPROACHES: Final = (
     "exact",
 )
 DELTA: Final = 1e-3
-"""The error that the probable set cover is asked for."""
+"""The error that the probable set cover may have."""
 PROBABLE: Final = ("filter-split-forward", "filter-split-forward-sound")
 """The approaches whose cover may err, so that readings may be lost."""
 

@@ -1,4 +1,4 @@
-"""How long does a cover decision take, and is it right? A cover that is asked through this one tells."""
+"""How long does a cover decision take, and is it right? A cover wrapped in this one is measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Real = NDArray[np.float64]
 
 @dataclass(slots=True)
 class Watched:
-    """A cover, with a stopwatch; `truth` is asked about every yes of a cover that may err."""
+    """A cover, with a stopwatch; `truth` checks every yes of a cover that may err."""
 
     cover: Cover
     truth: Exact | None = None

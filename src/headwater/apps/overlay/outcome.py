@@ -22,7 +22,7 @@ class Outcome:
     """Loads count operators and readings sent over links, in sum and by link (sender, recipient).
 
     `delivered`, `expected`, `missed`, `wrong` and `twice` count pairs of a subscription and a reading. `operators` are those that
-    stand at a node, with the side that asked. `tells` are the words to users, `reported` what nodes blame one another or their own sensors
+    stand at a node, with the side that requested them. `tells` are the words to users, `reported` what nodes blame one another or their own sensors
     and users for, `counts` what nodes found worth counting (readings that came too late), in sum. `cover_wrong` of the `covered`
     decisions that an operator is covered were not right. `settled`: nothing was under way any more at the end.
     """

@@ -1,6 +1,6 @@
 """A small overlay drawn from a seed, with all that may happen in one: sources, subscriptions and readings that come, and some that go.
 
-Rule 1  Everything a network can be asked for occurs: several sources for an attribute, keys, regions, δl, `n OF`, different sensors,
+Rule 1  Everything can be requested from a network occurs: several sources for an attribute, keys, regions, δl, `n OF`, different sensors,
         subscriptions to the past. Values, times and places are few, so that things meet.
 Rule 2  A scene is a list of local happenings with their times. Whatever becomes of the messages between nodes, `bounds` holds: users get
         nothing that the whole record does not give, and no less than what sources that never left give alone.

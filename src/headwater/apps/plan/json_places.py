@@ -1,7 +1,7 @@
 """What does a JSON text say, and where does each value of it stand?
 
 Rule 1  The text is judged as JSON first; only what is JSON is looked at again for its places.
-Rule 2  NaN and infinities are no JSON. Of a field that an object has twice the first counts; the second is told.
+Rule 2  NaN and infinities are no JSON. Of a field that an object has twice the first counts; the second is reported.
 Rule 3  Nesting has a bound, so that no text makes the reader run out of its stack.
 """
 

@@ -18,7 +18,7 @@ from headwater.query.language.words import (
 
 
 def operator_in_words(operator: Operator) -> str:
-    """What a node is asked for: what must come together, and what goes along with it."""
+    """What is requested from a node: what must come together, and what goes along with it."""
     needed = _together([clause for clause in operator.filters if clause.needed])
     others = _together([clause for clause in operator.filters if not clause.needed])
     if not needed:

@@ -28,7 +28,7 @@ from headwater.query.operators.union import CorrelateOperator, SelectOperator
 
 @dataclass(frozen=True, slots=True)
 class NetworkQueries:
-    """The operators by the name of their query, the one stream they are over, and queries that asked for other answers."""
+    """The operators by the name of their query, the one stream they are over, and queries with other answers."""
 
     stream: StreamSchema
     operators: Mapping[str, Operator]
@@ -160,7 +160,7 @@ def _refuse_texts(query: CheckedQuery, complaints: Complaints) -> None:
 
 
 def _refuse_second_stream(catalogue: Catalogue, complaints: Complaints) -> None:
-    """Sensors are told apart by key and attribute, which two streams may share."""
+    """Sensors are distinguished by key and attribute, which two streams may share."""
     queries = [query for query in catalogue.queries.values() if query.reads in catalogue.streams]
     for query in queries:
         if query.reads != queries[0].reads:

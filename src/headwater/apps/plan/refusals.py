@@ -14,7 +14,7 @@ from headwater.model import DataError, HeadwaterError
 from headwater.query.language.suggestions import suggest
 
 MOST_SHOWN: Final = 40
-"""Errors of one file that are told; the others are counted."""
+"""Errors of one file that are shown; the others are counted."""
 
 LONGEST_NAME: Final = 200
 """Bytes of the name of a node, sensor, user or attribute, as UTF-8: frames between nodes have room for 255."""

@@ -59,7 +59,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """All that is told. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none.
+    """The whole report. `expected`, `missed` and `wrong` count readings of subscriptions; of the last there must be none.
 
     `may_lose`: the approach drops operators by chance, and readings with them. `tells`: what the network says to users, by
     subscription. `refused`: what nodes would not take. `counts`: readings that nodes had to drop, by the reason.

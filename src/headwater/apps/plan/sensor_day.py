@@ -4,7 +4,7 @@ Rule 1  A row is one reading for each attribute that its sensor measures in the 
         that the network does not have, and values of attributes that a sensor there does not have, are counted and left out.
 Rule 2  A sensor has one reading at one time: of rows that say two things, the last in the order of the files counts.
 Rule 3  A made-up day depends on the seed, the sensors and nothing else. Weather is weather; any other attribute goes up and down
-        with the sun around what the queries ask for, so that some of it is asked for and some is not.
+        with the sun around the ranges of the queries, so that some readings are in them and some are not.
 
 Memory  All readings; more than `MOST_READINGS` are refused.
 """
@@ -211,7 +211,7 @@ def _keys_of(column: Column) -> tuple[NDArray[np.int64], list[str]]:
 
 
 def _swing(attribute: str, time: Numbers, operators: Sequence[Operator], seed: list[int]) -> Floats:
-    """Up and down with the sun around what is asked for, with some noise."""
+    """Up and down with the sun around the range of the query, with some noise."""
     ends = [
         end
         for operator in operators

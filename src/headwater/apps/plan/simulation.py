@@ -1,4 +1,4 @@
-"""Runs the protocol over the readings of a day, twice: as asked, and with everything sent to the centre."""
+"""Runs the protocol over the readings of a day, twice: as requested, and with everything sent to the centre."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whose query is what to which sensors? A network file and a file of queries, held against one another.
 
-Errors of both files are told together. A query that asks for something no sensor measures is no error: it is dropped by its
-node, its user is told, and the others are planned.
+Errors of both files are reported together. A query that asks for something no sensor measures is no error: it is dropped by its
+node, its user gets an error, and the others are planned.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Question:
 
 
 def read_question(text: str, queries: str, network: str) -> Question:
-    """The files `queries` (its text is given) and `network`; raises an error with everything that is wrong."""
+    """The files `queries` (a text) and `network`; raises an error with everything that is wrong."""
     errors: list[HeadwaterError] = []
     carried: NetworkQueries | None = None
     file: NetworkFile | None = None
@@ -129,7 +129,7 @@ def _queries_are_known(file: NetworkFile, carried: NetworkQueries) -> None:
 
 
 def _sensors_fit(file: NetworkFile, carried: NetworkQueries) -> None:
-    """Sensors measure numeric columns of the stream, and have a place where one is asked for."""
+    """Sensors measure numeric columns of the stream, and have a place where one is needed."""
     refusals, stream = file.refusals, carried.stream
     refused: set[str] = set()
     placed = carried.needs_places

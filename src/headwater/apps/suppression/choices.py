@@ -1,4 +1,4 @@
-"""Which predictors and tolerances are compared? Those asked for; else all predictors, and tolerances around the query's own.
+"""Which predictors and tolerances are compared? Those requested; else all predictors, and tolerances around the query's own.
 
 A predictor without numbers gets those of the query if it is the query's own. Otherwise a few are tried on the samples themselves,
 and those that save most with the query's tolerance are taken: so each predictor is shown at about its best. The gain of a Kalman

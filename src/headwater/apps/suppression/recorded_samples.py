@@ -19,7 +19,7 @@ from headwater.query.operators.union import SuppressOperator
 from headwater.query.planning.plan import Plan, make_plan
 
 MOST_SAMPLES: Final = 20_000_000
-"""Samples of one query that are kept in memory."""
+"""Samples of one query that are held in memory."""
 
 Say = Callable[[str], None]
 

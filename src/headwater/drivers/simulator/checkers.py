@@ -1,6 +1,6 @@
 """Was what a world did right? Seen from outside: what users got, what links carried, whether it came to rest.
 
-An answer is told apart by (query, match_id) unless the columns that matter are named. Nothing here asks a node anything.
+An answer is identified by (query, match_id) unless the columns that matter are named. Nothing here asks a node anything.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Judgement:
 
 
 def judge(came: Iterable[Hashable], expected: Collection[Hashable]) -> Judgement:
-    """What came against what an oracle says should; both in any order, and told in the order they came or were expected."""
+    """What came against what an oracle says should; both in any order, and listed in the order they came or were expected."""
     times, expected_once = Counter(came), dict.fromkeys(expected)
     missed = tuple(answer for answer in expected_once if answer not in times)
     return Judgement(

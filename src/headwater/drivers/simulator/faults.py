@@ -47,7 +47,7 @@ class Faults:
     """Share of frames that are held back by up to `held_us`, so that later ones overtake them."""
     held_us: int = 300_000
     delay_us: int = 0
-    """Every frame takes up to so much longer; the order is kept."""
+    """Every frame takes up to so much longer; the order stays."""
     lost: frozenset[int] = frozenset()
     """Frames that vanish for certain: their running numbers in the world, from 0. To put a finger on one frame."""
     doubled: frozenset[int] = frozenset()

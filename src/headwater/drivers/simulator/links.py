@@ -2,7 +2,7 @@
 
 Rule 1  A link carries one frame after the other in each direction: a frame starts when the one before it is through, takes its
         bytes at the link's speed, and arrives the link's latency later. Without faults frames arrive in the order they were sent.
-Rule 2  Luck comes from the seed alone, and is asked only for what the faults can do: without faults the seed changes nothing.
+Rule 2  Luck comes from the seed alone, and is drawn only for what the faults can do: without faults the seed changes nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Carried:
 
 
 class _Wire:
-    """A link in one direction: until when it is occupied, and when the last frame arrives that kept its turn."""
+    """A link in one direction: until when it is occupied, and when the last frame arrives that stayed in order."""
 
     __slots__ = ("carried", "cuts", "free_at", "last_at", "latency_us", "us_per_byte")
 

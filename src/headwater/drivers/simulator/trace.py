@@ -1,6 +1,6 @@
 """What happened in a world, one line of bytes for each event: time, what, node, sender, kind of message, size, digest.
 
-The same seed gives the same lines, byte for byte (law 12). The digest over all lines goes on when lines are no longer kept.
+The same seed gives the same lines, byte for byte (law 12). The digest over all lines goes on when lines are no longer stored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Trace:
             self.lines.append(line)
 
     def digest(self) -> str:
-        """Of all lines, kept or not."""
+        """Of all lines, stored or not."""
         return self._whole.copy().hexdigest()
 
     def __bytes__(self) -> bytes:

@@ -8,7 +8,7 @@ Rule 3  While a node is down, frames for it are lost, its timers stand still (ov
 Rule 4  The world is quiet when nothing is on its way, nothing local is to come, no node is down and none wants to be woken. A node
         asks to be woken only for work that has effects, so a right protocol gets quiet by itself.
 
-Memory  what is on its way, and what was delivered, told and reported since the beginning.
+Memory  what is on its way, and what was delivered and reported since the beginning.
 Source  the simulator of TigerBeetle (faults are the fields of one struct); FoundationDB's simulation.
 """
 

@@ -1,6 +1,6 @@
 """Which bytes of a file are read: all of them, or those that were added since it was last read.
 
-Rule 1  An extent begins where a record begins and ends where one ends, unless `mid_line` says that the line on which it begins
+Rule 1  A byte range begins where a record begins and ends where one ends, unless `mid_line` says that the line on which it begins
         was read before it was complete. What is left of such a line is no record: it is one bad row.
 Rule 2  A read that fails is tried again for TRY_AGAIN_S.
 Rule 3  Bytes behind `stop` are not looked at, whoever wrote them: a batch that is run again reads the same bytes.
@@ -46,7 +46,7 @@ class ByteRange:
 
 
 class ByteRangeFile:
-    """A file of which only an extent can be read; to be closed by `with`."""
+    """A file of which only a byte range can be read; to be closed by `with`."""
 
     def __init__(self, path: str, byte_range: ByteRange) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class ByteRangeFile:
         self.stop = byte_range.stop
 
     def read(self, size: int = -1, /) -> bytes:
-        """So many bytes of the extent, fewer at its end."""
+        """So many bytes of the byte range, fewer at its end."""
         left = self.stop - self.position
         most = left if size < 0 else min(size, left)
         data = persistently(self.path, lambda: os.pread(self.file, most, self.position))
@@ -99,7 +99,7 @@ def persistently(path: str, attempt: Callable[[], T]) -> T:
 
 
 class _Unpacked:
-    """What a compressed extent holds."""
+    """What a compressed byte range holds."""
 
     def __init__(self, packed: ByteRangeFile) -> None:
         self.packed = packed
@@ -116,7 +116,7 @@ class _Unpacked:
 def open_bytes(
     path: str, byte_range: ByteRange | None = None
 ) -> BinaryIO | gzip.GzipFile | ByteRangeFile | _Unpacked:
-    """A file to read, unpacked if its name ends with .gz, or an extent of it."""
+    """A file to read, unpacked if its name ends with .gz, or a byte range of it."""
     if byte_range is None:
         return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")
     part = ByteRangeFile(byte_range.place or path, byte_range)

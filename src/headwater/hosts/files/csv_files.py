@@ -1,10 +1,10 @@
 """Reads CSV: a header line, then records; comma, semicolon or tab; plain or gzip.
 
-Rule 1  The header must name every column asked for, in any order and among others. The delimiter is the one that finds
+Rule 1  The header must name every requested column, in any order and among others. The delimiter is the one that finds
         most of the stream's columns in the header.
 Rule 2  An empty cell is NULL; for a STRING, `""` is an empty string.
 Rule 3  A block whose cells all read as their types goes through Arrow's typed reader at once. If one does not, the block
-        is read as text and every cell is judged by itself, by the language of `text_cells`.
+        is read as text and every cell is judged by itself, by the language of `cell_parsing`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FAST: dict[ColumnType, pa.DataType] = {
 def read_csv(
     request: FileRequest, *, piece_rows: int, block_bytes: int = BLOCK_BYTES, limit: int = LINE_LIMIT
 ) -> Iterator[FileRows]:
-    """The pieces of a CSV file; an extent that goes on has the header of the file's beginning."""
+    """The pieces of a CSV file; a byte range that goes on has the header of the file's beginning."""
     table: _Table | None = None
     scanner = CsvScanner(request.schema.types)
     for block in _blocks(request, scanner, block_bytes, limit):
@@ -69,7 +69,7 @@ def read_csv(
 
 
 def _blocks(request: FileRequest, scanner: CsvScanner, block_bytes: int, limit: int) -> Iterator[Block]:
-    """The blocks of a file; of an extent that goes on, a block with the header alone comes before them."""
+    """The blocks of a file; of a byte range that goes on, a block with the header alone comes before them."""
     if request.byte_range is not None and request.goes_on:
         beginning = ByteRange(0, request.byte_range.start, place=request.place)
         yield from _first_record(request.path, beginning, scanner, limit)
@@ -152,7 +152,7 @@ class _Table:
         self.header = header
         self.names = [
             f"c{number}" for number in range(len(header))
-        ]  # the header may repeat what is not asked for
+        ]  # the header may repeat columns that are not requested
         self.places = [f"c{header.index(name)}" for name in request.columns]
         self.parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         self.times: dict[str, pa.DataType] = {}

@@ -34,11 +34,11 @@ from headwater.query.operators.fence.polygons import NoFence, text_of, text_of_t
 GEOJSON_NAMES: Final = (".geojson", ".json", ".geojson.gz", ".json.gz")
 
 SHOWN: Final = 1000
-"""Characters of a feature that are told of a bad one."""
+"""Characters of a feature that are shown of a bad one."""
 
 
 class FencesReader:
-    """Reads one declared set of fences: the columns asked for; `geographic` if some query asks for places on the globe."""
+    """Reads one declared set of fences: the requested columns; `geographic` if some query needs places on the globe."""
 
     def __init__(self, schema: FencesSchema, columns: Sequence[str], *, geographic: bool = False) -> None:
         self.schema = schema

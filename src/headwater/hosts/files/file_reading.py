@@ -61,9 +61,9 @@ def read_file_rows(
     piece_rows: int = 65_536,
     byte_range: ByteRange | None = None,
 ) -> Iterator[FileRows]:
-    """The rows of a file of readings, or of an extent of it, a piece at a time.
+    """The rows of a file of readings, or of a byte range of it, a piece at a time.
 
-    Only the columns asked for, the time among them, must be there and are looked at. Whatever the file holds, there is no
+    Only the requested columns, the time among them, must be there and are looked at. Whatever the file holds, there is no
     exception: a row that cannot be used is in `FileRows.bad`, and so is trouble with the file as a whole. `judge` may find more
     that is wrong with readings.
     """
@@ -75,7 +75,7 @@ def read_file_rows(
 
 
 def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[FileRows]:
-    """What is wanted of a file, a piece at a time; the format goes by the end of its name."""
+    """The requested rows of a file, a piece at a time; the format goes by the end of its name."""
     name = format_name(request.path)
     if name.endswith(CSV_NAMES):
         from headwater.hosts.files.csv_files import read_csv

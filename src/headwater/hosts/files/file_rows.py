@@ -1,7 +1,7 @@
 """What reading a file gives: checked rows, bad rows with their reasons, and how many rows were looked at.
 
 Rule 1  Every row of a file is in `rows` or in `bad`, never in both, never in neither: `seen` counts both.
-Rule 2  A row is judged by its text as a whole (cells, UTF-8) and by the columns asked for, nothing else.
+Rule 2  A row is judged by its text as a whole (cells, UTF-8) and by the requested columns, nothing else.
 Rule 3  Trouble with a file as a whole is one bad entry: line 0, or 1 if it is about the header.
 """
 
@@ -44,7 +44,7 @@ _WORLD = (180.0, 90.0)
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Some rows of a file: `rows` good ones with the columns asked for, `bad` ones as `BAD_TYPES`, `seen` both."""
+    """Some rows of a file: `rows` good ones with the requested columns, `bad` ones as `BAD_TYPES`, `seen` both."""
 
     rows: Rows
     bad: Rows
@@ -83,7 +83,7 @@ class FileRequest:
 
     @property
     def types(self) -> dict[str, ColumnType]:
-        """The columns asked for and their types."""
+        """The requested columns and their types."""
         return {name: self.schema.types[name] for name in self.columns}
 
     def refused(self, reason: str, *, line: int = 0, text: str = "") -> FileRows:
@@ -108,12 +108,12 @@ class FileRequest:
 
 
 def shown_path(path: str) -> str:
-    """A path as text: bytes of a name that are no UTF-8 are told as `\\xff`."""
+    """A path as text: bytes of a name that are no UTF-8 are written as `\\xff`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def typed_rows(request: FileRequest, arrays: Sequence[pa.Array]) -> tuple[Rows, Faults]:
-    """Rows of arrays in the order of the columns asked for, and what is wrong with them cell by cell."""
+    """Rows of arrays in the order of the requested columns, and what is wrong with them cell by cell."""
     columns: dict[str, Column] = {}
     faults: Faults = {}
     for (name, kind), array in zip(request.types.items(), arrays, strict=True):

@@ -1,4 +1,4 @@
-"""Which files of a path may have changed since the last look? Asked often, of folders with many files.
+"""Which files of a path may have changed since the last look? Called often, for folders with many files.
 
 Rule 1  A folder is listed when its own time of change says so, for SETTLES_US after that (clocks of file systems are coarse), and
         every LISTED_AGAIN_US. A listing shows new names, names that are gone, and other files under old names.

@@ -1,6 +1,6 @@
 """Reads JSON lines: one object a line, plain or gzip.
 
-Rule 1  A field that is missing is NULL; fields nobody asked for are not looked at. Of two fields of one name the last counts.
+Rule 1  A field that is missing is NULL; other fields are ignored. Of two fields of one name the last counts.
 Rule 2  Types are taken at their word: a STRING is a JSON string, numbers are JSON numbers, a BIGINT has no point. A
         TIMESTAMP is a string as in CSV, or a number of seconds since 1970.
 Rule 3  Lines that are plain objects go through Arrow's typed reader, many at once. Where it stops, the lines are split

@@ -1,6 +1,6 @@
 """Rows as JSON, one object a row: what every host writes, so that the same answer is the same text everywhere.
 
-NULL is `null`, and so is a number that JSON cannot say (NaN, infinity); see `texts` for the rest.
+NULL is `null`, and so is a number that JSON cannot say (NaN, infinity); see `value_texts` for the rest.
 """
 
 from __future__ import annotations

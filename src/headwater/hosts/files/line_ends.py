@@ -1,7 +1,7 @@
 """How far is a text file complete, and on which line does a byte stand?
 
 Rule 1  A record is complete when its line has ended; of CSV, when that end is not within quotes.
-Rule 2  Whoever is asked reads as little as possible: the end of the file, unless it is CSV with quotes. Those are looked at from
+Rule 2  As little as possible is read: the end of the file, unless it is CSV with quotes. Those are looked at from
         the last complete record on, by the scanner that reads them later.
 Memory  One block, and one line up to its limit.
 """

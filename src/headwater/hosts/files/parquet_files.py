@@ -1,7 +1,7 @@
-"""Reads Parquet: only the columns asked for, a batch of rows at a time.
+"""Reads Parquet: only the requested columns, a batch of rows at a time.
 
-Rule 1  The file must have every column asked for, of a type that can say what is declared (see `cells`).
-Rule 2  A row's line is its number in the file, from 1; its text is the columns asked for, as JSON.
+Rule 1  The file must have every requested column, of a type that can say what is declared (see `typed_columns`).
+Rule 2  A row's line is its number in the file, from 1; its text is the requested columns, as JSON.
 Rule 3  A file that cannot be read, or no further, is one bad entry.
 """
 
@@ -57,7 +57,7 @@ def read_parquet(request: FileRequest, *, piece_rows: int) -> Iterator[FileRows]
 
 
 def misfit(schema: pa.Schema, request: FileRequest) -> str | None:
-    """Why a table cannot say what is wanted; None if it can."""
+    """Why a table cannot hold what is requested; None if it can."""
     what = "file" if request.path else "table"
     for name, kind in request.types.items():
         found = schema.names.count(name)

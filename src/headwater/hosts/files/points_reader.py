@@ -3,7 +3,7 @@
 Rule 1  A point has an id and a finite number for every coordinate that some query asks for; on the globe these are a
         longitude and a latitude. Of several rows with one id the first that is a point counts.
 Rule 2  Any other row is a bad row, with its file, line and reason.
-Memory  The points and their ids. `fits` is told how many there are as they come, and may refuse the rest.
+Memory  The points and their ids. `fits` is called with how many there are as they come, and may refuse the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Fits = Callable[[int], None]
 
 
 class PointsReader:
-    """Reads one declared set of points: the columns asked for, of which `places` are longitudes and latitudes."""
+    """Reads one declared set of points: the requested columns, of which `places` are longitudes and latitudes."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 Rule 1  CSV: a quote opens a quoted part only at the start of a cell; inside, a doubled quote is a quote and line ends
         are content. A line ends with LF, CR LF or CR. Empty lines are no records.
 Rule 2  JSON lines: a line ends with LF. PLAIN says that it is one object from its first byte to its last, nested at most
-        `DEPTH_LIMIT` deep, without words such as NaN: only such lines may be given to Arrow's JSON reader, which dies on a
+        `DEPTH_LIMIT` deep, without words such as NaN: only such lines may be passed to Arrow's JSON reader, which dies on a
         lone `null` and has a name of its own for infinity.
 Rule 3  A record longer than the limit, or whose quote is never closed, costs one line: reading goes on with the next
         one. So a stray quote cannot swallow a file, and the rule does not depend on where blocks end.

@@ -1,6 +1,6 @@
 """Where do answers go? To standard output as JSON lines, or to one file: `.jsonl`, `.csv` or `.parquet`.
 
-Rule 1  A file is written under a hidden name beside the wanted one and renamed when it is complete: nobody ever reads half
+Rule 1  A file is written under a hidden name beside the target and renamed when it is complete: nobody ever reads half
         of one. What was there before stays until then.
 Rule 2  JSON lines give every row its own columns. CSV and Parquet have the columns of all queries, in the order in which
         they are first declared; a row has NULL where its query has no such column. A column that is BIGINT in one query

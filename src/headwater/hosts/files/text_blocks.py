@@ -2,7 +2,7 @@
 
 Rule 1  Memory is bounded by the block and the line limit, whatever the file holds.
 Rule 2  A record that cannot be text at all (too long, a quote never closed, broken UTF-8) is found here, the same way for
-        CSV and JSON lines and whatever columns are asked for.
+        CSV and JSON lines and whatever columns are requested.
 Rule 3  A file that breaks off (a torn gzip stream, a disk error) gives what came before and then says so.
 """
 
@@ -81,7 +81,7 @@ def read_blocks(
     limit: int = LINE_LIMIT,
     byte_range: ByteRange | None = None,
 ) -> Iterator[Block]:
-    """The records of a file, or of an extent of it. A byte order mark at the file's start is left out."""
+    """The records of a file, or of a byte range of it. A byte order mark at the file's start is left out."""
     line, rest, dropping, final = byte_range.line if byte_range else 1, b"", False, False
     first, mid_line = not byte_range or not byte_range.start, byte_range is not None and byte_range.mid_line
     try:
@@ -143,7 +143,7 @@ _LENGTH_FAULTS = {
 
 
 def _unusable(data: bytes, line: int, limit: int, fault: str) -> Block:
-    """A line of which nothing but its beginning is kept."""
+    """A line of which nothing but its beginning is used."""
     return Block(
         data[:limit],
         np.zeros(1, np.int64),

@@ -1,6 +1,6 @@
 """Arrow columns as they come from files, turned into the columns a stream declares, with what is wrong cell by cell.
 
-Rule 1  Text is read by the language of `text_cells`; numbers, instants, dates and booleans are taken where they can say what
+Rule 1  Text is read by the language of `cell_parsing`; numbers, instants, dates and booleans are taken where they can say what
         is declared: whole numbers as BIGINT, any number as DOUBLE, timestamps of any unit and dates as TIMESTAMP. A
         number as TIMESTAMP is seconds since 1970, in every format.
 Rule 2  NaN and infinities are bad values. Instants stay within the years 1 to 9999.
@@ -39,7 +39,7 @@ _DAY_US = 86_400 * SECOND
 
 
 def fits(found: pa.DataType, target: ColumnType) -> bool:
-    """Whether a column of this Arrow type can hold values of the wanted type."""
+    """Whether a column of this Arrow type can hold values of the target type."""
     if pa.types.is_dictionary(found):
         return fits(found.value_type, target)
     if pa.types.is_null(found) or _is_text(found):
@@ -56,7 +56,7 @@ def fits(found: pa.DataType, target: ColumnType) -> bool:
 
 
 def convert(array: pa.Array, target: ColumnType, name: str) -> tuple[Column, Faults]:
-    """A column of the wanted type from an array that fits it, and the cells that cannot be read."""
+    """A column of the target type from an array that fits it, and the cells that cannot be read."""
     if pa.types.is_null(array.type):
         return Column.nulls(target, len(array)), {}
     if target is ColumnType.STRING:

@@ -1,4 +1,4 @@
-"""Answers in order of event time, though some are told after others of later times: they wait until none before them can come.
+"""Answers in order of event time, though some are emitted after others of later times: they wait until none before them can come.
 
 Interests of FOLLOW bring answers of the time before they began, and a pattern may tell a match long after its last row. Kernels say how
 far their answers are complete; so far they are handed over.
@@ -29,7 +29,7 @@ class PendingAnswers:
         self.blocks: list[Rows] = []
 
     def ready(self, answers: Sequence[Rows], complete: Instant) -> tuple[Rows, ...]:
-        """With answers that are told now: those before an instant before which none will follow. END: all."""
+        """With new answers: those before an instant before which none will follow. END: all."""
         blocks = [*self.blocks, *answers]
         if complete == END:
             self.blocks = []

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on."""
+"""What a run reports while it goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.model import Rows
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """Some of what a run tells: answers, late rows by stream, bad rows (as `BAD_TYPES`), and counts by name.
+    """Part of what a run reports: answers, late rows by stream, bad rows (as `BAD_TYPES`), and counts by name.
 
     `state` is what is remembered now, by the names of those it is for; None: not measured.
     `seen` rows were read to get this far, good and bad ones; `files` were read to their end.

@@ -1,4 +1,4 @@
-"""Runs a plan over files that come one after the other, as a followed folder would give them.
+"""Runs a plan over files that come one after the other, as they would appear in a folder.
 
 A row is late if its time is below what the earlier files of its input had reached, minus LATE: each file is one arrival. With
 `end` the last step is the end of the input and everything that waits is answered.

@@ -1,6 +1,6 @@
 """The Python way in: DataFrames to answers, as DataFrames.
 
-Any source or sink the user's Spark has works as it always does. Everything a run tells is one table (see `table`); the doors
+Any source or sink the user's Spark has works as it always does. Everything a run reports is one table (see `output_table`); the doors
 here are views of it. Each view that is written by a query of its own runs all stages again, so `write` hands out every
 micro-batch once, whole.
 """
@@ -69,7 +69,7 @@ def run(
     how long a FOLLOW may keep events, as '7 DAYS' or a timedelta (default: a day).
 
     The points that a NEAREST asks about, and the fences of a FENCE, are an input too: a static DataFrame of Spark's or one of
-    pandas', collected here; polygons are its column `geometry`. Its rows that are no points or fences are left out and told in `answers.bad`; a stream, whose batches have no place for
+    pandas', collected here; polygons are its column `geometry`. Its rows that are no points or fences are left out and listed in `answers.bad`; a stream, whose batches have no place for
     them, is refused until they are taken out. `audit` is the share of the points for which the loss of PROBABLE is
     measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`, and of what comes in behind the last row of a bounded
     input `audited_at_end:QUERY` and `missed_at_end:QUERY`.
@@ -225,7 +225,7 @@ class Answers:
         if self._started:
             again = self._started(Path(checkpoint))
             return again.write(to, checkpoint=checkpoint, late=late, bad=bad, trigger=trigger)
-        # Not asked for again: a cluster may have gained a core since, and zones would look for their state elsewhere.
+        # Not computed again: a cluster may have gained a core since, and zones would look for their state elsewhere.
         held = checkpoints.hold(Path(checkpoint), self.plan, cores=self._tasks)
         try:
             sinks = _sinks(to, late, bad, held.run_id, Path(checkpoint))
@@ -264,7 +264,7 @@ class Answers:
 
 def _release_after(query: StreamingQuery, held: checkpoints.Checkpoint) -> None:
     """The checkpoint is ours for as long as the query runs, and no longer."""
-    with suppress(Exception):  # whoever waits for the query is told
+    with suppress(Exception):  # whoever waits for the query gets the error
         query.awaitTermination()
     held.release()
 

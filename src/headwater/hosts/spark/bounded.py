@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.hosts.files import find_files, read_file_rows
 from headwater.hosts.spark.bounded_source import size_of
-from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
+from headwater.hosts.spark.files_source import HeadwaterFiles, bounded_options, source_options
 from headwater.hosts.spark.inputs import Input, name_inputs
 from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
@@ -39,7 +39,9 @@ def bounded_files(spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[
     cores = spark.sparkContext.defaultParallelism
     width_us = slice_width(plan, inputs)
     keys = partition_keys(plan.zones, tasks_for(plan, spark))
-    options = options_for(plan, inputs, cores=cores, partition_keys=keys, bounded=True, width_us=width_us)
+    options = source_options(plan, inputs, cores=cores, partition_keys=keys) | bounded_options(
+        width_us=width_us
+    )
     sliced = spark.read.format(HeadwaterFiles.name()).options(**options).load()
     return run_slices(sliced, plan, width_us)
 

@@ -1,4 +1,4 @@
-"""A file that was looked into: what is to be read of it, given what was read before."""
+"""A file that was looked into: what is to be read of it after what was read before."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SeenFile:
         return self._text(final) if self.kind in (_CSV, _JSON) else self._whole(final)
 
     def linked(self) -> Entry:
-        """What is told of a file that another input reads."""
+        """The entry that reports a file that another input reads."""
         self.reason = LINKED
         return self._made(0, self.stat.st_size, rows=False)
 

@@ -1,7 +1,7 @@
 """What a checkpoint folder knows about us, beside what Spark keeps in it: for whom it was made, and that one run uses it.
 
 ```
-DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start (see `notes`)
+DIR/headwater/run.json   format, zones, tasks, the streams, the queries of the last start (see `checkpoint_notes`)
 DIR/headwater/lock       held while a run uses the folder
 DIR/headwater/files/     which files came in which order (see `file_log`)
 DIR/headwater/state.notes   how much state there was, as last noted (see `state_notes`)
@@ -51,12 +51,12 @@ class Checkpoint:
 
     @property
     def spark(self) -> Path:
-        """Spark's part, by its whole path: Spark writes it down (see `relocation`)."""
+        """Spark's part, by its whole path: Spark writes it down (see `checkpoint_relocation`)."""
         return Path(os.path.abspath(self.folder / "spark"))  # noqa: PTH100 - links stay
 
     @property
     def files(self) -> Path:
-        """The logs of followed files, by their whole path: processes that stand elsewhere write them, too."""
+        """The logs of streamed files, by their whole path: processes that stand elsewhere write them, too."""
         return Path(os.path.abspath(self.folder / "headwater" / "files"))  # noqa: PTH100 - links stay
 
     def release(self) -> None:

@@ -110,7 +110,7 @@ def last_batch(folder: Path, log: str) -> int | None:
 
 
 def taken_files(folder: Path) -> dict[str, int]:
-    """How many entries of each followed input were taken by the last batch that began."""
+    """How many entries of each streamed input were taken by the last batch that began."""
     last = last_batch(folder, "offsets")
     if last is None:
         return {}

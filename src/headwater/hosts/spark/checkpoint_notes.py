@@ -28,7 +28,7 @@ DAMAGED: Final = "restore it from a copy, or start with a new --checkpoint folde
 class QueryNote:
     """What was known of a query at the last start: its operator, what it reads, and what changes with its meaning.
 
-    `hidden`: it is a link of a chain, and its answers are told to nobody.
+    `hidden`: it is a link of a chain, and its answers are not written.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class QueryNote:
 
     @property
     def has_state(self) -> bool:
-        """Whether anything is kept for it from one batch to the next."""
+        """Whether anything is stored for it from one batch to the next."""
         return self.kind != "select"
 
 

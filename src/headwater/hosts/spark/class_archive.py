@@ -8,7 +8,7 @@ Rule 1  An archive belongs to one Java and one set of jars, and is named by them
 Rule 2  It appears by renaming, whole or not at all. The list beside it is also the sign that somebody is at work on it.
 Rule 3  It is only ever a gain: what the JVM cannot use it ignores.
 
-Disk    The `MOST_ARCHIVES` last used ones are kept.
+Disk    The `MOST_ARCHIVES` last used ones stay.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _SHOWN_ROWS = 3
 
 
 def sets_from_frames(plan: Plan, frames: Mapping[str, Any], *, memory: int | None = None) -> DeclaredSets:
-    """The points and fences of DataFrames by the name of their set; `memory` is what there is, if that is not to be asked."""
+    """The points and fences of DataFrames by the name of their set; `memory` is how many bytes there are, if the system is not to say."""
     schemas: list[PointsSchema | FencesSchema] = [*used_points(plan), *used_fences(plan)]
     tables = {schema.name: _table(plan, schema, frames[schema.name], memory) for schema in schemas}
     return sets_from_tables(plan, tables, memory=memory)
@@ -46,7 +46,7 @@ def check_audit(plan: Plan, share: float | None) -> float:
 
 
 def with_bad_points(table: DataFrame, sets: DeclaredSets) -> DataFrame:
-    """The table of a run (see `table`) with the rows that are no points."""
+    """The table of a run (see `output_table`) with the rows that are no points."""
     if not sets.bad.count:
         return table
     bad_rows = table_of([ZoneReport(Output(), sets.bad, 0)])

@@ -2,8 +2,8 @@
 
 Rule 1  A file is checked before and after its bytes are read: it must still be what it was when the entry was numbered. One
         that was renamed meanwhile within its folder is found by its identity.
-Rule 2  A file that cannot be read just now is tried again, and ends the run when that does not help (see `extents`): the next start
-        runs the same batch. One that is gone or has changed is told as a bad row, and the run goes on.
+Rule 2  A file that cannot be read just now is tried again, and ends the run when that does not help (see `byte_ranges`): the next start
+        runs the same batch. One that is gone or has changed is reported as a bad row, and the run goes on.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Rule 1  An entry gets its number when it is found and keeps it. Entries are on disk before any offset speaks of them.
 Rule 2  Each line has a checksum. A line that is not what was written, or that is missing though an offset speaks of it, ends in a
         refusal; only a last line that was cut off while it was written is left out, because no offset can know it.
-Rule 3  The last entry of a file is what is known of it. Earlier ones are forgotten once they were read and cannot be asked for
+Rule 3  The last entry of a file is what is known of it. Earlier ones are forgotten once they were read and cannot be requested
         again; so are all of a file that is gone, after MOST_GONE others went. The log is then written anew.
 Memory  One entry for each file that is there, MOST_GONE others, and the entries not read yet.
 """
@@ -77,7 +77,7 @@ class Entry:
 
 
 class FileLog:
-    """The entries of one input, kept in a file of `folder` named by a digest: a stream may be called anything."""
+    """The entries of one input, stored in a file of `folder` named by a digest: a stream may be called anything."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Whole runs over files, for the command line: bounded to the end, or followed for as long as it goes."""
+"""Whole runs over files, for the command line: bounded to the end, or streamed for as long as it goes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StreamingQuery
 from headwater.hosts.spark import streaming
 from headwater.hosts.spark.bounded import bounded_files
 from headwater.hosts.spark.checkpoint import Checkpoint
-from headwater.hosts.spark.streaming import EachReport
+from headwater.hosts.spark.streaming import UNTIL_STOPPED, EachReport, StreamingOptions
 from headwater.hosts.spark.zone_report import unpacked
 from headwater.hosts.temporary_folders import temporary_folder
 from headwater.query.planning.plan import Plan
@@ -22,7 +22,7 @@ from headwater.query.planning.plan import Plan
 def run_batch(
     spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[str]]
 ) -> Iterator[pa.RecordBatch]:
-    """Everything a bounded run tells (the columns are those of `table.TABLE`), answers in order of event time.
+    """Everything a bounded run reports (the columns are those of `table.TABLE`), answers in order of event time.
 
     The table is written aside by Spark, sorted, and read back in pieces: memory does not grow with the answers.
     """
@@ -43,27 +43,14 @@ def run_streaming(
     each: EachReport,
     *,
     checkpoint: Checkpoint,
-    files_per_batch: int = 64,
-    once: bool = False,
-    ends: bool = False,
-    tick_us: int | None = None,
+    options: StreamingOptions = UNTIL_STOPPED,
 ) -> StreamingQuery:
-    """Follow files and folders; `each` gets what the zones told in every micro-batch, and its number.
-
-    `once`: take what is there and stop, keeping what waits for the next start. `ends`: what is there is all there will
-    ever be, so everything that waits is answered too. `tick_us`: how often event time goes on when no files come.
-    """
+    """Stream files and folders; `each` gets the reports of the zones for every micro-batch, and its number."""
     reports = streaming.streaming_files(
-        spark,
-        plan,
-        paths,
-        tasks=checkpoint.tasks,
-        log=checkpoint.files,
-        files_per_batch=files_per_batch,
-        ends=ends,
-        tick_us=tick_us,
+        spark, plan, paths, options, tasks=checkpoint.tasks, log=checkpoint.files
     )
-    trigger = {"availableNow": True} if once or ends else {"processingTime": "0 seconds"}
+    at_once = options.once or options.ends
+    trigger = {"availableNow": True} if at_once else {"processingTime": "0 seconds"}
 
     def take(batch: DataFrame, number: int) -> None:
         each([unpacked(cell.as_py()) for cell in batch.toArrow()["report"]], number)

@@ -19,7 +19,7 @@ from headwater.query.planning.plan import Plan
 
 
 class HeadwaterFiles(DataSource):
-    """The source; options are made by `options_for` and by nobody else."""
+    """The source; options are made by the functions below and by nobody else."""
 
     @classmethod
     def name(cls) -> str:
@@ -35,35 +35,41 @@ class HeadwaterFiles(DataSource):
         return BoundedReader(self.options)
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
-        """For followed folders."""
+        """For streaming runs."""
         return StreamingReader(self.options)
 
 
-def options_for(
-    plan: Plan,
-    inputs: Sequence[Input],
-    *,
-    cores: int,
-    partition_keys: Sequence[int],
-    absent: Sequence[Input] = (),
-    bounded: bool = False,
-    width_us: int = 0,
-    log: Path | None = None,
-    files_per_batch: int = 64,
-    ends: bool = False,
-    tick_us: int = 0,
+def source_options(
+    plan: Plan, inputs: Sequence[Input], *, cores: int, partition_keys: Sequence[int]
 ) -> dict[str, str]:
-    """The options of a run. `absent`: inputs that earlier runs had. `ends`: when all files there are have been read, the input is over and everything flushes."""
+    """The options of every run."""
     return {
         "plan": base64.b64encode(pickle.dumps(plan)).decode(),
-        "inputs": json.dumps([[i.name, i.stream, i.path] for i in inputs]),
-        "absent": json.dumps([[i.name, i.stream, i.path] for i in absent]),
-        "bounded": str(bounded).lower(),
+        "inputs": _listed(inputs),
         "cores": str(cores),
         "seats": json.dumps(list(partition_keys)),
-        "width_us": str(width_us),
-        "log": str(log or ""),
+    }
+
+
+def bounded_options(*, width_us: int) -> dict[str, str]:
+    """Those of a bounded run besides; `width_us` is the length of a slice."""
+    return {"bounded": "true", "width_us": str(width_us)}
+
+
+def streaming_options(
+    *, absent: Sequence[Input], log: Path, files_per_batch: int = 64, ends: bool = False, tick_us: int = 0
+) -> dict[str, str]:
+    """Those of a streaming run besides. `absent`: inputs of earlier runs that this one does not have. `ends`: when all files there are
+    have been read, the input is over and everything flushes."""
+    return {
+        "bounded": "false",
+        "absent": _listed(absent),
+        "log": str(log),
         "files_per_batch": str(files_per_batch),
         "ends": str(ends).lower(),
         "tick_us": str(tick_us),
     }
+
+
+def _listed(inputs: Sequence[Input]) -> str:
+    return json.dumps([[each.name, each.stream, each.path] for each in inputs])

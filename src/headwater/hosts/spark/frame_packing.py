@@ -22,7 +22,7 @@ from pyspark.sql import types as T
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_from_arrow
 from headwater.hosts.files.file_rows import Judge
-from headwater.hosts.spark.packing import PACKED, SLICED, pack, pack_slices
+from headwater.hosts.spark.packing import PACKED, SLICED, Origin, pack, pack_slices
 from headwater.hosts.stream_reading import judge_of
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
@@ -154,7 +154,7 @@ class Packer:
         plan = self.plan
         schema, names = plan.stream(self.stream), plan.kept(self.stream)
         routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)
-        sent = False
+        origin, sent = Origin(self.stream, self.stream, 0), False
         for batch in batches:
             if batch.num_rows == 0:
                 continue
@@ -164,18 +164,21 @@ class Packer:
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
                 yield pack(
-                    partition_keys=self.partition_keys, stream=self.stream, source=self.stream, unit=0, now=None, rows=rows, times=times,
-                    routing=routing, bad=bad, seen=batch.num_rows,
-                )  # fmt: skip
+                    origin,
+                    self.partition_keys,
+                    rows=rows,
+                    times=times,
+                    routing=routing,
+                    bad=bad,
+                    seen=batch.num_rows,
+                )
             else:
                 yield pack_slices(
                     partition_keys=self.partition_keys, stream=self.stream, rows=rows, times=rows[schema.time].values, routing=routing,
                     width_us=self.width_us, bad=bad, seen=batch.num_rows,
                 )  # fmt: skip
         if not sent and self.width_us is None:
-            yield pack(
-                partition_keys=self.partition_keys, stream=self.stream, source=self.stream, unit=0, now=None
-            )
+            yield pack(origin, self.partition_keys)
 
 
 def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, names: Sequence[str]) -> Rows:

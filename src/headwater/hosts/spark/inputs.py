@@ -5,7 +5,7 @@ the checkpoint, in `files/inputs.notes`:
 
 Rule 1  A folder or file that was moved is known by its identity (device and inode), if its old path leads elsewhere now.
 Rule 2  Otherwise an input is known by its path: a restored copy has another identity.
-Rule 3  A copy at another path is known by what it holds, if the original is not given: most of the last files that were read are there.
+Rule 3  A copy at another path is known by what it holds, if the original is not an input: most of the last files that were read are there.
 Rule 4  Anything else is a new input.
 """
 
@@ -95,7 +95,7 @@ def recognise_inputs(inputs: Sequence[Input], folder: Path) -> tuple[Input, ...]
 
 
 def absent_inputs(inputs: Sequence[Input], folder: Path) -> tuple[Input, ...]:
-    """The inputs that a checkpoint knows and that are not given, where they were last."""
+    """The inputs that a checkpoint knows and this run does not have, where they were last."""
     names = {each.name for each in inputs}
     return tuple(
         Input(note.name, note.stream, note.path) for note in _read(folder).values() if note.name not in names

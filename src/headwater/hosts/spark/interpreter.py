@@ -1,6 +1,6 @@
 """Which Python runs our stages in a session that somebody else started?
 
-Spark notes it with every function it is given: what PYSPARK_PYTHON said when the session began, or the first `python3` on the
+Spark notes it with every function it receives: what PYSPARK_PYTHON said when the session began, or the first `python3` on the
 path. Where an environment was not activated that is another Python, which has no Headwater.
 
 Rule 1  On one machine (a master `local` or `local[…]`) our stages run on the Python that asks for them: it has what they need.

@@ -197,7 +197,7 @@ def _when_ready(process: subprocess.Popen[bytes], connection: Path) -> Machine:
 
 
 class _NotStartedError(Exception):
-    """Why Spark does not start, to be told with the end of its log."""
+    """Why Spark does not start, shown with the end of its log."""
 
 
 def _silence_python_side() -> None:

@@ -139,7 +139,7 @@ class OutputFiles:
         return found
 
     def _refuse_merged(self, batch: int) -> None:
-        """The lines of a batch that were merged with others can no longer be told from them."""
+        """The lines of a batch that were merged with others can no longer be separated from them."""
         ahead = max((file.last for file in self.listed if file.merged), default=-1)
         if batch <= ahead:
             raise HostError(

@@ -1,4 +1,4 @@
-"""Everything a run tells, as one table: answers, late rows, bad rows and counts, so that one pass writes them all.
+"""Everything a run reports, as one table: answers, late rows, bad rows and counts, so that one pass writes them all.
 
 `kind` is `answer`, `late`, `bad` or `count`; `name` the query, the stream or what was counted; `body` the whole row as one
 JSON object. `held:STREAM` tells how many rows wait now, also when none does; of `most_…` the greatest counts, other counts are added up.

@@ -10,6 +10,7 @@ Rule 3  Bad rows travel with zone 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,22 +54,32 @@ SLICED_ARROW = pa.schema(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a piece comes from: the stream, the input and its unit (a file), which piece of it; `now` is the clock then, if it is read.
+
+    `end`: the input has ended.
+    """
+
+    stream: str
+    input: str
+    unit: int
+    piece: int = 0
+    now: int | None = None
+    end: bool = False
+
+
 def pack(
-    *,
+    origin: Origin,
     partition_keys: Sequence[int],
-    stream: str,
-    source: str,
-    unit: int,
-    now: int | None,
+    *,
     rows: Rows | None = None,
     times: NDArray[np.int64] | None = None,
     routing: Routing | None = None,
     bad: Rows | None = None,
     seen: int = 0,
-    end: bool = False,
-    piece: int = 0,
 ) -> pa.RecordBatch:
-    """One piece as a record batch with a row for every zone (its place in `partition_keys`); `times` are those of all rows seen, useful or not."""
+    """One piece as a record batch with a row for every zone, by its partition key; `times` are those of all rows seen, useful or not."""
     zones = len(partition_keys)
     clusters = clusters_of(times).tobytes() if times is not None and len(times) else b""
     blobs = (
@@ -80,14 +91,14 @@ def pack(
     columns: list[Any] = [
         pa.array(partition_keys, pa.int32()),
         pa.array(range(zones), pa.int32()),
-        pa.array([stream] * zones, pa.string()),
-        pa.array([source] * zones, pa.string()),
-        pa.array([unit] * zones, pa.int64()),
-        pa.array([piece] * zones, pa.int64()),
+        pa.array([origin.stream] * zones, pa.string()),
+        pa.array([origin.input] * zones, pa.string()),
+        pa.array([origin.unit] * zones, pa.int64()),
+        pa.array([origin.piece] * zones, pa.int64()),
         pa.array([clusters] * zones, pa.binary()),
         pa.array([seen] + [0] * (zones - 1), pa.int64()),
-        pa.array([now] * zones, pa.int64()),
-        pa.array([end] * zones, pa.bool_()),
+        pa.array([origin.now] * zones, pa.int64()),
+        pa.array([origin.end] * zones, pa.bool_()),
         pa.array(blobs, pa.binary()),
         pa.array(bads, pa.binary()),
     ]

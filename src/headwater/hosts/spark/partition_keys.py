@@ -1,8 +1,9 @@
 """Zones spread evenly over Spark's partitions.
 
 Spark puts a group into the partition its key hashes to; of four zones numbered 0 to 3 three would land in one of two
-partitions. So a zone's group key is a *seat*: the least number not taken yet that hashes to the partition the zone is to
-have. Seats depend on the number of partitions alone, which a checkpoint never changes.
+partitions. So a zone has a *partition key*, the grouping key of its rows: the least number not taken yet that hashes to the partition
+the zone is to have. Partition keys depend on the number of partitions alone, which a checkpoint never changes. The column is named `seat`,
+as it is in saved state.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _SEED = 42
 
 @lru_cache
 def partition_keys(zones: int, partitions: int) -> tuple[int, ...]:
-    """The seat of every zone: zone z sits in partition z mod `partitions`."""
+    """The partition key of every zone: zone z is in partition z mod `partitions`."""
     taken: list[int] = []
     for zone in range(zones):
         key = 0

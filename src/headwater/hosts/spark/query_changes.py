@@ -1,7 +1,7 @@
 """What another set of queries does to a checkpoint: which go on, which begin, which are gone, and whose state is dropped.
 
 A query goes on if it and all it reads mean what they meant at the last start (see `query.fingerprints`). Any other begins anew,
-and what was kept for it under its old meaning is dropped by the first batch. So is what waited in a stream that is no longer declared.
+and what was stored for it under its old meaning is dropped by the first batch. So is what waited in a stream that is no longer declared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from headwater.hosts.zone import StateSize
 
 @dataclass(frozen=True, slots=True)
 class DroppedState:
-    """State of which some is dropped: for which queries it was kept, and for which others it still is; how much it was."""
+    """State of which some is dropped: for which queries it was stored, and for which others it still is; how much it was."""
 
     queries: tuple[str, ...]
     others: tuple[str, ...]

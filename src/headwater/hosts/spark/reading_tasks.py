@@ -33,7 +33,7 @@ def plan_of(options: Mapping[str, str]) -> Plan:
 
 
 def on_one_thread(pieces: Iterator[FileRows]) -> Iterator[FileRows]:
-    """Pieces of a file, with pyarrow kept to one thread: Spark runs one task a core already."""
+    """Pieces of a file, with pyarrow limited to one thread: Spark runs one task a core already."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     yield from pieces

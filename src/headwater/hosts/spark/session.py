@@ -5,7 +5,7 @@ Rule 1  Nothing of Spark's or Java's own appears on the terminal or in the worki
 Rule 2  Ctrl-C is ours: it raises KeyboardInterrupt here, and Spark goes on until `stop_spark`.
 Rule 3  One at a time in a process, as Spark has it.
 
-Disk    The `MOST_LOGS` last logs are kept in the cache folder.
+Disk    The `MOST_LOGS` last logs stay in the cache folder.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class StateNotes:
         self._written = time.monotonic()
 
     def take(self, sizes: Mapping[str, StateSize] | None) -> None:
-        """What is remembered now, by the names of those it is kept for."""
+        """What is remembered now, by the names of the queries it belongs to."""
         self._sizes = sizes
         if time.monotonic() - self._written >= EVERY_S:
             self.write()

@@ -54,7 +54,7 @@ _RUN: list[str] = [""]
 
 
 class Operate(StatefulProcessor):
-    """Steps the program of the zone whose seat is the grouping key."""
+    """Steps the program of the zone whose partition key groups the rows."""
 
     def __init__(
         self, plan: Plan, inputs: Mapping[str, Sequence[str]], *, tick_us: int | None = None

@@ -1,4 +1,4 @@
-"""What lies in the state store of a checkpoint: every cell looked at where Spark reads it, its size and its name told.
+"""What lies in the state store of a checkpoint: every cell looked at where Spark reads it, with its size and its name.
 
 Rule 1  State is read as of the last finished batch, and only read.
 Rule 2  Cells are checked where they are read: only names, sizes and heads come here, whatever there is.

@@ -6,10 +6,10 @@ Rule 1  A file is the one that was read, whatever it is called now, if its ident
 Rule 2  What was added to a text file is an entry of its own, up to its last complete record. A line without an end is taken when
         nothing more will come, or when the file has been still for STILL_US.
 Rule 3  Parquet and gzip files are taken whole: Parquet once its last bytes are there, gzip once it has been still for GZIP_STILL_US.
-        Something added to one that was read is not read, and told.
-Rule 4  What cannot be decided is told, by a reason in the entry: a file that became shorter, or that was changed where it was read.
-Rule 5  A file that cannot be opened gets no number yet. It is told once and tried again at every look; so is a folder.
-Rule 6  A file that another input of the stream reads is not read here, and told.
+        Something added to one that was read is not read, and reported.
+Rule 4  What cannot be decided is reported, by a reason in the entry: a file that became shorter, or that was changed where it was read.
+Rule 5  A file that cannot be opened gets no number yet. It is reported once and tried again at every look; so is a folder.
+Rule 6  A file that another input of the stream reads is not read here, and reported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class StreamedFiles:
         self.log.append(new)
 
     def forget(self, *, read: int) -> None:
-        """Rule 3 of `file_log`; entries before `read` are not asked for again."""
+        """Rule 3 of `file_log`; entries before `read` are not requested again."""
         present = self.watch.listed
         if self.log.lines <= len(present) + MOST_GONE + SPARE_LINES:
             return

@@ -1,4 +1,4 @@
-"""A run that goes on: packed rows into the stateful stage, and what it tells, batch by batch.
+"""A run that goes on: packed rows into the stateful stage, and what it reports, batch by batch.
 
 Exactly once: Spark runs a batch again after a crash, with the same rows and so with the same answers; a sink that replaces
 what an earlier try of the same batch wrote (see `sink`) has every answer once.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from headwater.hosts.spark.files_source import HeadwaterFiles, options_for
+from headwater.hosts.spark.files_source import HeadwaterFiles, source_options, streaming_options
 from headwater.hosts.spark.frame_packing import packed_frame
 from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
 from headwater.hosts.spark.output_table import TABLE, timed
@@ -30,39 +31,56 @@ EachReport = Callable[[Sequence[ZoneReport], int], None]
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
+@dataclass(frozen=True, slots=True)
+class StreamingOptions:
+    """How a streaming run takes its files.
+
+    `once`: take what is there and stop; what waits is stored for the next start. `ends`: what is there is all there will ever be, so
+    everything that waits is answered too. `tick_us`: how often event time advances when no files come; None: never.
+    """
+
+    files_per_batch: int = 64
+    once: bool = False
+    ends: bool = False
+    tick_us: int | None = None
+
+
+UNTIL_STOPPED: Final = StreamingOptions()
+
+
 def streaming_files(
     spark: SparkSession,
     plan: Plan,
     paths: Mapping[str, Sequence[str]],
+    options: StreamingOptions,
     *,
     tasks: int,
     log: Path,
-    files_per_batch: int = 64,
-    ends: bool = False,
-    tick_us: int | None = None,
 ) -> DataFrame:
-    """What followed files and folders give, packed (see `zone_report`).
+    """The rows of streamed files and folders, packed (see `zone_report`).
 
-    `tasks`: over how many the zones are spread; a checkpoint never changes it. `ends`: what is there now is all, and it flushes. `tick_us`: how often time goes on when nothing comes; None: never.
+    `tasks`: over how many the zones are spread; a checkpoint never changes it.
     """
     spark.dataSource.register(HeadwaterFiles)
     inputs = recognise_inputs(name_inputs(paths), log)
     streams = {stream.name for stream in plan.streams}
     ticks = [max(1, stream.idle_us // 2) for stream in plan.streams if stream.idle_us]
-    ticks += [tick_us] if tick_us else []
-    options = options_for(
+    ticks += [options.tick_us] if options.tick_us else []
+    shared = source_options(
         plan,
         inputs,
-        absent=[known for known in absent_inputs(inputs, log) if known.stream in streams],
         cores=spark.sparkContext.defaultParallelism,
         partition_keys=partition_keys(plan.zones, tasks),
+    )
+    streamed = streaming_options(
+        absent=[known for known in absent_inputs(inputs, log) if known.stream in streams],
         log=log,
-        files_per_batch=files_per_batch,
-        ends=ends,
+        files_per_batch=options.files_per_batch,
+        ends=options.ends,
         tick_us=min(ticks, default=0),
     )
-    packed = spark.readStream.format(HeadwaterFiles.name()).options(**options).load()
-    return stateful(packed, plan, inputs_by_stream(inputs), tick_us=tick_us)
+    packed = spark.readStream.format(HeadwaterFiles.name()).options(**shared, **streamed).load()
+    return stateful(packed, plan, inputs_by_stream(inputs), tick_us=options.tick_us)
 
 
 def streaming_frames(frames: Mapping[str, DataFrame], plan: Plan, *, tasks: int) -> DataFrame:
@@ -76,7 +94,7 @@ def streaming_frames(frames: Mapping[str, DataFrame], plan: Plan, *, tasks: int)
 def stateful(
     packed: DataFrame, plan: Plan, inputs: Mapping[str, Sequence[str]], *, tick_us: int | None = None
 ) -> DataFrame:
-    """The stateful stage over packed rows: what every zone tells, packed."""
+    """The stateful stage over packed rows: what every zone reports, packed."""
     zones = packed.groupBy("seat")
     return zones.transformWithStateInPandas(Operate(plan, inputs, tick_us=tick_us), REPORT, "Append", "None")
 

@@ -1,10 +1,10 @@
-"""Followed files as a Spark source: which entries make a micro-batch, and their rows.
+"""Streamed files as a Spark source: which entries make a micro-batch, and their rows.
 
 One source serves all inputs of a run. Its offset is how many entries of each input were taken (see `file_log`), for how long the
 run had been running by then, and whether the input has ended; all three are in Spark's offset log, so a batch that is run again is
 the same batch. Without new files the clock still ticks when a stream declares IDLE: a batch without rows tells every zone.
 
-Rule 1  An input that is not given keeps its place in the offset: it goes on from there when it comes back.
+Rule 1  An input that this run does not have keeps its place in the offset: it goes on from there when it comes back.
 Rule 2  Time is what a clock that only goes on counts while a run is running, added up over all runs of a checkpoint. Nobody's
         setting of the machine's clock, and no time in which nothing ran, makes an input idle.
 """
@@ -31,7 +31,7 @@ from headwater.hosts.files.folder_watch import Watch
 from headwater.hosts.spark.entry_rows import read_entry
 from headwater.hosts.spark.file_log import Entry, FileLog
 from headwater.hosts.spark.inputs import Input
-from headwater.hosts.spark.packing import pack
+from headwater.hosts.spark.packing import Origin, pack
 from headwater.hosts.spark.reading_tasks import on_one_thread, plan_of, share_out
 from headwater.hosts.spark.streamed_files import StreamedFiles
 
@@ -66,7 +66,7 @@ class _Task(InputPartition):
 
 
 class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows folders; `files_per_batch` entries of every input a micro-batch."""
+    """Streams folders; `files_per_batch` entries of every input a micro-batch."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = dict(options)
@@ -85,7 +85,7 @@ class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.target: dict[str, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "followed": {}, "beside": {}}
+        return {**self.__dict__, "streamed": {}, "beside": {}}
 
     def initialOffset(self) -> dict[str, Any]:
         """Nothing taken."""
@@ -143,12 +143,8 @@ class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for number, piece in enumerate(on_one_thread(pieces)):
                 sent = True
                 yield pack(
-                    partition_keys=partition_keys,
-                    stream=file.stream,
-                    source=file.input,
-                    unit=file.entry.number,
-                    piece=number,
-                    now=partition.now,
+                    Origin(file.stream, file.input, file.entry.number, number, partition.now),
+                    partition_keys,
                     rows=piece.rows,
                     times=piece.rows[schema.time].values,
                     routing=plan.routing(file.stream),
@@ -157,15 +153,8 @@ class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 )
         if not sent or partition.end:
             source = self.inputs[0]
-            last = partition.end
-            yield pack(
-                partition_keys=partition_keys,
-                stream=source.stream,
-                source=source.name,
-                unit=-1,
-                now=partition.now,
-                end=last,
-            )
+            origin = Origin(source.stream, source.name, -1, now=partition.now, end=partition.end)
+            yield pack(origin, partition_keys)
 
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to clean up: files stay where they are."""
@@ -188,7 +177,7 @@ class StreamingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return counts
 
     def _refuse_missing(self, taken: Mapping[str, int]) -> None:
-        """Refuse notes that lack what offsets speak of, also of inputs that are not given now."""
+        """Refuse notes that lack what offsets speak of, also of inputs that this run does not have."""
         for name, count in taken.items():
             log = FileLog(Path(self.options["log"]), name)
             if log.count < count:

@@ -1,7 +1,7 @@
-"""What the stateful stage tells, on its way out: one cell of bytes a zone and micro-batch, its answers in columns.
+"""What the stateful stage reports, on its way out: one cell of bytes a zone and micro-batch, its answers in columns.
 
 As rows of Spark's, answers would be copied five times on the way to a file, in a shape that suits nobody; as bytes they are
-passed on untouched. Whoever takes them makes of them what is needed: columns, or the table (see `table`).
+passed on untouched. Whoever takes them makes of them what is needed: columns, or the table (see `output_table`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPORT = "report binary"
 
 @dataclass(frozen=True, slots=True)
 class ZoneReport:
-    """What one zone told in one micro-batch: its output, the bad rows it was sent, how many rows were read, and what it remembers now."""
+    """The report of one zone for one micro-batch: its output, the bad rows it was sent, how many rows were read, and what it remembers now."""
 
     output: Output
     bad: Rows | None
@@ -49,7 +49,7 @@ class ZoneReport:
 
 
 def unpacked(data: bytes) -> ZoneReport:
-    """What a zone told, from its bytes."""
+    """The report of a zone, from its bytes."""
     tree = decode(data)
     answers = tuple(tree_rows(rows) for rows in tree["answers"])
     output = Output(answers, _rows(tree["late"]), _rows(tree["given_up"]), tree["counts"])
@@ -66,7 +66,7 @@ def as_table(packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def table_of(zones: Iterable[ZoneReport]) -> pa.Table:
-    """The table of what some zones told, with `event_time` as a timestamp."""
+    """The table of the reports of some zones, with `event_time` as a timestamp."""
     table = pa.Table.from_batches([batch for report in zones for batch in report.batches()], TABLE_ARROW)
     place = table.schema.get_field_index("event_time")
     return table.set_column(place, "event_time", table["event_time"].cast(pa.timestamp("us", "UTC")))

@@ -1,4 +1,4 @@
-"""Is an operator already covered by others, so that it need not be asked for?
+"""Is an operator already covered by others, so that it need not be sent?
 
 Rule 1  Only operators that ask for the same kind of thing can cover one another (`Outline.make`): they stand on one shelf board.
 Rule 2  A board keeps its boxes as arrays, so that a decision is arithmetic and not a walk through objects.
@@ -43,7 +43,7 @@ class Requests:
     def __init__(self) -> None:
         self._requests: dict[str, Request] = {}
         self._candidates: dict[Hashable, CoverCandidates] | None = (
-            None  # made when first asked for: most shelves decide nothing
+            None  # made on first use: most sides decide nothing
         )
 
     def __iter__(self) -> Iterator[Request]:

@@ -167,7 +167,7 @@ class Flow:
         return _rows(received, ~(late | early))
 
     def _tests_for(self, name: NodeId) -> Callable[[Operator], list[Operator]]:
-        """Users get what they asked for, other nodes what the policy lets pass."""
+        """Users get what they subscribed to, other nodes what the policy lets pass."""
         if name == self._name:
             return _itself
         return lambda operator: self._tests(

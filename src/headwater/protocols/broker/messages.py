@@ -5,7 +5,7 @@ advertise    sources                     there are such sources on my side
 retract      sources                     these are gone
 subscribe    operator                    send me what is in it
 unsubscribe  name                        no longer
-events       readings, sets              readings you asked for; which result set each is for, where operators have their own
+events       readings, sets              readings you subscribed to; which result set each is for, where operators have their own
 ```
 
 Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that nothing behind this

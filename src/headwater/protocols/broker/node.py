@@ -4,25 +4,25 @@
 event                        what the node does
 advertise   from j           notes the sources, tells all other sides, divides anew the operators they concern
 retract     from j           the same, the other way
-subscribe   from m           covered by what m asked before? notes it as covered             (filtering on receipt)
+subscribe   from m           covered by what m requested before? notes it as covered             (filtering on receipt)
                              otherwise notes it, and asks each other side for its part of it
-                             a part covered by what that side was asked before is held back  (filtering at the sender)
+                             a part covered by what was requested from that side before is held back  (filtering at the sender)
                              sends m what it already has for it
 unsubscribe from m           asks for what it covered and nothing else covers, then takes its parts back and forgets it
-events      from j           notes the readings, sends each side what became a member of what that side asked
+events      from j           notes the readings, sends each side what became a member of what that side requested
 wake                         the same, for readings gathered since
 anything else                reports it and drops it
 ```
 
 Rule 1  The node itself is a side: its sensors advertise and publish, its users subscribe, with the node's name as sender.
-Rule 2  A subscription that no source can answer is dropped at its node, and its user is told. When its sources leave later it stays,
-        its user is told, and it is answered again when they come back. Readings of a source that has left, or was elsewhere, count for
+Rule 2  A subscription that no source can answer is dropped at its node, and its user gets an error. When its sources leave later it stays,
+        its user gets an error, and it is answered again when they come back. Readings of a source that has left, or was elsewhere, count for
         nothing new: they are not sent once the news is.
 Rule 3  A peer's nonsense is reported and dropped. What a peer asks or says concerns its own side alone.
 Rule 4  Time is an argument. Readings are let go `validity_us` after they were measured; it must be longer than the longest δt and
         the way through the network together. Those that come later are counted and dropped.
 
-Parts   `directory` which sources are where, `placement` what is asked of whom, `flow` which readings go where.
+Parts   `directory` which sources are where, `placement` what is requested from whom, `flow` which readings go where.
 Memory  sources and operators until they are taken back (bounds: `directory`, `placement`), readings while they are valid (`store`).
 Source  seed paper, algorithms 1 to 5. Beyond it: unsubscription, sources that come and go, several sources per attribute, operators
         that arrive while readings are under way (what is still valid is sent), filtering at the sender.

@@ -1,11 +1,11 @@
-"""What was asked of this node, and what does it ask of others for that?
+"""What was requested from this node, and what does it request from others for that?
 
 Rule 1  An operator that came from one side is divided among all others (`splitting`). What is covered goes no further (`filtering`): on receipt an
-        operator by others from the same side, at the sender a part by what that side was asked before.
-Rule 2  Asking comes before taking back, always: there is no moment at which something wanted is not asked for.
+        operator by others from the same side, at the sender a part by what was requested from that side before.
+Rule 2  Asking comes before taking back, always: there is no moment at which something needed is not requested.
 Rule 3  A part may belong to several operators; it is taken back with the last of them.
-Rule 4  What is taken back may have covered others. Those are asked for now, unless something else covers them.
-Rule 5  The parts for the node's own sensors are worked out like the others, and kept: they are what a sensor would be told.
+Rule 4  What is taken back may have covered others. Those are requested now, unless something else covers them.
+Rule 5  The parts for the node's own sensors are worked out like the others, and stored: they are what a sensor would receive.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Placement:
             self._outbox.send(to, subscribe(part), 1)
 
     def _room_for(self, operator: Operator, sender: NodeId) -> bool:
-        """Whether another operator may come; who asks is told otherwise."""
+        """Whether another operator may come; the sender gets an error otherwise."""
         if sum(len(side.requested) + len(side.covered) for side in self._sides.values()) < MOST_OPERATORS:
             return True
         message = f"'{self._name}' has been asked for {MOST_OPERATORS} operators and takes no more"
@@ -177,7 +177,7 @@ class Placement:
         return False
 
     def _answerable(self, operator: Operator) -> bool:
-        """Whether there are sources for all of it anywhere; its user is told otherwise."""
+        """Whether there are sources for all of it anywhere; its user gets an error otherwise."""
         for f, where in zip(operator.filters, self._directory.where(operator.filters, but=None), strict=True):
             if f.needed and not where:
                 keys = "" if f.keys is None else f" {' or '.join(repr(key) for key in f.keys)}"

@@ -2,11 +2,11 @@
 
 ```
 sources    advertised from there
-asked      operators that came from there and are not covered by others from there
+requested  operators that came from there and are not covered by others from there
 covered    operators that came from there and are
-sent       operators this node asked of that side
-held       operators it would have asked, covered by those it did
-told       which readings went there, or came from there: bool[row, slot]; one row for the side, or one for each operator
+sent       operators this node requested from that side
+held       operators it would have requested, covered by those it did
+sent_slots which readings went there, or came from there: bool[row, slot]; one row for the side, or one for each operator
 ```
 """
 
@@ -54,7 +54,7 @@ class Side:
         sources: Sequence[Source],
         tests: Callable[[Operator], list[Operator]],
     ) -> tuple[Matching, list[Request], NDArray[np.int64], int]:
-        """The operators from there, ready to be matched; the rows of what was told for them; their longest δt."""
+        """The operators from there, ready to be matched; the rows of what was sent for them; their longest δt."""
         if self._ready is None or self._ready_for != len(sources):
             requests = self.active_requests()
             operators = [test for one in requests for test in tests(one.operator)]
@@ -69,7 +69,7 @@ class Side:
         return [*self.requested, *self.covered] if self.each else list(self.requested)
 
     def row(self, request: Request) -> int:
-        """Where it is noted what was told for an operator."""
+        """Where it is noted what was sent for an operator."""
         if not self.each:
             return 0
         row = self._row.get(request.name)
@@ -81,14 +81,14 @@ class Side:
         return row
 
     def forget(self, name: str) -> None:
-        """An operator is gone: so is what was told for it."""
+        """An operator is gone: so is what was sent for it."""
         row = self._row.pop(name, None)
         if row is not None:
             self._sent_slots[row] = False
             self._spare.append(row)
 
     def unsent(self, rows: NDArray[np.int64], slots: Slots) -> NDArray[np.bool_]:
-        """Which slots were not told yet: bool[row, slot]."""
+        """Which slots were not sent yet: bool[row, slot]."""
         table = self._table(slots)
         if not self.each:
             return ~table[:1, slots]
@@ -96,7 +96,7 @@ class Side:
         return unsent if self.manner is Manner.RETURN else unsent & ~table[0, slots]
 
     def mark_sent(self, rows: NDArray[np.int64], slots: Slots, sent: NDArray[np.bool_]) -> None:
-        """Note what is told now."""
+        """Note what is sent now."""
         self._table(slots)[np.ix_(rows, slots)] |= sent
 
     def came(self, slots: Slots) -> None:

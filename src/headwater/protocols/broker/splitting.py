@@ -5,12 +5,12 @@ operator came from left out. A part for side j has the filters with sources behi
 
 Rule 1  A filter stays needed behind j only if all its sources lie there: a reading elsewhere could complete the event.
 Rule 2  An operator whose sources all lie behind j goes there as it is. Otherwise this node puts the event together, and all
-        filters of the part are wanted.
-Rule 3  No source at all for a needed filter: no complex event can exist, nothing is asked for.
+        filters of the part are returned.
+Rule 3  No source at all for a needed filter: no complex event can exist, nothing is requested.
 Rule 4  Parts that mean the same are written the same, whatever they are parts of: filters in one order, groups counted from 0, and no δt
         or δl where there is nothing to be near to.
 
-Binary joins (multi-join): where the sources first part, the operator becomes a ring of pairs, filter i wanted and looked at together with
+Binary joins (multi-join): where the sources first part, the operator becomes a ring of pairs, filter i returned and looked at together with
 filter i + 1. Every reading of a complex event passes its pair; readings that only have a partner pass too. Pairs are tested where their
 sources part, and nowhere else: on the way from there to the user whatever fits a filter passes, as it does in a network that knows
 filters and not joins. So what only has a partner travels all the way.

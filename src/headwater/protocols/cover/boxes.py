@@ -5,7 +5,7 @@ There is nothing between the end of one and the start of the next, so all that f
 
 Rule 1  Values are finite: a box without a bound ends at the greatest double.
 Rule 2  A box with an interval that holds nothing is empty: it is covered, and it covers nothing. NaN holds nothing.
-Memory  Nothing is kept between two questions.
+Memory  Nothing is stored between two questions.
 """
 
 from __future__ import annotations

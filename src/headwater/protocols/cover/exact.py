@@ -30,7 +30,7 @@ BUDGET: Final = 10_000
 MOST_DEPTH: Final = 256
 
 ROUNDING: Final = 1e-9
-"""Volumes this close together, beside the whole, are not told apart."""
+"""Volumes this close together, beside the whole, are not distinguished."""
 
 GAP: Final = 0
 UNION: Final = 1

@@ -162,7 +162,7 @@ def _finds_gap(low: Real, up: Real, lows: Real, ups: Real, trials: int, seed: np
 
 @njit(cache=True)
 def _held(point: Real, lows: Real, ups: Real, rows: Rows) -> bool:
-    """Whether a row holds the point; that row is asked earlier next time."""
+    """Whether a row holds the point; that row is tested earlier next time."""
     for n in range(len(rows)):
         i = rows[n]
         inside = True

@@ -40,7 +40,7 @@ def around(region: Region | None) -> Bounds:
 
 
 def seen_from(inner: Region | None, outer: Region | None) -> Bounds | None:
-    """The box that a row's region counts as where `around(inner)` is asked for; None: the row is left out."""
+    """The box that a row's region counts as where `around(inner)` is the box; None: the row is left out."""
     if outer is None or outer == inner:
         return EVERYWHERE
     if not isinstance(outer, Box):

@@ -1,6 +1,6 @@
 """What came from one neighbour, and when is it acknowledged?
 
-Rule 1  Frames are handed on in the order of their numbers, each once. One that comes early is kept until those before it are
+Rule 1  Frames are handed on in the order of their numbers, each once. One that comes early is stored until those before it are
         there; one that came before is dropped, and acknowledged again: its acknowledgement may have been lost.
 Rule 2  An acknowledgement waits for a frame that goes the other way, `ack_delay_us` at most. It does not wait when `ack_frames`
         are owed, when a gap has just been filled, or when a frame came twice: then the neighbour may be waiting for it.

@@ -145,7 +145,7 @@ class Reliable:
         return self._carry_out(core_effects, {peer: again}, now)
 
     def wake(self, now: Instant) -> list[Effect]:
-        """Send again what is overdue, acknowledge what is owed, wake the core if it asked for it."""
+        """Send again what is overdue, acknowledge what is owed, wake the core if it is due."""
         touched: dict[_Peer, list[tuple[int, bytes]]] = {}
         for peer in self._overdue(now):
             resend_at = peer.sending.resend_at

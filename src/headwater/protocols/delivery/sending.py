@@ -30,7 +30,7 @@ MOST_GROWN = 8
 QUIET = "quiet"  # nothing on its way: no timer
 WAITING = "waiting"  # frames on their way, none known to be lost
 REPAIRING = "repairing"  # the timer ran out: what was on its way then is not yet acknowledged
-GIVEN_UP = "given up"  # too much was waiting: nothing goes out, nothing is kept
+GIVEN_UP = "given up"  # too much was waiting: nothing goes out, nothing is stored
 
 SENT, ALL_ACKED, TIMED_OUT, REPAIRED, OVERFLOWED = "sent", "all acked", "timed out", "repaired", "overflowed"
 
