@@ -149,7 +149,10 @@ def test_a_digest_tells_other_rows_apart() -> None:
 def test_wrong_answers_fail_the_benchmark(tiny, monkeypatch) -> None:
     monkeypatch.setattr(predict, "wrong_sensors", lambda *_: [4])
     report = predict.run_predict(BenchOptions(100_000, cases=("a",)), say=lambda line: None)
-    assert report.failures[0] == "(a) intervals: what is told about object 4 does not follow from the updates"
+    assert (
+        report.failures[0]
+        == "(a) intervals: what is answered about object 4 does not follow from the updates"
+    )
 
 
 def test_the_query_on_spark_is_the_one_that_is_checked(tmp_path) -> None:

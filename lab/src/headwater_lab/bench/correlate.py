@@ -7,7 +7,7 @@ Every rate is the better of two runs, ours as well as theirs, after runs that wa
 slower, never faster.
 
 How we stand beside a join depends on how many readings match: few, and the fixed cost of a micro-batch is most of what both
-pay; many, and the join drowns in pairs. So (a) is asked twice. Its figures are those of clauses that match often, as the
+pay; many, and the join drowns in pairs. So (a) is measured twice. Its figures are those of clauses that match often, as the
 ranges of people's questions do; the notes tell of clauses that match seldom, and Flink, whose join of all three gives every
 triple, is compared on those alone.
 """
@@ -192,7 +192,7 @@ def _beside_native(bench: _Bench, case: str, question: Question, timing: Timing)
 def _beside_flink(bench: _Bench, case: str, question: Question, timing: Timing) -> None:
     if bench.options.flink is None:
         bench.report.notes += [
-            "    Flink: not asked (--flink PYTHON names an interpreter that has apache-flink)"
+            "    Flink: not measured (--flink PYTHON names an interpreter that has apache-flink)"
         ]
         return
     bench.say(f"({case}) Flink's interval join of three clauses")

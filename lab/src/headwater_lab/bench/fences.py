@@ -1,6 +1,6 @@
 """FENCE on Spark streaming: 10,000 polygons, two million positions, beside Spark's own way to say it.
 
-Objects move about in 40 × 40 km among polygons of 20 corners, 100 to 300 m across; who enters and leaves is told. Spark's own way is
+Objects move about in 40 × 40 km among polygons of 20 corners, 100 to 300 m across; who enters and leaves is the answer. Spark's own way is
 every position crossed with every polygon and a test by shapely in Python; since that takes some 10,000 times as many tests, it is given
 a few positions only, and its rate is theirs. It says who is inside, not who enters.
 """
@@ -43,7 +43,7 @@ FILES: Final = 20
 WARM_UP_OBJECTS: Final = 1_000
 ENOUGH_A_SECOND: Final = 100_000.0
 CROSSED: Final = 400
-"""Positions that Spark's own way is given."""
+"""Positions that Spark's own way gets."""
 LOOKED_AT: Final = 200
 """Objects for which who enters is worked out by shapely."""
 

@@ -1,4 +1,4 @@
-"""Wanted beside reached: what every benchmark prints, and writes as JSON."""
+"""Required beside reached: what every benchmark prints, and writes as JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Figure:
 
     @property
     def met(self) -> bool:
-        """Whether it is kept."""
+        """Whether it holds."""
         return _COMPARISONS[self.comparison](self.value, self.bound)
 
 

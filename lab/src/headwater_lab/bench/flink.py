@@ -43,7 +43,7 @@ class FlinkRun:
 
     @property
     def triples_a_row(self) -> float:
-        """How much more a join gives than was asked for."""
+        """How many more answers a join gives than the question has."""
         return self.triples / self.rows
 
 

@@ -41,7 +41,7 @@ def run_native_join(spark: SparkSession, question: Question, files: Sequence[Pat
         query.awaitTermination()
         durations, progress_reports = batch_durations_ms(query), query.recentProgress
     rows = rows_of_batches(files, FILES_PER_BATCH)
-    assert len(durations) == len(rows), f"{len(rows)} micro-batches wanted, {len(durations)} ran"
+    assert len(durations) == len(rows), f"{len(rows)} micro-batches expected, {len(durations)} ran"
     return Timing(tuple(rows), tuple(durations), 0.0, 0.0), sum(
         _written(progress) for progress in progress_reports
     )

@@ -117,8 +117,8 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
     for algorithm, found in ratios.items():
         report.judge(f"a: {algorithm.value} over RA, the least", min(found), "ratio", ">=", 1.0)
     report.notes += [
-        f"(a) {QUERIES} queries, windows of {WINDOW_OBJECTS:,} objects, one core; candidates kept for a query, recent objects "
-        "kept for all, cells of the grid that a query's ball touches, queries tested for an object, state in MiB, share of the answers lost",
+        f"(a) {QUERIES} queries, windows of {WINDOW_OBJECTS:,} objects, one core; candidates stored for a query, recent objects "
+        "stored for all, cells of the grid that a query's ball touches, queries tested for an object, state in MiB, share of the answers lost",
         *(f"    {line}" for line in aligned(lines, words=2)),
         f"    PA keeps R* = {', '.join(str(r_star(k, SIGMA)) for k in KS)} objects (σ = {SIGMA}) and is expected to lose "
         f"{', '.join(f'{expected_loss(r_star(k, SIGMA), k):.1e}' for k in KS)}",

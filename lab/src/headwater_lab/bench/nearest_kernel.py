@@ -27,11 +27,11 @@ SAMPLE: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """What one run of the kernel took and kept.
+    """What one run of the kernel took and stored.
 
-    `candidates` are entries kept for a query, on average; `recent` are the objects of RAPF's buffer, which all queries share;
+    `candidates` are entries stored for a query, on average; `recent` are the objects of RAPF's buffer, which all queries share;
     `cells` are the cells of interest of a query, on average, none without an index; `tests` are queries that were looked at
-    for an object. `answers` are all that was told before `until`.
+    for an object. `answers` are all that were emitted before `until`.
     """
 
     question: NearestQuestion
@@ -48,7 +48,7 @@ class KernelRun:
 
     @property
     def stored(self) -> float:
-        """Objects kept for a query, its share of the recent ones among them."""
+        """Objects stored for a query, its share of the recent ones among them."""
         return self.candidates + self.recent / self.queries
 
     @property
@@ -93,7 +93,7 @@ def run_kernel(
 
 
 def wrong_points(run: KernelRun, points: Floats, objects: Objects, *, seed: int) -> list[int]:
-    """Of a few points drawn at random, those that were not told what they must be."""
+    """Of a few points drawn at random, those whose answers are not what they must be."""
     chosen = sample(len(points), seed=seed)
     question = run.question
     must = expected(objects, points, chosen, k=question.k, window_us=question.window_us, limit=question.limit)
@@ -101,7 +101,7 @@ def wrong_points(run: KernelRun, points: Floats, objects: Objects, *, seed: int)
 
 
 def lost_share(run: KernelRun, points: Floats, objects: Objects, *, fill: int, seed: int) -> float | None:
-    """Of what a few points must be told by those who keep everything, the share that was not told; None: nothing may be lost.
+    """Of the answers that a few points must get where nothing is dropped, the share that was not emitted; None: nothing may be lost.
 
     Only what follows once the windows are full counts, and while objects still come.
     """
@@ -114,7 +114,7 @@ def lost_share(run: KernelRun, points: Floats, objects: Objects, *, fill: int, s
 
 
 def differing(must: Enters, answers: Enters, chosen: Sequence[int]) -> list[int]:
-    """The points among the chosen ones that were told something else."""
+    """The points among the chosen ones that got other answers."""
     return [point for point in chosen if must.of([point]).digest() != answers.of([point]).digest()]
 
 

@@ -1,7 +1,7 @@
 """Spark's own way to say it: every batch of objects crossed with the table of points, a rank over the distances of each point.
 
 Spark has no sliding rank, so this answers less: the k nearest objects of each batch, once, where ours tells at every instant
-who enters. It is given every advantage: a batch is as large as a window, so each object is looked at once; objects come in
+who enters. It has every advantage: a batch is as large as a window, so each object is looked at once; objects come in
 order of time, in two files, so that two cores have work; the points are broadcast; the rank is one that Spark cuts to k
 before it shuffles.
 """
@@ -59,7 +59,7 @@ def run_native_rank(
         query.awaitTermination()
         durations = batch_durations_ms(query)
     rows = rows_of_batches(files, FILES_PER_BATCH)
-    assert len(durations) == len(rows), f"{len(rows)} micro-batches wanted, {len(durations)} ran"
+    assert len(durations) == len(rows), f"{len(rows)} micro-batches expected, {len(durations)} ran"
     return Timing(tuple(rows), tuple(durations), 0.0, 0.0), found
 
 

@@ -1,4 +1,4 @@
-"""Objects with four attributes, and points that are asked about: the setting of the paper.
+"""Objects with four attributes, and query points: the setting of the paper.
 
 Rule 1  A seed and a number give the same objects and points everywhere.
 Rule 2  Attributes lie in [0, 1]: each value as likely as another (uniform); around two centres with variance 0.1 in every

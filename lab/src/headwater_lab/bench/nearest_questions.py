@@ -1,4 +1,4 @@
-"""What is asked of the objects: the k nearest of a window to each of many points, by each algorithm."""
+"""The questions about the objects: the k nearest of a window to each of many points, by each algorithm."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NearestQuestion:
 
     @property
     def limit(self) -> int | None:
-        """How many objects are kept at most, where that is part of the meaning."""
+        """How many objects are stored at most, where that is part of the meaning."""
         return None if self.algorithm.exact else r_star(self.k, SIGMA)
 
     def text(self) -> str:

@@ -24,7 +24,7 @@ PROFILE: Final = ("temperature", "pressure", "dew_point", "wind_speed")
 
 
 def real_world(path: Path | None) -> World | None:
-    """Rows of the file that was given; else those of Beijing, if the data sets are where HEADWATER_DATA says."""
+    """Rows of the file that the user names; else those of Beijing, if the data sets are where HEADWATER_DATA says."""
     folder = Path(os.environ.get("HEADWATER_DATA", "../shared/data")) / "beijing-air-quality"
     if path is None and not folder.is_dir():
         return None
@@ -35,7 +35,7 @@ def real_world(path: Path | None) -> World | None:
             "unreadable-input",
             f"no objects can be drawn from '{path or folder}': {fault}",
             advice=[
-                f"a CSV is wanted whose lines begin with {len(ATTRIBUTES)} numbers, with or without a header"
+                f"a CSV is required whose lines begin with {len(ATTRIBUTES)} numbers, with or without a header"
             ],
         ) from fault
 
@@ -52,7 +52,7 @@ def read_numbers(path: Path) -> Floats:
     with path.open(newline="") as file:
         rows = list(_numbers(csv.reader(file)))
     if len(rows) < LEAST_ROWS:
-        raise ValueError(f"{len(rows):,} lines have numbers, and {LEAST_ROWS:,} are wanted")
+        raise ValueError(f"{len(rows):,} lines have numbers, and {LEAST_ROWS:,} are required")
     return np.array(rows, np.float64)
 
 

@@ -50,7 +50,7 @@ NATIVE_BATCHES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """What is asked of which objects, and where they lie."""
+    """Which question about which objects, and where they lie."""
 
     options: BenchOptions
     question: NearestQuestion

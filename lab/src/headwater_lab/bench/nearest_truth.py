@@ -1,11 +1,11 @@
-"""Which objects must be told? Worked out from the distances of all objects to one point, with neither kernel nor Spark.
+"""Which objects must be emitted? Worked out from the distances of all objects to one point, with neither kernel nor Spark.
 
-An object is told when it is first among the k nearest of the window. The window at instant T holds the objects with
+An object is emitted when it is first among the k nearest of the window. The window at instant T holds the objects with
 t <= T < t + w; of equally near ones the newer is first; arrivals and expiries of one instant apply together.
 
 Rule 1  At every instant at which something comes or goes, the objects of the window are in a sorted list and the first k
-        of them are told, unless they were before. With a limit (PA) the list is cut to so many after every instant.
-Rule 2  Without a limit, objects that can never be told need not come into the list. Until the first window is full, it holds
+        of them are emitted, unless they were before. With a limit (PA) the list is cut to so many after every instant.
+Rule 2  Without a limit, objects that can never be emitted need not come into the list. Until the first window is full, it holds
         all that came before; once the last object has come, all that came after what has expired. In between it holds at
         least one whole half window, counted from the first object: who has k nearer ones in each of those around is out.
 """
@@ -28,7 +28,7 @@ from headwater_lab.bench.nearest_objects import Floats, Numbers, Objects
 
 @dataclass(frozen=True, slots=True)
 class Enters:
-    """What is told: number of the point, number of the object and the instant of its entering, each [m]."""
+    """What is emitted: number of the point, number of the object and the instant of its entering, each [m]."""
 
     point: Numbers
     number: Numbers
@@ -99,7 +99,7 @@ def expected(
     window_us: int,
     limit: int | None = None,
 ) -> Enters:
-    """What must be told to some of the points; with a limit, to one who keeps no more than so many objects."""
+    """What must be emitted for some of the points; with a limit, where no more than so many objects are stored."""
     parts = []
     for point in chosen:
         distance = distances(objects, points[point])
@@ -152,7 +152,7 @@ def _reach_around(at: Numbers, distance: Floats, k: int, span_us: int) -> Floats
 def _entering(
     at: list[int], distance: list[float], k: int, window_us: int, limit: int | None
 ) -> tuple[Numbers, Numbers]:
-    """The rows that are told and when, instant by instant."""
+    """The rows that are emitted and when, instant by instant."""
     inside: list[tuple[float, int]] = []
     by_age: deque[int] = deque()
     gone = [False] * len(at)

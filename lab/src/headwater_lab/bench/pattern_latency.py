@@ -1,4 +1,4 @@
-"""How long after the watermark passes a match is it told, while events keep arriving?
+"""How long after the watermark passes a match is it emitted, while events keep arriving?
 
 A feed writes a small file several times a second, as gateways do; a thousand sensors that report once a second would send a
 tenth of that, so event time goes ten times as fast as the clock. A run on Spark follows the folder. The watermark passes a

@@ -4,7 +4,7 @@ What makes them mean the same:
 - B and C exclude one another. Flink's greedy loop takes a row that satisfies B and never comes back to try it as C.
 - All starts that are open end at one row, the first that is no B, so that skipping past the last row of a match drops the
   same attempts whenever it is done.
-- Our WITHIN 6 SECONDS is `<=`, Flink's `<`: times are whole milliseconds, and it is told 6.001.
+- Our WITHIN 6 SECONDS is `<=`, Flink's `<`: times are whole milliseconds, and it gets 6.001.
 - Flink has no PREV. In a pattern without gaps, the row before a B is the B before it, or A; that before C is the last B.
 """
 

@@ -51,7 +51,7 @@ LATENCY_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One of the questions of the benchmark, and how many times Flink's rate is wanted (None: Flink is not asked)."""
+    """One of the questions of the benchmark, and how many times Flink's rate is required (None: Flink is left out)."""
 
     title: str
     make: Callable[[int], list[PatternQuestion]]
@@ -178,7 +178,7 @@ def _beside_flink(
 ) -> None:
     if bench.options.flink is None:
         bench.report.notes.append(
-            "    Flink: not asked (--flink PYTHON names an interpreter that has apache-flink)"
+            "    Flink: not measured (--flink PYTHON names an interpreter that has apache-flink)"
         )
         return
     bench.say(f"({letter}) Flink's MATCH_RECOGNIZE")
@@ -204,7 +204,7 @@ def _judge_latency(bench: _Bench) -> None:
     waited = measure_latency(
         bench.spark, cores=bench.options.cores, seconds=LATENCY_S, seed=bench.options.seed + 2
     )
-    bench.report.check(len(waited) > 0, "no match was told while events arrived")
+    bench.report.check(len(waited) > 0, "no match was emitted while events arrived")
     if not len(waited):
         return
     shares = (50, 90, 99, 100)

@@ -152,7 +152,7 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
 def _checked(
     bench: _Bench, words: str, sent: Sent, question: PredictQuestion, *, step_us: int | None = None
 ) -> Answered:
-    """The fastest of some runs; what is told about a few objects is looked at in the first.
+    """The fastest of some runs; the answers about a few objects are looked at in the first.
 
     Where not all columns are selected, it is looked at in a run with all of them, and every row of the first must be as it is there.
     """
@@ -179,10 +179,10 @@ def _checked(
     wrong = wrong_sensors(collected, sent, question)
     bench.report.check(
         not wrong,
-        f"{words}: what is told about object {wrong[0] if wrong else ''} does not follow from the updates",
+        f"{words}: what is answered about object {wrong[0] if wrong else ''} does not follow from the updates",
     )
     bench.report.check(
-        bool(collected.intervals), f"{words}: nothing is told about {sorted(collected.sensors)}"
+        bool(collected.intervals), f"{words}: nothing is answered about {sorted(collected.sensors)}"
     )
     return min(runs, key=lambda run: run.seconds)
 

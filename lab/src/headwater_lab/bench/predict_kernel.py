@@ -75,7 +75,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """What a sensor is told: SUPPRESS."""
+    """The rule by which a sensor sends: SUPPRESS."""
 
     tolerance: float
     heartbeat_us: int
@@ -95,9 +95,9 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class PredictQuestion:
-    """What is asked: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
+    """A question: PREDICT. Pairs within a bound in every dimension or by distance (`euclidean`), or values above it (`above`).
 
-    `both_above`: a value constraint besides: the first dimension of both sensors of a pair is above it. `reads`: the columns of answers that are asked for; None: all.
+    `both_above`: a value constraint besides: the first dimension of both sensors of a pair is above it. `reads`: the columns of answers that are read; None: all.
     """
 
     bound: float

@@ -53,7 +53,7 @@ CREATE QUERY near AS SELECT a_key, a_time, b_key, b_time, begins, ends FROM move
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """Samples, where they lie, and what is told about them."""
+    """Samples, where they lie, and what the bench reports of them."""
 
     options: BenchOptions
     samples: Samples

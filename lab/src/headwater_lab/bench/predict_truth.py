@@ -4,7 +4,7 @@ Rule 1  A line holds on [t, the sensor's next update), at most T. For two lines 
         polygon: the box of their lives, cut by one half-plane after the other. The answer's interval are the least and the greatest
         of the later of the two instants over it; the least is at a corner of one of the halves on either side of t_k = t_l.
 Rule 2  Where it depends on the last digits of a number whether there is anything left, either is right: such a pair is tried with bounds
-        a little wider and a little tighter, and is not asked about if they disagree.
+        a little wider and a little tighter, and is left out if they disagree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Lines:
 
 @dataclass(slots=True)
 class Collected:
-    """The intervals that were told about some sensors, by the two sensors and the times of their updates."""
+    """The intervals that were emitted about some sensors, by the two sensors and the times of their updates."""
 
     sensors: frozenset[int]
     intervals: dict[Pair, Interval]
@@ -92,7 +92,7 @@ def lines_of(sent: Sent) -> Lines:
 
 
 def wrong_sensors(collected: Collected, sent: Sent, question: PredictQuestion) -> list[int]:
-    """The sensors about which something else was told than follows from the updates."""
+    """The sensors about which something else was emitted than follows from the updates."""
     lines = lines_of(sent)
     return [sensor for sensor in sorted(collected.sensors) if not _right(sensor, collected, lines, question)]
 

@@ -1,7 +1,7 @@
 """One timed run on Spark: files followed to their end, two a micro-batch.
 
 The rate is rows over the durations of the micro-batches as Spark tells them. The first one warms up (workers open the plan
-and load compiled code) and the last one only flushes; both are left out, and the rate with everything in is told beside it.
+and load compiled code) and the last one only flushes; both are left out, and the rate with everything in is stated beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FILES_PER_BATCH: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What Spark told about a run: `rows[n]` and `durations_ms[n]` of its micro-batches that had rows, and the flush."""
+    """What Spark reported about a run: `rows[n]` and `durations_ms[n]` of its micro-batches that had rows, and the flush."""
 
     rows: tuple[int, ...]
     durations_ms: tuple[float, ...]
@@ -68,7 +68,7 @@ def run_timed(spark: SparkSession, plan: Plan, files: Sequence[Path]) -> tuple[T
         durations = batch_durations_ms(query)
     rows = rows_of_batches(files, FILES_PER_BATCH)
     assert len(durations) == len(rows) + 1, (
-        f"{len(rows)} micro-batches and a flush wanted, {len(durations)} ran"
+        f"{len(rows)} micro-batches and a flush expected, {len(durations)} ran"
     )
     return Timing(tuple(rows), tuple(durations[:-1]), durations[-1], memory.peak_mib), taken
 

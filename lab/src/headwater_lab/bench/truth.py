@@ -46,7 +46,7 @@ class AnswerSums:
 
 
 def expected(reports: Reports, questions: Sequence[Question]) -> AnswerSums:
-    """What the questions must be told."""
+    """What the answers must be."""
     order = reports.order()
     at, station = reports.at[order], reports.station[order]
     values = {name: column[order] for name, column in reports.values.items()}

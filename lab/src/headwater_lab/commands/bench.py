@@ -1,4 +1,4 @@
-"""`headwater bench FAMILY`: how fast it is here, wanted beside reached, with the answers checked."""
+"""`headwater bench FAMILY`: how fast it is here, required beside reached, with the answers checked."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _refuse_flags_of_others(arguments: argparse.Namespace) -> None:
 def _rows(text: str) -> int:
     least = 100_000
     if not text.isdigit() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"at least {least:,} rows are wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"at least {least:,} rows are required, not '{text}'")
     return int(text)
 
 

@@ -174,22 +174,24 @@ def _cheaper(measured: Sequence[Measured]) -> Claim:
 
 
 def _same_for_all_windows(measured: Sequence[Measured]) -> Claim:
-    kept = [m.candidates for m in measured if m.algorithm is Algorithm.PA]
+    candidates = [m.candidates for m in measured if m.algorithm is Algorithm.PA]
     return Claim(
         "how many candidates PA keeps does not depend on how many objects a window holds",
-        max(kept) <= SAME * min(kept),
-        f"k = {WINDOWS_K}, windows of {_sizes(measured)} objects: {', '.join(spoken(count) for count in kept)}",
+        max(candidates) <= SAME * min(candidates),
+        f"k = {WINDOWS_K}, windows of {_sizes(measured)} objects: {', '.join(spoken(count) for count in candidates)}",
     )
 
 
 def _grows_with_the_logarithm(measured: Sequence[Measured]) -> Claim:
     low, high = SKYBAND
     ratios = [m.candidates / m.expected for m in measured if m.algorithm is Algorithm.RA]
-    kept = [m.candidates for m in measured if m.algorithm is Algorithm.RA]
+    candidates = [m.candidates for m in measured if m.algorithm is Algorithm.RA]
     return Claim(
         "RA's candidates grow with the logarithm of the window, as k (1 + H_N - H_k)",
-        all(low <= ratio <= high for ratio in ratios) and kept == sorted(kept) and kept[0] < kept[-1],
-        f"k = {WINDOWS_K}, windows of {_sizes(measured)} objects: {', '.join(spoken(count) for count in kept)}, which is "
+        all(low <= ratio <= high for ratio in ratios)
+        and candidates == sorted(candidates)
+        and candidates[0] < candidates[-1],
+        f"k = {WINDOWS_K}, windows of {_sizes(measured)} objects: {', '.join(spoken(count) for count in candidates)}, which is "
         f"{', '.join(spoken(ratio) for ratio in ratios)} times the formula",
     )
 
@@ -222,7 +224,7 @@ def _measure(
 
 def _panels(against_k: Sequence[Measured], against_window: Sequence[Measured]) -> list[Panel]:
     return [
-        Panel("Kept", "k", "objects kept for a query", _lines(against_k, "k", "kept")),
+        Panel("Stored", "k", "objects stored for a query", _lines(against_k, "k", "kept")),
         Panel("Cost", "k", "µs for an object", _lines(against_k, "k", "cost_us")),
         Panel(
             f"Candidates, k = {WINDOWS_K}",

@@ -84,7 +84,7 @@ class Outcome:
             csv.writer(file, lineterminator="\n").writerows([self.columns, *self.rows])
 
     def write_json(self, path: Path) -> None:
-        """Claims and figures, a figure with the keys that `headwater bench --json` writes: nothing is wanted of a point of a picture."""
+        """Claims and figures, a figure with the keys that `headwater bench --json` writes: a point of a picture has no requirement."""
         content = {
             "claims": [
                 {"name": c.words, "published": c.published, "evidence": c.evidence, "met": c.holds}

@@ -77,13 +77,13 @@ def _hours(path: Path) -> Iterator[_Hour]:
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
         lines = csv.reader(file)
         if ",".join(next(lines, [])) != _HEADER:
-            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is wanted")
+            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is required")
         for number, line in enumerate(lines, 2):
             try:
                 yield _hour(line)
             except ValueError as fault:
                 raise ValueError(
-                    f"{path.name}, line {number}: a date, an hour, {len(_NUMBERS)} numbers or NA and a station are wanted"
+                    f"{path.name}, line {number}: a date, an hour, {len(_NUMBERS)} numbers or NA and a station are required"
                 ) from fault
 
 

@@ -1,6 +1,6 @@
 """Floating car data of SUMO as a trace: a line for each vehicle and second, as `sumo --fcd-output FILE.csv` writes it.
 
-Rule 1  The first line names the columns, in any order; wanted are the time, the vehicle, its x and y, its speed and its lane. Fields are
+Rule 1  The first line names the columns, in any order; required are the time, the vehicle, its x and y, its speed and its lane. Fields are
         parted by semicolons.
 Rule 2  A lane is called by its road, `_`, and its number from the right.
 Rule 3  Of several reports of a vehicle in one second the first counts.
@@ -28,7 +28,7 @@ _COLUMNS: Final[dict[str, Any]] = {
     "vehicle_lane": pa.string(),
 }
 ATTRIBUTES: Final = ("x", "y", "speed", "lane")
-"""What SUMO has to be asked for (`--fcd-output.attributes`)."""
+"""What SUMO has to write (`--fcd-output.attributes`)."""
 
 
 def read_floating_cars(path: Path) -> Trace:
@@ -43,7 +43,7 @@ def read_floating_cars(path: Path) -> Trace:
         )
     except (pa.ArrowException, KeyError) as fault:
         raise ValueError(
-            f"{path.name}: the columns {', '.join(_COLUMNS)} of SUMO's floating car data are wanted"
+            f"{path.name}: the columns {', '.join(_COLUMNS)} of SUMO's floating car data are required"
         ) from fault
     table = table.drop_null()  # a time without vehicles has a line without them
     second = np.floor(_numbers(table, "timestep_time")).astype(np.int64)
@@ -61,7 +61,7 @@ def _lanes(names: Any, path: Path) -> tuple[Any, Any]:
     parts = pc.extract_regex(coded.dictionary, r"^(?P<road>.+)_(?P<lane>\d+)$")
     if parts.null_count:
         wrong = coded.dictionary.filter(pc.is_null(parts))[0].as_py()
-        raise ValueError(f"{path.name}: '{wrong}' is no lane: a road, '_' and a number are wanted")
+        raise ValueError(f"{path.name}: '{wrong}' is no lane: a road, '_' and a number are required")
     road = _codes(pc.struct_field(parts, "road"))
     lane = np.asarray(pc.struct_field(parts, "lane").cast(pa.int64()))
     codes = np.asarray(coded.indices)

@@ -62,13 +62,13 @@ def _positions(path: Path) -> Iterator[_Position]:
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
         lines = csv.reader(file, delimiter=";")
         if ";".join(next(lines, [])) != _HEADER:
-            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is wanted")
+            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is required")
         for number, line in enumerate(lines, 2):
             try:
                 yield _position(line, midnight)
             except ValueError as fault:
                 raise ValueError(
-                    f"{path.name}, line {number}: a time in seconds, a vehicle, a place, its angle, a type and a speed are wanted"
+                    f"{path.name}, line {number}: a time in seconds, a vehicle, a place, its angle, a type and a speed are required"
                 ) from fault
 
 

@@ -56,7 +56,7 @@ def _table(path: Path, epochs: int | None) -> NDArray[np.float64]:
                     raise ValueError("not all temperatures are there")
             except ValueError as fault:
                 raise ValueError(
-                    f"{path.name}, line {number}: {len(MOTES)} temperatures are wanted"
+                    f"{path.name}, line {number}: {len(MOTES)} temperatures are required"
                 ) from fault
             lines.append(values)
     if not lines:

@@ -3,7 +3,7 @@
 Rule 1  Every object has the same speed all the time. At each of its turns, `turn_every_us` apart, it takes a new direction with
         probability `turn_probability`, any direction as likely as another, and goes straight ahead in between.
 Rule 2  At a border it is reflected, as light is. A place is worked out as if the rectangle went on behind its borders and is then
-        folded back, so it is exact at every instant and no instant depends on which others were asked for.
+        folded back, so it is exact at every instant and no instant depends on which others are read.
 Rule 3  Objects neither turn nor measure at the same moments: the first turn and the first sample of each are drawn from one
         whole period. Samples are without error. Every object has taken a sample before time 0 or at it.
 Rule 4  A seed, a number and a motion give the same objects everywhere.

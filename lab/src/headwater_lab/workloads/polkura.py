@@ -10,7 +10,7 @@ Rule 5  A file that is not like this is refused whole, with the file and the lin
 Rule 6  Stations of five sensors are made of sites that measured all of `STATION_TYPES` at least `FEWEST_READINGS` times. Only two
         sites have wind, so the dielectric permittivity of the soil (how wet it is) stands for wind speed and the voltage of the battery
         (which the sun charges) for wind direction; the soil stands for the surface.
-Rule 7  Where more stations are wanted than there are sites, a site serves again with its record turned by a day, two days, …: its
+Rule 7  Where more stations are needed than there are sites, a site serves again with its record turned by a day, two days, …: its
         first days come last. The file names no places either: stations stand where made-up ones would.
 """
 
@@ -146,7 +146,7 @@ def _readings(path: Path) -> Iterator[_Reading]:
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
         lines = csv.reader(file, delimiter=";")
         if ";".join(next(lines, [])) != _HEADER:
-            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is wanted")
+            raise ValueError(f"{path.name}, line 1: the header {_HEADER} is required")
         before: Instant | None = None
         for number, line in enumerate(lines, 2):
             try:
@@ -155,7 +155,7 @@ def _readings(path: Path) -> Iterator[_Reading]:
                     raise ValueError("the last value of a profile is the last in the file")
             except ValueError as fault:
                 raise ValueError(
-                    f"{path.name}, line {number}: a type, a time not before the last, a number, a site and a value are wanted"
+                    f"{path.name}, line {number}: a type, a time not before the last, a number, a site and a value are required"
                 ) from fault
             before = reading.at
             yield reading

@@ -7,7 +7,7 @@ Rule 2  A vehicle wants its own speed. It goes no faster than lets it stop behin
 Rule 3  Behind a slower one it changes its lane if there is room beside it. At a crossing it goes straight on, or turns, at random.
 Rule 4  One of `CRASH_SHARE` vehicles crashes every `CRASH_EVERY_S` seconds: in the middle of a block it stops dead, for `CRASH_S` seconds.
         They crash one after the other.
-Rule 5  The same town, number and seed give the same vehicles everywhere, for as long as is asked for.
+Rule 5  The same town, number and seed give the same vehicles everywhere, for any length of time.
 
 Memory  The trace, and some numbers for each vehicle.
 """

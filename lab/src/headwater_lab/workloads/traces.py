@@ -2,7 +2,7 @@
 
 Rule 1  A trace has one report of each vehicle that drives for each whole second: where it is, how fast, on which road and lane. Second 0 is
         `START`.
-Rule 2  Vehicles are numbered in the order in which they are wanted: the ones that drive longest first, ties at random.
+Rule 2  Vehicles are numbered in the order in which they are used: the ones that drive longest first, ties at random.
 Rule 3  Cameras stand `apart_m` apart in both directions. Each sees every vehicle in a square around it, and says so at its own place.
 
 Memory  56 bytes a report, 40 a sighting.

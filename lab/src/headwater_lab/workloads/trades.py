@@ -40,17 +40,17 @@ def read_trades(path: Path) -> Rows:
     """All trades of one file, as rows of the stream `TRADES_TEXT` says."""
     named = _NAME.fullmatch(path.name)
     if named is None:
-        raise ValueError(f"{path.name}: a name like ibm_20131007_trade.zip is wanted")
+        raise ValueError(f"{path.name}: a name like ibm_20131007_trade.zip is required")
     symbol, midnight = named[1].upper(), _midnight(named[2])
     with zipfile.ZipFile(path) as zipped:
         held = zipped.namelist()
         if len(held) != 1:
-            raise ValueError(f"{path.name}: one CSV is wanted in it, not {len(held)} files")
+            raise ValueError(f"{path.name}: one CSV is required in it, not {len(held)} files")
         lines = list(csv.reader(io.StringIO(zipped.read(held[0]).decode("ascii"))))
     for number, line in enumerate(lines, 1):
         if len(line) != _FIELDS or not _is_trade(line):
             raise ValueError(
-                f"{path.name}, line {number}: milliseconds, price, size, exchange, condition and 0 or 1 are wanted"
+                f"{path.name}, line {number}: milliseconds, price, size, exchange, condition and 0 or 1 are required"
             )
     since, price, size, suspicious = (np.array([line[at] for line in lines], np.int64) for at in (0, 1, 2, 5))
     return Rows.of(

@@ -51,7 +51,7 @@ def test_rows_are_those_of_the_stream_the_text_says(tmp_path) -> None:
     "wrong", ["18.0 19.0\n", line(18).replace("18.10", "warm"), line(18).replace("18.10", "inf")]
 )
 def test_a_line_that_is_something_else_is_named(tmp_path, wrong: str) -> None:
-    with pytest.raises(ValueError, match=r"lab\.txt, line 2: 52 temperatures are wanted"):
+    with pytest.raises(ValueError, match=r"lab\.txt, line 2: 52 temperatures are required"):
         read_lab(written(tmp_path, line(18) + wrong))
 
 

@@ -77,12 +77,12 @@ def test_rows_are_those_of_the_stream_the_text_says(tmp_path) -> None:
     ],
 )
 def test_a_line_that_is_no_reading_is_named(tmp_path, line) -> None:
-    with pytest.raises(ValueError, match=r"readings\.csv, line 9: .* are wanted"):
+    with pytest.raises(ValueError, match=r"readings\.csv, line 9: .* are required"):
         read_hydromet(written(tmp_path, HEADER + LINES + line + "\n"))
 
 
 def test_another_header_is_refused(tmp_path) -> None:
-    with pytest.raises(ValueError, match=r"readings\.csv, line 1: the header .* is wanted"):
+    with pytest.raises(ValueError, match=r"readings\.csv, line 1: the header .* is required"):
         read_hydromet(written(tmp_path, "Variable,Fecha,id,Sitio,Valor\n"))
 
 

@@ -57,7 +57,7 @@ def test_rows_are_those_of_the_stream_the_text_says(tmp_path) -> None:
     ["34200000,1815200,100,N,1", "34200000,1815200,,N,1,0", "34200000,-5,100,N,1,0", "34200000,5,100,N,1,2"],
 )
 def test_a_line_that_is_no_trade_is_named(tmp_path, line) -> None:
-    with pytest.raises(ValueError, match=r"abc_20131007_trade\.zip, line 4: .* are wanted"):
+    with pytest.raises(ValueError, match=r"abc_20131007_trade\.zip, line 4: .* are required"):
         read_trades(zipped(tmp_path, LINES + line + "\n"))
 
 
@@ -69,5 +69,5 @@ def test_a_file_whose_name_does_not_say_symbol_and_day_is_refused(tmp_path) -> N
 def test_a_zip_holds_one_file(tmp_path) -> None:
     with zipfile.ZipFile(tmp_path / "abc_20131007_trade.zip", "w"):
         pass
-    with pytest.raises(ValueError, match="one CSV is wanted in it, not 0 files"):
+    with pytest.raises(ValueError, match="one CSV is required in it, not 0 files"):
         read_trades(tmp_path / "abc_20131007_trade.zip")

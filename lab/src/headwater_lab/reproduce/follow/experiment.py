@@ -135,7 +135,7 @@ def _set_up(scale: Scale, source: Source, seed: int, folder: Path, spark: SparkS
 def _run(
     case: Case, setting: Setting, stored: StoredRows[Measured] | None
 ) -> tuple[list[Measured], list[str]]:
-    """The rows of a case, from before if they are kept; and what is wrong with them."""
+    """The rows of a case, from before if they are stored; and what is wrong with them."""
     if stored and (known := stored.load(case)) is not None:
         return known, []
     try:

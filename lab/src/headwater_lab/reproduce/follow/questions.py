@@ -5,7 +5,7 @@ friends     cars of a club that cameras saw near the driver a moment ago
 speeds      the average of the latest n reports above a speed, all within 25 seconds: three queries
 
 Rule 1  Drivers are the cars with the first numbers. A region around each is its interest: in the paper a box.
-Rule 2  Queries that others read, and links that nobody asked for, are told to nobody (`untold`).
+Rule 2  Queries that others read, and links that no caller names, emit nothing (`hidden`).
 Rule 3  Several FOLLOWs stand in one text, each with queries under a name of its own.
 """
 
@@ -42,7 +42,7 @@ CREATE STREAM posts (post BIGINT KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLA
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """A FOLLOW: whom, the region around each, how much of the past is told, and further words of it."""
+    """A FOLLOW: whom, the region around each, how much of the past is streamed, and further clauses."""
 
     focals: str
     region: str
@@ -110,7 +110,7 @@ def counted(name: str, events: str, following: Following) -> str:
 def plan_of(
     queries: Sequence[str], visible: Sequence[str], *, saving: Sequence[str] = (), zones: int = 1
 ) -> Plan:
-    """Queries as a plan in which those that are `told` are told, and only those FOLLOWs save that are `saving`."""
+    """Queries as a plan in which only those that are `visible` emit answers, and only those FOLLOWs save that are `saving`."""
     text = STREAMS + "".join(queries)
     script, errors = parse(text)
     assert not errors, errors

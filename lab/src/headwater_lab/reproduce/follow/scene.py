@@ -3,7 +3,7 @@
 Rule 1  The driver is the one with the most accidents near it; of several, the first.
 Rule 2  Everything comes from two runs on Spark: one to choose the driver, and one that follows it alone, with its events, its interests,
         accidents and friends told.
-Rule 3  What is found is shown when it is told: a situation of the past when its interest begins.
+Rule 3  What is found is shown when it is answered: a situation of the past when its interest begins.
 Rule 4  Places are whole metres, and only those that can come into view. A scene lasts no longer than `MOST_S` seconds.
 """
 
@@ -56,7 +56,7 @@ def make_scene(setting: Setting) -> Scene:
 
 
 def scene_of(trace: Trace, driver: int, text: str, result: RunResult) -> Scene:
-    """What a run about one driver told, with the traffic around it."""
+    """What a run about one driver found, with the traffic around it."""
     own = np.flatnonzero((trace.car == driver) & (trace.second < MOST_S))
     way = np.column_stack([trace.x[own], trace.y[own]])
     seconds = trace.second[own]
@@ -165,7 +165,7 @@ def _past(answers: Mapping[str, Rows], interest: int) -> list[list[int]]:
 
 
 def _situations(answers: Mapping[str, Rows], last: int) -> list[dict[str, Any]]:
-    """In the order in which they are told; of a car at one place the first."""
+    """In the order in which they are shown; of a car at one place the first."""
     shown = [
         one
         for kind, who in (("accidents", "braked"), ("friends", "car"))

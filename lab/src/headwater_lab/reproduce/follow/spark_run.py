@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run told: counts by their names, answers by their queries, and how long it took."""
+    """What a run reported: counts by their names, answers by their queries, and how long it took."""
 
     counts: Mapping[str, int]
     answers: Mapping[str, Rows]

@@ -3,7 +3,7 @@
 Rule 1  SUMO is found as the Python package `sumo`, whose programs are called; nothing of it is imported.
 Rule 2  The network is a file, or a grid of streets with lights that SUMO's `netgenerate` makes.
 Rule 3  Vehicles are those of the routes beside the network (`NAME.rou.xml` beside `NAME.net.xml`), `WARM_UP_S` seconds after the first
-        of them; without routes as many as are wanted come within `COME_S` seconds, anywhere, and drive by way of some other roads, so that
+        of them; without routes as many as are needed come within `COME_S` seconds, anywhere, and drive by way of some other roads, so that
         most are there to the end.
 Rule 4  One of `CRASH_SHARE` vehicles brakes hard and stands in the middle of a road with several lanes, for a minute; they come one by one.
 Rule 5  The same seed gives the same traffic with the same SUMO.
@@ -48,7 +48,7 @@ class Sumo:
             return "SUMO"
 
     def call(self, program: str, *options: str, folder: Path) -> None:
-        """Run one of its programs; what it complains about is told."""
+        """Run one of its programs; what it complains about is in the error."""
         command = [str(self.home / "bin" / program), *options]
         ran = subprocess.run(
             command,

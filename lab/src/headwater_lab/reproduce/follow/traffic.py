@@ -1,6 +1,6 @@
-"""Whose traffic it is: SUMO's on a given network, SUMO's in a grid town, or, without SUMO, the project's own town.
+"""Whose traffic it is: SUMO's on a network of the user, SUMO's in a grid town, or, without SUMO, the project's own town.
 
-Rule 1  A network that is given wants SUMO. One that is only found (in the folder that HEADWATER_DATA names) is left aside without it.
+Rule 1  A network that the user names needs SUMO. One that is only found (in the folder that HEADWATER_DATA names) is left aside without it.
 Rule 2  Files are Parquet, one a stream: `reports` of all vehicles, `sightings` of cameras, `posts` that stand on a grid.
 Rule 3  One of `CLUB_SHARE` vehicles is of the club of friends, the drivers among them.
 """

@@ -26,7 +26,7 @@ SUBSCRIPTION_MARGINS: Final[Mapping[str, tuple[float, str]]] = {
     "many sources": (0.0, "less than in the settings before"),
 }
 LEAST_OF_EXACT: Final = 0.045
-"""What is wanted of the exact cover where the paper gives no number: the least margin that it gives anywhere."""
+"""What is required of the exact cover where the paper gives no number: the least margin that it gives anywhere."""
 EVENT_MARGINS: Final[Mapping[str, tuple[float, str]]] = {
     "small": (0.10, "10 to 30 %"),
     "medium": (0.48, "48 to 55.9 %"),

@@ -48,7 +48,7 @@ def error_of_paper(measured: Sequence[Measured], delta: float) -> Claim:
 
 
 def error_of_sound(measured: Sequence[Measured], delta: float) -> list[Claim]:
-    """In the same settings as the exact cover on receipt; the paper's with the same subscriptions is told beside it."""
+    """In the same settings as the exact cover on receipt; the paper's with the same subscriptions is stated beside it."""
     runs = [m for m in measured if m.approach == SOUND]
     if not runs:
         return []

@@ -29,7 +29,7 @@ SEED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A network and what is asked in it."""
+    """A network and its subscriptions."""
 
     name: str
     nodes: int
@@ -70,7 +70,7 @@ SELECTIVE: Final = tuple(
 
 
 def growing(nodes: int, stations: int) -> Setting:
-    """A larger network, asked like the paper's."""
+    """A larger network, with subscriptions like the paper's."""
     return Setting(f"{nodes:,} nodes", nodes, stations, Load())
 
 

@@ -48,7 +48,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A row: what was sent and asked, how much was sent, and how much of the truth was answered.
+    """A row: what was sent, which question, how much was sent, and how much of the truth was answered.
 
     `precision`, `recall` and `f` are against the last samples, by the query's own definition with its w; `f_now` against the last
     samples without w; the others against real positions, with w. Recorded data has nothing but its samples: there all are one.

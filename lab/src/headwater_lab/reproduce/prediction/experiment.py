@@ -176,7 +176,7 @@ def _about(scale: Scale, parts: Sequence[str]) -> list[str]:
         f"Objects: 26.8 m/s in a square of 10 km², reflected at its borders, a new direction with probability 0.5 every 10 s, a sample every 3 s; "
         f"{scale.seconds} s; objects neither turn nor measure at the same moments. Tolerance 25 m, T = 30 s, K = 400 m in x and y, w = 3 s. "
         f"Buffers: {BUFFER_OBJECTS} objects, {BUFFER} updates, a sample every second, a new direction with probability 0.75 every 5 s.",
-        "Accuracy: at every second, precision, recall and F of the pairs told (an answer's interval covers the second) and their means. Truth is the "
+        "Accuracy: at every second, precision, recall and F of the pairs answered (an answer's interval covers the second) and their means. Truth is the "
         "query's own definition: a pair is true at t if one is within K of where the other was in [t − w, t]. It is applied to the last samples (as the "
         "paper's ideal answer, of which it says no more than that last samples are considered), and to real positions, looked at every "
         f"{REAL_EVERY_US / SECOND:g} s (`…_real`). `f_now` is against last samples at the instant alone, without w.",

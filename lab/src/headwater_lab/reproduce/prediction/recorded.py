@@ -95,7 +95,7 @@ def run_recorded(case: Case, folder: Path, *, instants: int | None = None) -> li
 
 
 def best(measured: Sequence[Measured]) -> Measured | None:
-    """Of the rows of one case, the one with the fewest updates that reaches the wanted F."""
+    """Of the rows of one case, the one with the fewest updates that reaches the required F."""
     return min((m for m in measured if m.f >= WANTED_F), key=lambda m: m.updates, default=None)
 
 

@@ -1,10 +1,10 @@
-"""Which pairs are true at an instant, and how much of it was told? Worked out from what was measured, without lines and kernels.
+"""Which pairs are true at an instant, and how much of it was answered? Worked out from what was measured, without lines and kernels.
 
-Rule 1  The query's own definition, with values instead of lines: a pair is true at t iff one of the two is as near as wanted to
+Rule 1  The query's own definition, with values instead of lines: a pair is true at t iff one of the two is within the bound of
         what the other was at an instant of [t - w, t], whichever of the two that is.
 Rule 2  A value holds from its sample to the next one of its sensor, and no longer than `hold_us`.
-Rule 3  At each instant precision is the share of what was told that is true, recall the share of what is true that was told, F their
-        harmonic mean; where nothing was told (or is true), precision (or recall) is 1. A score is the mean over the instants.
+Rule 3  At each instant precision is the share of the answers that is true, recall the share of what is true that was answered, F their
+        harmonic mean; where nothing was answered (or is true), precision (or recall) is 1. A score is the mean over the instants.
 
 Memory  A number for every pair that is true at an instant, and one for every pair that can be.
 """
@@ -133,7 +133,7 @@ def true_values(series: Series, instants: Numbers, holds: Callable[[Floats], Mas
 
 
 def score(answers: AnswerIntervals, truth: Truth) -> Score:
-    """How much of what was told is true, and of what is true was told."""
+    """How much of what was answered is true, and how much of what is true was answered."""
     start = np.searchsorted(truth.instants, answers.begins)
     stop = np.maximum(np.searchsorted(truth.instants, answers.ends), start)
     begun, ended = np.argsort(start, kind="stable"), np.argsort(stop, kind="stable")
