@@ -20,11 +20,7 @@ from headwater.query.language.tree import (
     Expression,
     Fence,
     Follow,
-    MatchRecognize,
     Name,
-    Nearest,
-    Operator,
-    Predict,
 )
 from headwater.query.language.walk import columns_of
 from headwater.query.operators.union import (
@@ -47,7 +43,7 @@ class Read(NamedTuple):
 
 def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
     """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
-    follows = isinstance(tree.select.operator, Follow)
+    follows = is_follow(tree)
     fellow = next((source for source in sources if source.behind), None)
     behind = fellow.behind if fellow else None
     for source in sources:
@@ -90,6 +86,11 @@ def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Com
     )
 
 
+def is_follow(tree: CreateQuery) -> bool:
+    """Whether a query is a FOLLOW, so that others may run behind it."""
+    return isinstance(tree.select.operator, Follow)
+
+
 def tells_interests(operator: AnyOperator) -> bool:
     """Whether it is a FOLLOW with EMIT INTERESTS."""
     return isinstance(operator, FollowOperator) and operator.interests
@@ -128,7 +129,7 @@ def check_bounded(
     complaints.refuse(
         "unbounded-behind-follow",
         f"downstream of FOLLOW it must be known how far back an answer looks, but {why}",
-        _place(operator, word),
+        operator.place_of(word),
         advice,
         "when an interest moves, earlier events are processed again, as far back as the windows downstream of FOLLOW reach",
     )
@@ -187,9 +188,3 @@ def _is_known(source: str, queries: Mapping[str, CheckedQuery], streams: Contain
     if (query := queries.get(source)) is None:
         return source in streams
     return all(_is_known(read, queries, streams) for read in (query.reads, *query.further_reads))
-
-
-def _place(operator: Operator, word: str) -> Span | None:
-    if isinstance(operator, MatchRecognize):
-        return operator.pattern.span or operator.span
-    return operator.place_of(word) if isinstance(operator, Nearest | Predict) else operator.span

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headwater.model import FencesSchema, PointsSchema, QueriesRefused, QueryError, StreamSchema
+from headwater.model import QueriesRefused, QueryError, StreamSchema
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.checking.answers import (
     answers_as_stream,
@@ -23,6 +23,7 @@ from headwater.query.checking.behind_follow import (
     check_bounded,
     check_sources_behind,
     check_stamp_names,
+    is_follow,
     stamps_in,
     tells_interests,
 )
@@ -38,6 +39,7 @@ from headwater.query.checking.chains import check_chain
 from headwater.query.checking.complaints import Complaints, EnoughErrors
 from headwater.query.checking.history_limit import MOST_HISTORY_US, check_history
 from headwater.query.checking.points_and_fences import check_fences, check_points
+from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.selects import check_select_list, check_where
 from headwater.query.checking.sources import Created, is_hidden, sources_of, spans_of, what_it_is
 from headwater.query.checking.streams import check_stream
@@ -49,24 +51,11 @@ from headwater.query.language.tree import (
     CreatePoints,
     CreateQuery,
     CreateStream,
-    Fence,
-    Follow,
-    Nearest,
-    Predict,
     Script,
     Statement,
 )
 from headwater.query.operators.contract import Beside
-from headwater.query.operators.fence.check import Fenced, check_fencing, is_roaming
-from headwater.query.operators.follow.check import (
-    Events,
-    check_following,
-    events_schema,
-)
-from headwater.query.operators.nearest.check import check_neighbourhood
-from headwater.query.operators.nearest.tree import EachTarget
-from headwater.query.operators.predict.check import check_prediction
-from headwater.query.operators.union import AnyOperator, FenceOperator, FollowOperator, SelectOperator
+from headwater.query.operators.union import AnyOperator, SelectOperator
 
 _CREATED = re.compile(r'\bCREATE\s+\w+\s+("(?:[^"]|"")*"|\w+)', re.IGNORECASE)
 
@@ -246,12 +235,12 @@ class _Checker:
         return CheckedQuery(tree, operator, answers, selected, derived, behind)
 
     def _schema_read(self, tree: CreateQuery) -> StreamSchema | None:
-        """What a query reads: its source, or the events of a FOLLOW; None where something of it is not known."""
-        if not isinstance(tree.select.operator, Follow):
-            return self.schemas.get(tree.select.source)
-        names = (tree.select.source, *tree.select.further_sources)
-        known = [self.schemas[name] for name in names if name in self.schemas]
-        return events_schema(known) if len(known) == len(names) else None
+        """What a query reads as one; None where something of it is not known."""
+        select = tree.select
+        if select.operator is None:
+            return self.schemas.get(select.source)
+        names = (select.source, *select.further_sources)
+        return select.operator.source_schema([self.schemas.get(name) for name in names])
 
     def _check_where(self, tree: CreateQuery, schema: StreamSchema, behind: str | None) -> None:
         """WHERE is a condition on rows; stamps are no columns of theirs."""
@@ -268,58 +257,17 @@ class _Checker:
         )
 
     def _operator(self, tree: CreateQuery, schema: StreamSchema | None) -> AnyOperator | None:
-        """What the operator asks for; None where something is wrong with it."""
-        place_known = self._place_known(tree.select.source)
-        match tree.select.operator:
-            case None:
-                return SelectOperator()
-            case Nearest() as nearest:
-                self.created.points_exist(nearest)
-                target = nearest.target
-                points = self._schema_of_points(target.points) if isinstance(target, EachTarget) else None
-                return check_neighbourhood(nearest, schema, points, self.complaints, place_known=place_known)
-            case Predict() as predict:
-                schemas = [self.schemas.get(source) for source in sources_of(tree)]
-                return check_prediction(predict, schemas, self.complaints)
-            case Follow() as follow:
-                return self._following(tree, follow)
-            case Fence() as fence:
-                return self._fencing(tree, fence)
-            case operator:
-                return operator.check(schema, self.complaints, place_known=place_known)
-
-    def _following(self, tree: CreateQuery, operator: Follow) -> FollowOperator | None:
-        spans = spans_of(tree)
-        events = [
-            Events(name, self.schemas.get(name), spans[name], self._place_known(name))
-            for name in (tree.select.source, *tree.select.further_sources)
-        ]
-        focals, place_known = self.schemas.get(operator.focals), self._place_known(operator.focals)
-        return check_following(operator, events, focals, self.complaints, focals_place_known=place_known)
-
-    def _fencing(self, tree: CreateQuery, operator: Fence) -> FenceOperator | None:
-        source = tree.select.source
-        given = Fenced(
-            self.schemas.get(source),
-            spans_of(tree)[source],
-            self._schema_of_fences(operator.fences),
-            self._place_known(source),
-            self._place_known(operator.fences),
-            is_roaming(operator, source, tree.select.where),
+        """The operator with every choice made; None where something is wrong with it."""
+        if tree.select.operator is None:
+            return SelectOperator()
+        sources = QuerySources(
+            tree, schema, self.streams, self.schemas, self.points, self.fences, self.created
         )
-        return check_fencing(operator, given, self.complaints)
-
-    def _schema_of_fences(self, name: str) -> StreamSchema | FencesSchema | None:
-        return self.fences[name].schema if name in self.fences else self.schemas.get(name)
-
-    def _place_known(self, source: str) -> bool:
-        """False for a stream whose PLACE was refused: then a missing place is no second error."""
-        stream = self.streams.get(source)
-        return not (stream and stream.tree.place and not stream.schema.place)
+        return tree.select.operator.check_with(sources)
 
     def _runs_behind(self, tree: CreateQuery) -> str | None:
         """The FOLLOW behind which a query runs, if any."""
-        if not self.behind and not isinstance(tree.select.operator, Follow):
+        if not self.behind and not is_follow(tree):
             return None
         sources = [
             Read(self._written(name), span or tree.span, self.behind.get(name), self._tells_interests(name))
@@ -367,10 +315,9 @@ class _Checker:
         """What an operator reads beside FROM, or is given."""
         if name in self.points:
             return self.points[name].schema
-        return self._schema_of_fences(name) if name else None
-
-    def _schema_of_points(self, name: str | None) -> PointsSchema | None:
-        return self.points[name].schema if name in self.points else None
+        if name in self.fences:
+            return self.fences[name].schema
+        return self.schemas.get(name) if name else None
 
 
 def _without_chains(script: Script, complaints: Complaints) -> tuple[Script, frozenset[int]]:

@@ -13,12 +13,8 @@ from headwater.query.language.tree import (
     CreatePoints,
     CreateQuery,
     CreateStream,
-    Fence,
-    Follow,
-    Nearest,
     Statement,
 )
-from headwater.query.operators.nearest.tree import EachTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +29,8 @@ class Created:
         """Whether a statement that could not be read may have created it."""
         return self.unread is not None and name in self.unread
 
-    def points_exist(self, operator: Nearest) -> None:
-        """Those of TO EACH OF, if it asks for any."""
-        if not isinstance(operator.target, EachTarget):
-            return
-        name, span = operator.target.points, operator.target.span or operator.span
+    def points_exist(self, name: str, span: Span | None) -> None:
+        """Those of TO EACH OF."""
         created = self.named.get(name)
         if isinstance(created, CreateStream | CreateQuery | CreateFences):
             self.complaints.refuse(
@@ -132,17 +125,16 @@ def spans_of(tree: CreateQuery) -> dict[str, Span | None]:
     for number, name in enumerate(named):
         found.setdefault(name, places[number] if number < len(places) else tree.span)
     for operator in (*select.chain, select.operator):
-        if isinstance(operator, Follow):
-            found.setdefault(operator.focals, operator.place_of("focals") or tree.span)
-        elif isinstance(operator, Fence):
-            found.setdefault(operator.fences, operator.place_of("fences") or tree.span)
+        for name, span in operator.further_sources() if operator else ():
+            found.setdefault(name, span or tree.span)
     return found
 
 
 def _fences_of(tree: CreateQuery) -> set[str]:
     """The fences that a query names."""
     operators = (*tree.select.chain, tree.select.operator)
-    return {operator.fences for operator in operators if isinstance(operator, Fence)}
+    takers = (operator for operator in operators if operator and operator.takes_fences)
+    return {name for operator in takers for name, _ in operator.further_sources()}
 
 
 def is_hidden(created: Statement) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headwater.query.language.tree import CreateQuery, Follow, Operator, Script, Select, Statement
+from headwater.query.language.tree import CreateQuery, Operator, Script, Select, Statement
 
 
 def expand(script: Script) -> Script:
@@ -46,7 +46,7 @@ def _links(query: CreateQuery) -> Iterator[CreateQuery]:
 
 def _read_by(operator: Operator, select: Select) -> Iterator[Select]:
     """What an operator before the last selects from the sources: all that they answer."""
-    if isinstance(operator, Follow) or not select.further_sources:
+    if operator.reads_together or not select.further_sources:
         yield replace(select, items=None, operator=operator)
         return
     sources = (select.source, *select.further_sources)
@@ -57,7 +57,6 @@ def _read_by(operator: Operator, select: Select) -> Iterator[Select]:
 
 
 def _link_name(query: str, place: int, operator: Operator, source: int, sources: int) -> str:
-    word = "".join(f"_{letter}" if letter.isupper() else letter for letter in type(operator).__name__)
     number = f" {source + 1}" if sources > 1 else ""
     step = f"{place + 1} " if place else ""
-    return f"{query}/{step}{word.strip('_').upper()}{number}"
+    return f"{query}/{step}{operator.keyword}{number}"

@@ -1,4 +1,4 @@
-"""What lies inside an expression or a pattern: its parts, its depth, the columns it reads."""
+"""What lies inside an expression: its parts, the columns it reads; and how deep expressions lie in one another, in any node of a tree."""
 
 from __future__ import annotations
 
@@ -10,22 +10,16 @@ from headwater.query.language.tree import (
     Binary,
     Call,
     Case,
-    Clause,
-    Correlate,
     CreateQuery,
     Expression,
-    Fence,
-    Follow,
     In,
     IsNull,
     Item,
-    MatchRecognize,
     Name,
-    Predict,
     Select,
     Unary,
 )
-from headwater.query.operators.pattern.tree import Choice, Exclusion, Loop, Pattern, Permutation, Sequence
+from headwater.query.language.tree.nodes import Holder, Level
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
@@ -87,28 +81,6 @@ def columns_of(expression: Expression) -> tuple[Name, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def patterns_in(pattern: Pattern) -> tuple[Pattern, ...]:
-    """The patterns a pattern is made of, in the order written."""
-    match pattern:
-        case Sequence() | Permutation():
-            return pattern.parts
-        case Choice():
-            return pattern.choices
-        case Exclusion() | Loop():
-            return (pattern.pattern,)
-        case _:
-            return ()
-
-
-def every_pattern(pattern: Pattern) -> Iterator[Pattern]:
-    """The pattern itself and all that lies inside it, outermost first, left to right."""
-    waiting = [pattern]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        waiting.extend(reversed(patterns_in(found)))
-
-
 def depth_of(node: object) -> int:
     """How many levels of expressions and patterns lie in one another, in any node of a tree; found without recursion."""
     deepest = 0
@@ -119,14 +91,12 @@ def depth_of(node: object) -> int:
     return deepest
 
 
-def _inside(node: Expression | Pattern) -> tuple[Expression | Pattern, ...]:
-    if isinstance(node, Loop):
-        return (node.pattern,) if node.until is None else (node.pattern, node.until)
-    return patterns_in(node) if isinstance(node, Pattern) else parts_of(node)
+def _inside(node: Expression | Level) -> tuple[Expression | Level, ...]:
+    return node.inside() if isinstance(node, Level) else parts_of(node)
 
 
-def _roots(node: object) -> list[Expression | Pattern]:
-    """The expressions and patterns that a node holds directly."""
+def _roots(node: object) -> list[Expression | Level]:
+    """The expressions and levels that a node holds directly; itself, if it is one."""
     match node:
         case CreateQuery():
             return _roots(node.select)
@@ -135,22 +105,11 @@ def _roots(node: object) -> list[Expression | Pattern]:
             where = [node.where] if node.where else []
             operators = (*node.chain, node.operator)
             return [*items, *where, *(root for operator in operators for root in _roots(operator))]
-        case Predict():
-            return [node.condition]
-        case Follow() | Fence():
-            return [node.where] if node.where else []
-        case Correlate():
-            return [clause.condition for clause in node.clauses]
-        case MatchRecognize():
-            measures = [measure.expression for measure in node.measures]
-            return [node.pattern, *measures, *(definition.condition for definition in node.define)]
-        case Clause():
-            return [node.condition]
         case Item():
             return [node.expression]
-        case Binary() | Unary() | Between() | In() | IsNull() | Case() | Call():
+        case Level() | Binary() | Unary() | Between() | In() | IsNull() | Case() | Call():
             return [node]
-        case Sequence() | Choice() | Permutation() | Exclusion() | Loop():
-            return [node]
+        case Holder():
+            return list(node.inside())
         case _:
             return []

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater.model import Span, StreamSchema
+from headwater.query.language.tree.nodes import Holder
 
 if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
+    from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
     from headwater.query.operators.union import AnyOperator
 
 
-class OperatorNode:
+class OperatorNode(Holder):
     """The base of the node of every operator. The folder of an operator has its rules, its text and its checks; they are imported when used."""
 
     __slots__ = ()
@@ -20,7 +23,33 @@ class OperatorNode:
     keyword: ClassVar[str]
     """The word it begins with. In lower case it is the name of its rule in the grammar."""
 
-    span: Span | None
+    reads_together: ClassVar[bool] = False
+    """Whether it takes all sources of FROM as one, wherever it stands in a chain."""
+
+    takes_fences: ClassVar[bool] = False
+    """Whether what it names inside its parentheses may be fences, not only a stream or a query."""
+
+    @property
+    def span(self) -> Span | None:
+        """Where it stands."""
+        raise AssertionError("every node has a span")
+
+    @property
+    def places(self) -> Mapping[str, Span]:
+        """Where its options stand, by their word."""
+        return {}
+
+    def place_of(self, word: str) -> Span | None:
+        """Where an option stands; the whole operator where that is not known."""
+        return self.places.get(word, self.span)
+
+    def further_sources(self) -> tuple[tuple[str, Span | None], ...]:
+        """What it reads besides the sources of FROM: the names inside its parentheses, and where they stand."""
+        return ()
+
+    def source_schema(self, schemas: Sequence[StreamSchema | None]) -> StreamSchema | None:
+        """What it reads as one, from the schemas of FROM; None where something of it is not known."""
+        return schemas[0]
 
     @staticmethod
     def rules() -> type[SharedRules]:
@@ -37,6 +66,10 @@ class OperatorNode:
         """The operator with every choice made, or None and complaints; without a source, what can be checked is.
 
         `place_known` is False for a stream whose PLACE was refused: then a missing place is no second error. An operator that reads more
-        than one stream named in FROM is checked by `checking.check`, which knows the others.
+        than its source overrides `check_with`.
         """
         raise AssertionError(f"{self.keyword} reads more than its source")
+
+    def check_with(self, sources: QuerySources) -> AnyOperator | None:
+        """The same, with all that the query reads."""
+        return self.check(sources.schema, sources.complaints, place_known=sources.place_known)

@@ -22,7 +22,7 @@ Sensors = tuple[str | int, ...]
 _NUMBER = ColumnType.DOUBLE
 
 
-def check_correlation(
+def check_correlate(
     tree: Correlate, schema: StreamSchema | None, complaints: Complaints, *, place_known: bool = True
 ) -> CorrelateOperator | None:
     """The operator with every choice made, or None and complaints.

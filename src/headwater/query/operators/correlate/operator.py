@@ -20,6 +20,7 @@ from headwater.query.operators.contract import (
     Readings,
     Words,
 )
+from headwater.query.operators.correlate.tree import Correlate
 
 if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
@@ -40,7 +41,7 @@ class CorrelateOperator(Operator):
     """A CORRELATE operator with every choice made; `sensors` are the only keys whose readings count, when given."""
 
     kind: ClassVar[str] = "correlate"
-    keyword: ClassVar[str] = "CORRELATE"
+    keyword: ClassVar[str] = Correlate.keyword
 
     clauses: tuple[Clause, ...]
     within_us: int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Between, Binary, Quantity, nowhere
+from headwater.query.language.tree.nodes import Holder
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ Area = CircleArea | BoxArea | PolygonArea | SensorsArea
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Holder):
     """`[n OF] ['sensor'.]attribute condition [AS name]`.
 
     `condition` is a Between or a Binary comparison whose left side is the Name of the attribute and whose other sides
@@ -69,6 +70,10 @@ class Clause:
     count: int | None = None
     alias: str | None = None
     span: Span | None = nowhere()
+
+    def inside(self) -> tuple[Between | Binary]:
+        """Its condition."""
+        return (self.condition,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,10 @@ class Correlate(OperatorNode):
         self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
     ) -> CorrelateOperator | None:
         """See `check`."""
-        from headwater.query.operators.correlate.check import check_correlation
+        from headwater.query.operators.correlate.check import check_correlate
 
-        return check_correlation(self, source, complaints, place_known=place_known)
+        return check_correlate(self, source, complaints, place_known=place_known)
+
+    def inside(self) -> tuple[Between | Binary, ...]:
+        """The conditions of its clauses."""
+        return tuple(clause.condition for clause in self.clauses)

@@ -9,6 +9,7 @@ from headwater.kernels.fence.words import UNLESS_SAID, Detect
 from headwater.model import FencesSchema, Span, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.places import NO_PLACE, kind_of_place
+from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.region_options import check_shape, radius_and_box
 from headwater.query.checking.selects import check_where
 from headwater.query.checking.streams import forget_us
@@ -19,7 +20,7 @@ from headwater.query.operators.fence.operator import FenceOperator
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
 
 
-class Fenced(NamedTuple):
+class Sides(NamedTuple):
     """What stands on either side: positions, and fences that are a declared set or a stream; None where it is broken.
 
     `…_known` False: a PLACE was refused already. `roaming`: both sides are one stream with one WHERE.
@@ -39,31 +40,40 @@ def is_roaming(tree: Fence, source: str, where: Expression | None) -> bool:
     return tree.fences == source and repr(tree.where) == repr(where)
 
 
-def check_fencing(tree: Fence, given: Fenced, complaints: Complaints) -> FenceOperator | None:
+def check_fence(tree: Fence, sources: QuerySources) -> FenceOperator | None:
     """The operator with every choice made, or None and complaints; what is not known is not held against it."""
+    select, complaints = sources.tree.select, sources.complaints
+    sides = Sides(
+        sources.schema,
+        sources.span(select.source),
+        sources.schema_of_fences(tree.fences),
+        sources.place_known,
+        sources.is_place_known(tree.fences),
+        is_roaming(tree, select.source, select.where),
+    )
     before = len(complaints.errors)
-    checker = _Checker(tree, given, complaints)
+    checker = _Checker(tree, sides, complaints)
     checker.check_positions()
     checker.check_fences()
     radius_m, box_m = checker.region()
     forget_us = checker.forget_us()
     checker.check_names()
-    if given.positions is None or given.fences is None or len(complaints.errors) > before:
+    if sides.positions is None or sides.fences is None or len(complaints.errors) > before:
         return None
     # A place that was refused where it is declared is no second error, but no FENCE can go by it either.
-    if given.positions.place is None or (isinstance(given.fences, StreamSchema) and not given.fences.place):
+    if sides.positions.place is None or (isinstance(sides.fences, StreamSchema) and not sides.fences.place):
         return None
     wanted = tree.detect or UNLESS_SAID
     return FenceOperator(
         fences=tree.fences,
-        moving=isinstance(given.fences, StreamSchema),
+        moving=isinstance(sides.fences, StreamSchema),
         where=tree.where,
         radius_m=radius_m,
         box_m=box_m,
         shape=tree.shape,
         detect=tuple(detect for detect in Detect if detect in wanted),
         forget_us=FORGET_US if forget_us is None else forget_us,
-        roaming=given.roaming,
+        roaming=sides.roaming,
     )
 
 
@@ -72,29 +82,29 @@ class _Checker:
     """One operator; every method complains of its part."""
 
     tree: Fence
-    given: Fenced
+    sides: Sides
     complaints: Complaints
 
     def check_positions(self) -> None:
         """Objects have names and places."""
         self._check_placed(
-            self.given.positions,
+            self.sides.positions,
             "who is where",
             "an object",
-            self.given.source_span,
-            self.given.positions_known,
+            self.sides.source_span,
+            self.sides.positions_known,
         )
 
     def check_fences(self) -> None:
         """Fences that move have names and places, of the same kind; those of a set have a condition on their columns."""
-        fences, span = self.given.fences, self.tree.place_of("fences")
+        fences, span = self.sides.fences, self.tree.place_of("fences")
         if fences is None:
             return
         check_where(self.tree.where, dict(fences.columns), self.complaints)
         if isinstance(fences, FencesSchema):
             return
-        self._check_placed(fences, "where fences are", "a fence", span, self.given.fences_known)
-        positions = self.given.positions
+        self._check_placed(fences, "where fences are", "a fence", span, self.sides.fences_known)
+        positions = self.sides.positions
         if not positions or not positions.place or not fences.place:
             return
         if positions.place.geographic != fences.place.geographic:
@@ -130,7 +140,7 @@ class _Checker:
 
     def region(self) -> tuple[float | None, tuple[float, float] | None]:
         """The radius, or the width and height, in metres. Polygons of a set have their own; fences of a stream need one."""
-        tree, fences = self.tree, self.given.fences
+        tree, fences = self.tree, self.sides.fences
         said = next((word for word in ("RADIUS", "BOX", "SHAPE") if word in self._said()), None)
         if isinstance(fences, FencesSchema) and said:
             self._refuse(
@@ -163,7 +173,7 @@ class _Checker:
 
     def check_names(self) -> None:
         """The columns of an answer have different names."""
-        positions = self.given.positions
+        positions = self.sides.positions
         if positions is None or positions.place is None:
             return
         for axis in (positions.place.x, positions.place.y):

@@ -19,6 +19,7 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
+from headwater.query.operators.fence.tree import Fence
 
 if TYPE_CHECKING:
     from headwater.kernels.fence.question import Fences
@@ -36,7 +37,7 @@ class FenceOperator(Operator):
     """
 
     kind: ClassVar[str] = "fence"
-    keyword: ClassVar[str] = "FENCE"
+    keyword: ClassVar[str] = Fence.keyword
 
     fences: str
     moving: bool

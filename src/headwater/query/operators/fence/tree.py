@@ -12,7 +12,9 @@ from headwater.query.language.tree.expressions import Expression, Quantity, nowh
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
+    from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.fence.operator import FenceOperator
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Fence(OperatorNode):
     """
 
     keyword: ClassVar[str] = "FENCE"
+    takes_fences: ClassVar[bool] = True
 
     fences: str
     where: Expression | None = None
@@ -34,10 +37,6 @@ class Fence(OperatorNode):
     forget: Quantity | None = None
     span: Span | None = nowhere()
     places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-
-    def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
 
     @staticmethod
     def rules() -> type[SharedRules]:
@@ -51,3 +50,17 @@ class Fence(OperatorNode):
         from headwater.query.operators.fence.text import fence_text
 
         return fence_text(self)
+
+    def further_sources(self) -> tuple[tuple[str, Span | None], ...]:
+        """The fences."""
+        return ((self.fences, self.place_of("fences")),)
+
+    def inside(self) -> tuple[Expression, ...]:
+        """The condition on its fences."""
+        return (self.where,) if self.where else ()
+
+    def check_with(self, sources: QuerySources) -> FenceOperator | None:
+        """See `check`."""
+        from headwater.query.operators.fence.check import check_fence
+
+        return check_fence(self, sources)

@@ -12,6 +12,7 @@ from headwater.query.checking.answer_columns import STAMPS
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.merges import merged_name
 from headwater.query.checking.places import NO_PLACE, kind_of_place
+from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.region_options import check_shape, radius_and_box
 from headwater.query.checking.selects import check_where
 from headwater.query.checking.streams import duration_us, length_m
@@ -23,7 +24,7 @@ SOURCE: Final = "source"
 """The column that says of which source an event is, where there are several."""
 
 
-class Events(NamedTuple):
+class EventSource(NamedTuple):
     """A source of events: its schema, None where it is broken; where it stands; False: its PLACE was refused already."""
 
     name: str
@@ -55,19 +56,17 @@ def events_schema(schemas: Sequence[StreamSchema]) -> StreamSchema:
     )
 
 
-def check_following(
-    tree: Follow,
-    events: Sequence[Events],
-    focals: StreamSchema | None,
-    complaints: Complaints,
-    *,
-    focals_place_known: bool = True,
-) -> FollowOperator | None:
+def check_follow(tree: Follow, sources: QuerySources) -> FollowOperator | None:
     """The operator with every choice made, or None and complaints; what is not known is not held against it."""
+    complaints, focals = sources.complaints, sources.schemas.get(tree.focals)
+    events = [
+        EventSource(name, sources.schemas.get(name), sources.span(name), sources.is_place_known(name))
+        for name in sources.names
+    ]
     before = len(complaints.errors)
     checker = _Checker(tree, events, focals, complaints)
     checker.check_events()
-    checker.check_focals(place_known=focals_place_known)
+    checker.check_focals(place_known=sources.is_place_known(tree.focals))
     radius_m, box_m = checker.region()
     last_us = checker.duration(tree.last, "LAST", least=0, example="LAST 30 MINUTES")
     every_us = checker.duration(tree.every, "EVERY", least=1, example="UPDATE EVERY 10 SECONDS")
@@ -110,7 +109,7 @@ class _Checker:
     """One operator; every method complains of its part."""
 
     tree: Follow
-    events: Sequence[Events]
+    events: Sequence[EventSource]
     focals: StreamSchema | None
     complaints: Complaints
 

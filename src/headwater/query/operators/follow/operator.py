@@ -11,6 +11,7 @@ from headwater.model import ColumnType, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
+from headwater.query.operators.follow.tree import Follow
 
 QUALITY_US: Final = 60_000_000
 """A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""
@@ -27,7 +28,7 @@ class FollowOperator(Operator):
     """
 
     kind: ClassVar[str] = "follow"
-    keyword: ClassVar[str] = "FOLLOW"
+    keyword: ClassVar[str] = Follow.keyword
 
     focals: str
     where: Expression | None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater.kernels.follow.words import Update
-from headwater.model import Span
+from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
+    from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.follow.operator import FollowOperator
 
 Number = float | int
 
@@ -27,6 +29,7 @@ class Follow(OperatorNode):
     """
 
     keyword: ClassVar[str] = "FOLLOW"
+    reads_together: ClassVar[bool] = True
 
     focals: str
     where: Expression | None = None
@@ -46,10 +49,6 @@ class Follow(OperatorNode):
     span: Span | None = nowhere()
     places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
-    def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
-
     @staticmethod
     def rules() -> type[SharedRules]:
         """See `rules`."""
@@ -62,3 +61,24 @@ class Follow(OperatorNode):
         from headwater.query.operators.follow.text import follow_text
 
         return follow_text(self)
+
+    def further_sources(self) -> tuple[tuple[str, Span | None], ...]:
+        """The focal objects."""
+        return ((self.focals, self.place_of("focals")),)
+
+    def source_schema(self, schemas: Sequence[StreamSchema | None]) -> StreamSchema | None:
+        """The events of all sources."""
+        from headwater.query.operators.follow.check import events_schema
+
+        known = [schema for schema in schemas if schema is not None]
+        return events_schema(known) if len(known) == len(schemas) else None
+
+    def inside(self) -> tuple[Expression, ...]:
+        """The condition on its focal objects."""
+        return (self.where,) if self.where else ()
+
+    def check_with(self, sources: QuerySources) -> FollowOperator | None:
+        """See `check`."""
+        from headwater.query.operators.follow.check import check_follow
+
+        return check_follow(self, sources)

@@ -9,6 +9,7 @@ from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import PointsSchema, Span, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED
 from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import Nearest
@@ -22,22 +23,16 @@ from headwater.query.operators.nearest.operator import (
 from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
 
 
-def check_neighbourhood(
-    tree: Nearest,
-    schema: StreamSchema | None,
-    points: PointsSchema | None,
-    complaints: Complaints,
-    *,
-    place_known: bool = True,
-) -> NearestOperator | None:
-    """The operator with every choice made, or None and complaints; without a schema, what can be checked is.
-
-    `points` are those of TO EACH OF, None where they are not known. `place_known` is False for a stream whose PLACE was
-    refused: then a missing place is no second error.
-    """
+def check_nearest(tree: Nearest, sources: QuerySources) -> NearestOperator | None:
+    """The operator with every choice made, or None and complaints; without a schema, what can be checked is."""
+    schema, complaints = sources.schema, sources.complaints
+    points: PointsSchema | None = None
+    if isinstance(tree.target, EachTarget):
+        sources.created.points_exist(tree.target.points, tree.target.span or tree.span)
+        points = sources.schema_of_points(tree.target.points)
     before = len(complaints.errors)
     checker = _Checker(tree, schema, points, complaints)
-    attributes = checker.attributes(place_known=place_known)
+    attributes = checker.attributes(place_known=sources.place_known)
     checker.check_bounds()
     checker.check_point(attributes)
     checker.check_weights(attributes)

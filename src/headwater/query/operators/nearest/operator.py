@@ -20,6 +20,7 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
+from headwater.query.operators.nearest.tree import Nearest
 
 if TYPE_CHECKING:
     from headwater.kernels.fence.question import Fences
@@ -51,7 +52,7 @@ class NearestOperator(Operator):
     """
 
     kind: ClassVar[str] = "nearest"
-    keyword: ClassVar[str] = "NEAREST"
+    keyword: ClassVar[str] = Nearest.keyword
 
     k: int
     metric: Metric

@@ -12,7 +12,9 @@ from headwater.query.language.tree.expressions import Quantity, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
+    from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.nearest.operator import NearestOperator
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,6 @@ class Nearest(OperatorNode):
     span: Span | None = nowhere()
     places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
 
-    def place_of(self, word: str) -> Span | None:
-        """Where k or an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
-
     @staticmethod
     def rules() -> type[SharedRules]:
         """See `rules`."""
@@ -107,3 +105,9 @@ class Nearest(OperatorNode):
         from headwater.query.operators.nearest.text import nearest_text
 
         return nearest_text(self)
+
+    def check_with(self, sources: QuerySources) -> NearestOperator | None:
+        """See `check`."""
+        from headwater.query.operators.nearest.check import check_nearest
+
+        return check_nearest(self, sources)

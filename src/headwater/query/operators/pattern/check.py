@@ -14,7 +14,6 @@ from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.expressions import ExprType
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import Call, Expression, MatchRecognize, Quantity
-from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.check_modes import check_mode
 from headwater.query.operators.pattern.check_shape import (
     beginnings,
@@ -28,12 +27,13 @@ from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOpera
 from headwater.query.operators.pattern.programs import looks_at_one_row, untranslatable
 from headwater.query.operators.pattern.terms import Lowered, Place, Where, lower
 from headwater.query.operators.pattern.tree import Column, Exclusion, Loop, Variable
+from headwater.query.operators.pattern.walk import every_pattern
 
 TIMED_OUT: Final = "timed_out"
 """The column of WITH TIMEOUTS."""
 
 
-def check_recognition(
+def check_pattern(
     operator: MatchRecognize, schema: StreamSchema | None, complaints: Complaints
 ) -> PatternOperator | None:
     """The operator with every choice made, or None and complaints; without a schema, what can be checked is."""

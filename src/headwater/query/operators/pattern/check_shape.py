@@ -11,7 +11,6 @@ import math
 from headwater.kernels.pattern.words import Contiguity
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
-from headwater.query.language.walk import every_pattern, patterns_in
 from headwater.query.operators.pattern.operator import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT
 from headwater.query.operators.pattern.tree import (
     Choice,
@@ -25,6 +24,7 @@ from headwater.query.operators.pattern.tree import (
     Sequence,
     Variable,
 )
+from headwater.query.operators.pattern.walk import every_pattern, patterns_in
 
 
 def variables_of(pattern: Pattern) -> tuple[str, ...]:

@@ -25,10 +25,10 @@ from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.words import Mode
 from headwater.model import StreamSchema
 from headwater.query.language.tree import MatchRecognize
-from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.tree import Variable
+from headwater.query.operators.pattern.walk import every_pattern
 from headwater.query.operators.pattern.written import EVERY_ROW, condition_texts
 
 MOST_DRAWN: Final = 60

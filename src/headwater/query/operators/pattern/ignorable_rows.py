@@ -14,12 +14,13 @@ from functools import reduce
 
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
 from headwater.query.language.tree import Binary, Expression, Name
-from headwater.query.language.walk import every_pattern, parts_of, with_parts
+from headwater.query.language.walk import parts_of, with_parts
 from headwater.query.operators.pattern import tree
 from headwater.query.operators.pattern.check_shape import can_be_empty
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import is_under_test
 from headwater.query.operators.pattern.terms import ClassifierTerm, Lowered, RowTerm
+from headwater.query.operators.pattern.walk import every_pattern
 
 
 def wanted_rows(asked: PatternOperator, where: Expression | None) -> Expression | None:

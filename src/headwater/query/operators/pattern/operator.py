@@ -19,7 +19,7 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
-from headwater.query.operators.pattern.tree import Pattern
+from headwater.query.operators.pattern.tree import MatchRecognize, Pattern
 
 if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
@@ -52,7 +52,7 @@ class PatternOperator(Operator):
     """
 
     kind: ClassVar[str] = "pattern"
-    keyword: ClassVar[str] = "MATCH_RECOGNIZE"
+    keyword: ClassVar[str] = MatchRecognize.keyword
 
     pattern: Pattern
     variables: tuple[str, ...]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
+from headwater.query.language.tree.nodes import Level
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Level):
     """A pattern variable: one row that satisfies its DEFINE (none: any row)."""
 
     name: str
@@ -31,7 +32,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Never:
+class Never(Level):
     """`NOT B`: no such row here."""
 
     name: str
@@ -39,40 +40,56 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Level):
     """Parts one after the other; `links[i]` stands between part i and part i + 1."""
 
     parts: tuple[Pattern, ...]
     links: tuple[Contiguity, ...]
     span: Span | None = nowhere()
 
+    def inside(self) -> tuple[Pattern, ...]:
+        """See `Holder`."""
+        return self.parts
+
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Level):
     """`a | b | …`, the first preferred."""
 
     choices: tuple[Pattern, ...]
     span: Span | None = nowhere()
 
+    def inside(self) -> tuple[Pattern, ...]:
+        """See `Holder`."""
+        return self.choices
+
 
 @dataclass(frozen=True, slots=True)
-class Permutation:
+class Permutation(Level):
     """`PERMUTE (a, b, …)`: all of them in any order, orders that come first in the list preferred."""
 
     parts: tuple[Pattern, ...]
     span: Span | None = nowhere()
 
+    def inside(self) -> tuple[Pattern, ...]:
+        """See `Holder`."""
+        return self.parts
+
 
 @dataclass(frozen=True, slots=True)
-class Exclusion:
+class Exclusion(Level):
     """`{- a -}`: matched, but not among the rows of ALL ROWS PER MATCH."""
 
     pattern: Pattern
     span: Span | None = nowhere()
 
+    def inside(self) -> tuple[Pattern, ...]:
+        """See `Holder`."""
+        return (self.pattern,)
+
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Level):
     """`^`, the beginning of the partition, or `$`, its end."""
 
     end: bool
@@ -80,14 +97,14 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(Level):
     """`()`: no row."""
 
     span: Span | None = nowhere()
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Level):
     """`a* a+ a? a{n} a{n,} a{n,m} a{,m}`; `most` None is without end.
 
     `contiguity` is between repetitions (`a~+` relaxed, `a~~+` any); `reluctant` is a `?` behind it, `blocking` a `!` (the
@@ -102,6 +119,10 @@ class Loop:
     contiguity: Contiguity = Contiguity.STRICT
     until: Expression | None = None
     span: Span | None = nowhere()
+
+    def inside(self) -> tuple[Expression | Pattern, ...]:
+        """See `Holder`."""
+        return (self.pattern,) if self.until is None else (self.pattern, self.until)
 
 
 Pattern = Variable | Never | Sequence | Choice | Permutation | Exclusion | Edge | Empty | Loop
@@ -211,6 +232,18 @@ class MatchRecognize(OperatorNode):
         self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
     ) -> PatternOperator | None:
         """See `check`."""
-        from headwater.query.operators.pattern.check import check_recognition
+        from headwater.query.operators.pattern.check import check_pattern
 
-        return check_recognition(self, source, complaints)
+        return check_pattern(self, source, complaints)
+
+    def place_of(self, word: str) -> Span | None:
+        """The pattern, of whatever is spoken."""
+        return self.pattern.span or self.span
+
+    def inside(self) -> tuple[Expression | Pattern, ...]:
+        """The pattern, the measures and the conditions."""
+        return (
+            self.pattern,
+            *(measure.expression for measure in self.measures),
+            *(definition.condition for definition in self.define),
+        )

@@ -7,9 +7,9 @@ from typing import Final
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.parse import parse
 from headwater.query.language.tree import CreateQuery, MatchRecognize
-from headwater.query.language.walk import every_pattern
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.tree import Loop
+from headwater.query.operators.pattern.walk import every_pattern
 
 EVERY_ROW: Final = "every row"
 

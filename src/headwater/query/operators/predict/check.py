@@ -19,7 +19,7 @@ from headwater.query.operators.predict.operator import MOST_ALIASES, MOST_PIECES
 _AT_MOST = (Comparator.LESS_EQUAL, Comparator.LESS)
 
 
-def check_prediction(
+def check_predict(
     tree: Predict, schemas: Sequence[StreamSchema | None], complaints: Complaints
 ) -> PredictOperator | None:
     """The operator with every choice made, or None and complaints.

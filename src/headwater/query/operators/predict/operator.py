@@ -23,6 +23,7 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
+from headwater.query.operators.predict.tree import Predict
 
 if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
@@ -52,7 +53,7 @@ class PredictOperator(Operator):
     """
 
     kind: ClassVar[str] = "predict"
-    keyword: ClassVar[str] = "PREDICT"
+    keyword: ClassVar[str] = Predict.keyword
 
     aliases: tuple[str, ...]
     sources: tuple[int | None, ...]

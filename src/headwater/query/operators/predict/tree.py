@@ -12,7 +12,9 @@ from headwater.query.language.tree.expressions import Expression, Quantity, no_p
 from headwater.query.language.tree.operator_node import OperatorNode
 
 if TYPE_CHECKING:
+    from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.operators.predict.operator import PredictOperator
 
 Number = float | int
 
@@ -50,10 +52,6 @@ class Predict(OperatorNode):
     span: Span | None = nowhere()
     places: Mapping[str, Span] = no_places()
 
-    def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
-
     @staticmethod
     def rules() -> type[SharedRules]:
         """See `rules`."""
@@ -66,3 +64,13 @@ class Predict(OperatorNode):
         from headwater.query.operators.predict.text import predict_text
 
         return predict_text(self)
+
+    def inside(self) -> tuple[Expression, ...]:
+        """Its condition."""
+        return (self.condition,)
+
+    def check_with(self, sources: QuerySources) -> PredictOperator | None:
+        """See `check`."""
+        from headwater.query.operators.predict.check import check_predict
+
+        return check_predict(self, [sources.schemas.get(name) for name in sources.names], sources.complaints)

@@ -23,7 +23,7 @@ _PARAMETERS: Final = {
 }
 
 
-def check_suppression(
+def check_suppress(
     tree: Suppress, schema: StreamSchema | None, complaints: Complaints, *, place_known: bool = True
 ) -> SuppressOperator | None:
     """The operator with every choice made, or None and complaints; without a schema, what can be checked is.

@@ -19,6 +19,7 @@ from headwater.query.operators.contract import (
     Operator,
     Words,
 )
+from headwater.query.operators.suppress.tree import Suppress
 
 if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
@@ -36,7 +37,7 @@ class SuppressOperator(Operator):
     """
 
     kind: ClassVar[str] = "suppress"
-    keyword: ClassVar[str] = "SUPPRESS"
+    keyword: ClassVar[str] = Suppress.keyword
 
     dimensions: tuple[str, ...]
     tolerance: float

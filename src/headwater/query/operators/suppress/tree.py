@@ -47,10 +47,6 @@ class Suppress(OperatorNode):
     span: Span | None = nowhere()
     places: Mapping[str, Span] = no_places()
 
-    def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
-        return self.places.get(word, self.span)
-
     @staticmethod
     def rules() -> type[SharedRules]:
         """See `rules`."""
@@ -68,6 +64,6 @@ class Suppress(OperatorNode):
         self, source: StreamSchema | None, complaints: Complaints, *, place_known: bool
     ) -> SuppressOperator | None:
         """See `check`."""
-        from headwater.query.operators.suppress.check import check_suppression
+        from headwater.query.operators.suppress.check import check_suppress
 
-        return check_suppression(self, source, complaints, place_known=place_known)
+        return check_suppress(self, source, complaints, place_known=place_known)
