@@ -13,7 +13,7 @@ from headwater.hosts.zone import Program
 from headwater.kernels.fence import by_key, updates
 from headwater.kernels.fence.by_key import ByKey
 from headwater.kernels.fence.geometry import side
-from headwater.kernels.fence.stretch import Sides
+from headwater.kernels.fence.moving_step import Sides
 from headwater.model import BEGINNING
 from tests.laws.draws import bounded
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds

@@ -8,7 +8,7 @@ import pytest
 from headwater.kernels.fence.geometry import contains, meets
 from headwater.kernels.fence.grid import MOST_A_BOX, candidates_along, lay_out
 from headwater.kernels.fence.shapes import boxes_around, circles, of_rings, of_texts
-from headwater.kernels.fence.standing_fences import find_crossed, find_inside
+from headwater.kernels.fence.standing_fences import FenceIndex, find_crossed, find_inside
 
 SEEDS = range(5)
 
@@ -37,12 +37,13 @@ def test_a_place_is_found_in_all_fences_in_which_it_lies(seed: int):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_line_is_found_in_all_fences_that_it_meets(seed: int):
     random, shapes = some_boxes(seed)
-    grid, seen, found = lay_out(shapes.boxes, shapes.owner), np.full(300, -1), np.empty(600, np.int64)
+    index = FenceIndex(shapes, lay_out(shapes.boxes, shapes.owner), np.arange(300))
+    seen, found = np.full(300, -1), np.empty(600, np.int64)
     for number in range(200):
         px, py, x, y = random.uniform(-20, 120, 4)
         if number % 5 == 0:
             y = py if number % 2 else py + 1e-9
-        many = find_crossed(shapes, grid, np.arange(300), px, py, x, y, seen, number, found)
+        many = find_crossed(index, px, py, x, y, seen, number, found)
         wanted = [
             n
             for n in range(300)

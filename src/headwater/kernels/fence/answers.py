@@ -1,4 +1,4 @@
-"""What is told of a change: its columns, its order, its identity."""
+"""A change as an answer row: its columns, its order, its identity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.kernels.fence.geometry import Whole
 from headwater.kernels.fence.moving_fences import Mask
 from headwater.kernels.fence.objects import Keys
 from headwater.kernels.fence.question import FenceQuery
-from headwater.kernels.fence.standing_fences import CROSS, ENTER, EXIT, INSIDE, OUTSIDE, Told
+from headwater.kernels.fence.standing_fences import CROSS, ENTER, EXIT, INSIDE, OUTSIDE, Changes
 from headwater.kernels.fence.words import Detect
 from headwater.model import Column, ColumnType, Rows, coded, compacted, content_ids, join_rows
 from headwater.model.identity import content_hash
@@ -26,16 +26,16 @@ _CODES: Final = {
 _CHANGES: Final = np.array([detect.value for detect in sorted(_CODES, key=_CODES.__getitem__)], object)
 
 
-def wanted_changes(query: FenceQuery) -> Mask:
-    """bool[5]: which changes are told."""
-    wanted = np.zeros(len(_CODES), np.bool_)
-    wanted[[_CODES[detect] for detect in query.detect]] = True
-    return wanted
+def reported_changes(query: FenceQuery) -> Mask:
+    """bool[5]: which changes the query reports."""
+    reported = np.zeros(len(_CODES), np.bool_)
+    reported[[_CODES[detect] for detect in query.detect]] = True
+    return reported
 
 
-def told_rows(query: FenceQuery, told: Told, many: int, objects: Keys, fences: Column) -> Rows:
+def change_rows(query: FenceQuery, changes: Changes, many: int, objects: Keys, fences: Column) -> Rows:
     """What happened, as answers in order of time, object, change and fence."""
-    part = _some(told, slice(0, many))
+    part = _some(changes, slice(0, many))
     if query.share is not None and query.roaming and Detect.OUTSIDE in query.detect and many:
         zone, zones = query.share
         here = content_hash([objects.column])[0] % np.uint64(zones) == np.uint64(zone)
@@ -64,14 +64,14 @@ def told_rows(query: FenceQuery, told: Told, many: int, objects: Keys, fences: C
     )
 
 
-def _some(told: Told, chosen: Whole | Mask | slice) -> Told:
-    return Told(
-        told.change[chosen],
-        told.time[chosen],
-        told.slot[chosen],
-        told.fence[chosen],
-        told.x[chosen],
-        told.y[chosen],
+def _some(changes: Changes, chosen: Whole | Mask | slice) -> Changes:
+    return Changes(
+        changes.change[chosen],
+        changes.time[chosen],
+        changes.slot[chosen],
+        changes.fence[chosen],
+        changes.x[chosen],
+        changes.y[chosen],
     )
 
 

@@ -19,10 +19,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from headwater.kernels.fence.moving_step import Drawn, Sides, aligned, boxes_at, draw, with_updates
 from headwater.kernels.fence.objects import NEVER, Known
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.records import known_in, records_of
-from headwater.kernels.fence.stretch import Drawn, Sides, aligned, boxes_at, draw, with_updates
 from headwater.kernels.fence.updates import Updates
 from headwater.kernels.fence.words import Detect
 from headwater.kernels.keys import different, is_among

@@ -2,13 +2,13 @@
 
 Rule 1  A pair of an object and a fence is looked at when one of them has an update, and only then: where the object is, what the fence is
         like, both as of that instant. All rows of one instant count together; of several of one key the last in the order.
-Rule 2  ENTER and EXIT tell that a pair has changed. INSIDE, OUTSIDE and CROSS tell of an object that has a position now: that it is in a
+Rule 2  ENTER and EXIT say that a pair has changed. INSIDE, OUTSIDE and CROSS are about an object that has a position now: that it is in a
         fence, in none at all, or that it was in a fence neither before nor now but passed it on a straight line.
 Rule 3  Who is silent for longer than FORGET is forgotten: pairs end a microsecond after that. Then all begins anew.
 Rule 4  Fences that stand still: see `standing_fences`. Fences that move: see `moving_fences`; what comes is taken in stretches that hold some updates
         of everybody, so that versions far apart in time do not meet.
 Rule 5  With a share, a zone has all fences and those objects that live in it.
-Rule 6  An answer is told at its instant. `match_id` is made of the query's name, the instant, the change, the object and the fence.
+Rule 6  An answer has the instant of its change. `match_id` is made of the query's name, the instant, the change, the object and the fence.
 
 Memory  A record for every object, and for every fence that moves, heard of within FORGET: see `records` where fences stand, and `by_key`
         where they move. A step reads and writes those that it needs.
@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from headwater.kernels.coordinates import coordinates
-from headwater.kernels.fence.answers import in_order, told_rows, wanted_changes
+from headwater.kernels.fence.answers import change_rows, in_order, reported_changes
 from headwater.kernels.fence.by_key import (
     ByKey,
     changed,
@@ -37,8 +37,9 @@ from headwater.kernels.fence.by_key import (
     takes_some,
     with_records,
 )
-from headwater.kernels.fence.grid import Grid, lay_out
+from headwater.kernels.fence.grid import lay_out
 from headwater.kernels.fence.moving_fences import Mask
+from headwater.kernels.fence.moving_step import Sides, aligned, move
 from headwater.kernels.fence.objects import NEVER, Known, no_shapes
 from headwater.kernels.fence.question import SOURCE, FenceQuery, Fences, Placed
 from headwater.kernels.fence.records import (
@@ -49,8 +50,8 @@ from headwater.kernels.fence.records import (
     needed_objects,
     no_objects,
 )
-from headwater.kernels.fence.standing_fences import Stays, first_room, walk
-from headwater.kernels.fence.stretch import Sides, aligned, move
+from headwater.kernels.fence.shapes import of_rings
+from headwater.kernels.fence.standing_fences import FenceIndex, Latest, Stays, first_room, walk
 from headwater.kernels.fence.updates import Updates, stretches
 from headwater.kernels.fence.words import Detect
 from headwater.kernels.polygons import is_polygon
@@ -72,7 +73,7 @@ _NO_NAMES: Final[Names] = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryState:
     """A query's state: since when it sees rows; a record for each object where fences stand, both sides where they move."""
 
     since: Instant
@@ -85,7 +86,7 @@ class FenceState:
     """How far time has come, and the queries."""
 
     watermark: Instant
-    asked: tuple[Asked, ...]
+    query_states: tuple[QueryState, ...]
 
 
 class FenceKernel:
@@ -97,9 +98,9 @@ class FenceKernel:
         self.schema = schema
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
-        self.grids = [_grid(query.fences) for query in queries]
+        self.indexes = [_index(query.fences) for query in queries]
         self.names = [names_of(query.fences) if query.fences else _NO_NAMES for query in queries]
-        self.wanted = [wanted_changes(query) for query in queries]
+        self.reported = [reported_changes(query) for query in queries]
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
@@ -110,16 +111,16 @@ class FenceKernel:
     def step(self, state: FenceState, rows: Rows, watermark: Instant) -> Step[FenceState]:
         """Take positions and fences, let time pass, answer."""
         counts: Counter[str] = Counter()
-        asked: list[Asked] = []
+        next_states: list[QueryState] = []
         shapes: dict[int, list[Rows]] = {}
-        for number, (query, part) in enumerate(zip(self.queries, state.asked, strict=True)):
-            following, told = self._answer(number, query, part, rows, state.watermark, watermark, counts)
-            asked.append(following)
-            if told.count:
-                shapes.setdefault(query.shape, []).append(told)
+        for number, (query, part) in enumerate(zip(self.queries, state.query_states, strict=True)):
+            next_state, emitted = self._answer(number, query, part, rows, state.watermark, watermark, counts)
+            next_states.append(next_state)
+            if emitted.count:
+                shapes.setdefault(query.shape, []).append(emitted)
         answers = tuple(Answers(shape, in_order(blocks)) for shape, blocks in sorted(shapes.items()))
         return Step(
-            FenceState(watermark, tuple(asked)),
+            FenceState(watermark, tuple(next_states)),
             answers,
             watermark,
             {name: many for name, many in counts.items() if many},
@@ -128,7 +129,7 @@ class FenceKernel:
     def save(self, state: FenceState) -> Saved:
         """What is known by key in stores; where a step takes everybody, as values."""
         queries, stores = [], {}
-        for query, part in zip(self.queries, state.asked, strict=True):
+        for query, part in zip(self.queries, state.query_states, strict=True):
             saved: dict[str, Any] = {
                 "name": query.name,
                 "fingerprint": query.fingerprint,
@@ -149,11 +150,11 @@ class FenceKernel:
         values = saved.values
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
-        asked = []
+        query_states = []
         for query in self.queries:
             part = known.get((query.name, query.fingerprint))
-            asked.append(_nothing(query, begins) if part is None else _loaded(query, part, saved))
-        return FenceState(values["watermark"], tuple(asked))
+            query_states.append(_nothing(query, begins) if part is None else _loaded(query, part, saved))
+        return FenceState(values["watermark"], tuple(query_states))
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
@@ -161,19 +162,19 @@ class FenceKernel:
         self,
         number: int,
         query: FenceQuery,
-        asked: Asked,
+        query_state: QueryState,
         rows: Rows,
         before: Instant,
         watermark: Instant,
         counts: Counter[str],
-    ) -> tuple[Asked, Rows]:
-        positions = self._positions(query, rows, asked.since, counts)
+    ) -> tuple[QueryState, Rows]:
+        positions = self._positions(query, rows, query_state.since, counts)
         if query.fences is not None:
-            return self._stand(number, query, query.fences, asked, positions, before, watermark)
+            return self._stand(number, query, query.fences, query_state, positions, before, watermark)
         assert query.moving is not None
-        fences = self._fences(query, query.moving, rows, asked.since, counts)
-        moving, told = self._move(number, query, asked.moving, positions, fences, before, watermark)
-        return replace(asked, moving=moving), told
+        fences = self._fences(query, query.moving, rows, query_state.since, counts)
+        moving, emitted = self._move(number, query, query_state.moving, positions, fences, before, watermark)
+        return replace(query_state, moving=moving), emitted
 
     def _move(
         self,
@@ -189,12 +190,12 @@ class FenceKernel:
         rows = len(positions.time) + len(fences.time)
         if isinstance(state, ByKey) and not takes_all(len(state), rows):
             few = needed(query, state, positions, fences, before, watermark)
-            some, told = self._stretches(number, query, few.known, positions, fences, before, watermark)
+            some, emitted = self._stretches(number, query, few.known, positions, fences, before, watermark)
             after = changed(query, state, few, some)
-            return everybody(query, after) if takes_all(len(after), 0) else after, told
+            return everybody(query, after) if takes_all(len(after), 0) else after, emitted
         known = everybody(query, state) if isinstance(state, ByKey) else state
-        known, told = self._stretches(number, query, known, positions, fences, before, watermark)
-        return with_records(query, known) if takes_some(known.known, rows) else known, told
+        known, emitted = self._stretches(number, query, known, positions, fences, before, watermark)
+        return with_records(query, known) if takes_some(known.known, rows) else known, emitted
 
     def _stretches(
         self,
@@ -206,12 +207,12 @@ class FenceKernel:
         before: Instant,
         watermark: Instant,
     ) -> tuple[Sides, Rows]:
-        """What is told of some who are known and of what comes, and who is known then."""
+        """The answers about some who are known and what comes, and who is known then."""
         blocks = []
         for some, others, until in stretches(positions, fences, known.known, watermark):
-            known, told = move(query, self.wanted[number], known, some, others, before, until)
+            known, emitted = move(query, self.reported[number], known, some, others, before, until)
             before = until
-            blocks.append(told)
+            blocks.append(emitted)
         return known, blocks[0] if len(blocks) == 1 else join_rows(blocks)
 
     def _stand(
@@ -219,14 +220,16 @@ class FenceKernel:
         number: int,
         query: FenceQuery,
         fences: Fences,
-        asked: Asked,
+        query_state: QueryState,
         updates: Updates,
         before: Instant,
         watermark: Instant,
-    ) -> tuple[Asked, Rows]:
+    ) -> tuple[QueryState, Rows]:
         """Fences that stand still."""
         names = self.names[number]
-        (known, stays), known_before = needed_objects(asked.records, updates.key, before, watermark, names)
+        (known, stays), known_before = needed_objects(
+            query_state.records, updates.key, before, watermark, names
+        )
         keys, places = known.keys.having(updates.key)
         if keys is not known.keys:
             many = np.zeros(len(keys), np.int64)
@@ -235,26 +238,25 @@ class FenceKernel:
         known = known.having(keys, places)
         moves, _ = updates.by_slot(keys)
         room = first_room(max(len(moves.time), 2 * len(stays.fence)))
-        told, many_told, stays = walk(
-            fences.shapes,
-            self.grids[number],
-            self.wanted[number],
+        changes, change_count, stays = walk(
+            self.indexes[number],
+            self.reported[number],
             query.forget_us,
             watermark,
             moves,
             stays,
-            known.time,
-            known.x,
-            known.y,
+            Latest(known.time, known.x, known.y),
             room,
         )
-        answers = told_rows(query, told, many_told, keys, fences.key)
+        answers = change_rows(query, changes, change_count, keys, fences.key)
         alive = np.flatnonzero(known.time != NEVER)
         if len(alive) < len(known.time):  # those who are forgotten are in no fence
             stays = Stays(stays.first[np.append(alive, len(known.time))], stays.fence)
             known = known.only(alive)
-        records = changed_objects(asked.records, Objects(known, stays), known_before, names, query.forget_us)
-        return replace(asked, records=records), answers
+        records = changed_objects(
+            query_state.records, Objects(known, stays), known_before, names, query.forget_us
+        )
+        return replace(query_state, records=records), answers
 
     def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
         """The positions of objects that live here; of all, where it matters that others are in their fences."""
@@ -268,12 +270,14 @@ class FenceKernel:
     ) -> Updates:
         """The fences among the rows; what is no fence is counted in the first zone."""
         updates, is_there, _ = self._updates(moving, rows, since, None)
-        tells = query.share is None or query.share[0] == 0
-        counts[f"fences_without_place:{query.name}"] += int(np.count_nonzero(~is_there)) * tells
+        counts_here = query.share is None or query.share[0] == 0
+        counts[f"fences_without_place:{query.name}"] += int(np.count_nonzero(~is_there)) * counts_here
         if moving.shape is not None:
             drawn = [text is not None and is_polygon(text) for text in updates.shape.tolist()]
             good = np.array(drawn, np.bool_)
-            counts[f"fences_without_shape:{query.name}"] += int(np.count_nonzero(is_there & ~good)) * tells
+            counts[f"fences_without_shape:{query.name}"] += (
+                int(np.count_nonzero(is_there & ~good)) * counts_here
+            )
             is_there = is_there & good
         return updates.only(is_there)
 
@@ -302,25 +306,24 @@ class FenceKernel:
 # --- pieces ---------------------------------------------------------------------------------------------------------------
 
 
-def _nothing(query: FenceQuery, since: Instant) -> Asked:
+def _nothing(query: FenceQuery, since: Instant) -> QueryState:
     fences = query.moving.key_type if query.moving else query.positions.key_type
     kind = query.positions.key_type
     nobody = Known.nobody(kind)
-    return Asked(since, no_objects(kind), Sides(nobody, nobody if query.same else Known.nobody(fences)))
+    return QueryState(since, no_objects(kind), Sides(nobody, nobody if query.same else Known.nobody(fences)))
 
 
-def _loaded(query: FenceQuery, part: dict[str, Any], saved: Saved) -> Asked:
+def _loaded(query: FenceQuery, part: dict[str, Any], saved: Saved) -> QueryState:
     """What is known of a query."""
-    asked = _nothing(query, part["since"])
+    query_state = _nothing(query, part["since"])
     if query.fences is not None:
-        return replace(asked, records=saved.stores[query.name].shaped_like(asked.records.like))
+        return replace(query_state, records=saved.stores[query.name].shaped_like(query_state.records.like))
     if "levels" in part:
-        return replace(asked, moving=loaded(query, part["levels"], saved.stores))
+        return replace(query_state, moving=loaded(query, part["levels"], saved.stores))
     sides = aligned(query, Known.load(part["objects"]), Known.load(part["fences"]))
-    return replace(asked, moving=sides)
+    return replace(query_state, moving=sides)
 
 
-def _grid(fences: Fences | None) -> Grid:
-    if fences is None:
-        return lay_out(np.zeros((0, 4)), np.zeros(0, np.int64))
-    return lay_out(fences.shapes.boxes, fences.shapes.owner)
+def _index(fences: Fences | None) -> FenceIndex:
+    shapes = of_rings([], geographic=False) if fences is None else fences.shapes
+    return FenceIndex(shapes, lay_out(shapes.boxes, shapes.owner), np.arange(len(shapes.radius_m)))

@@ -4,7 +4,7 @@ Rule 1  A *version* is where somebody was, or what a fence was like, from one up
         owner is forgotten. Versions of both sides that share some time and of which one lies in the other are a *stay*.
 Rule 2  Stays of one pair that follow one another without a gap are one: it begins with an ENTER and ends with an EXIT. Not so if one of
         the two began anew in between, having been forgotten at that very time.
-Rule 3  Those who were known before the stretch come into it with their last version. What begins before it was told before.
+Rule 3  Those who were known before the stretch come into it with their last version. What begins before it was emitted before.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.cells import cell_at
-from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains
-from headwater.kernels.fence.grid import Grid
+from headwater.kernels.fence.geometry import LOOP, Real, Whole, contains
 from headwater.kernels.fence.objects import NEVER
 from headwater.kernels.fence.standing_fences import (
     CROSS,
@@ -25,7 +24,8 @@ from headwater.kernels.fence.standing_fences import (
     EXIT,
     INSIDE,
     OUTSIDE,
-    Told,
+    Changes,
+    FenceIndex,
     find_crossed,
     put,
 )
@@ -48,6 +48,14 @@ class Versions(NamedTuple):
     is_new: Mask
     is_fresh: Mask
     update: Whole
+
+
+class Tracks(NamedTuple):
+    """Versions of objects, and where each version was."""
+
+    versions: Versions
+    x: Real
+    y: Real
 
 
 class Stay(NamedTuple):
@@ -100,18 +108,11 @@ def _is_pair(one: int, fence: int, same: bool, roaming: bool) -> bool:
 
 @njit(**LOOP)
 def find_stays(
-    shapes: Shapes,
-    grid: Grid,
-    which: Whole,
-    objects: Versions,
-    x: Real,
-    y: Real,
-    fences: Versions,
-    same: bool,
-    roaming: bool,
-    room: int,
+    index: FenceIndex, tracks: Tracks, fences: Versions, same: bool, roaming: bool, room: int
 ) -> Stay:
-    """All stays. `which` is the shape of each version of a fence; the boxes of the grid are those of versions."""
+    """All stays. The boxes of the grid are those of versions of fences."""
+    shapes, grid, which = index
+    objects, x, y = tracks
     one, other = np.empty(room, np.int64), np.empty(room, np.int64)
     since, until = np.empty(room, np.int64), np.empty(room, np.int64)
     many = 0
@@ -149,18 +150,17 @@ def in_pairs(stays: Stay, objects: Versions, fences: Versions) -> Stay:
 
 
 @njit(**LOOP)
-def tell_stays(
+def emit_stays(
     stays: Stay,
-    objects: Versions,
-    x: Real,
-    y: Real,
+    tracks: Tracks,
     fences: Versions,
-    wanted: Mask,
+    reported: Mask,
     before: int,
-    told: Told,
+    changes: Changes,
     many: int,
-) -> tuple[Told, int]:
+) -> tuple[Changes, int]:
     """ENTER, EXIT and INSIDE of stays by pair."""
+    objects, x, y = tracks
     for place in range(len(stays.one)):
         one, fence, since = stays.one[place], stays.fence[place], stays.since[place]
         slot, of = objects.slot[one], fences.slot[fence]
@@ -172,23 +172,23 @@ def tell_stays(
             and not _begins_anew(objects, one, since)
             and not _begins_anew(fences, fence, since)
         )
-        if wanted[ENTER] and not goes_on and since >= before:
-            told = put(told, many, ENTER, since, slot, of, x[one], y[one])
+        if reported[ENTER] and not goes_on and since >= before:
+            changes = put(changes, many, ENTER, since, slot, of, x[one], y[one])
             many += 1
-        if wanted[INSIDE] and objects.is_new[one] and since == objects.since[one]:
-            told = put(told, many, INSIDE, since, slot, of, x[one], y[one])
+        if reported[INSIDE] and objects.is_new[one] and since == objects.since[one]:
+            changes = put(changes, many, INSIDE, since, slot, of, x[one], y[one])
             many += 1
         until = stays.until[place]
-        if not wanted[EXIT] or until == END:
+        if not reported[EXIT] or until == END:
             continue
-        following = place + 1
+        later = place + 1
         if (
-            following < len(stays.one)
-            and objects.slot[stays.one[following]] == slot
-            and fences.slot[stays.fence[following]] == of
-            and stays.since[following] == until
-            and not _begins_anew(objects, stays.one[following], until)
-            and not _begins_anew(fences, stays.fence[following], until)
+            later < len(stays.one)
+            and objects.slot[stays.one[later]] == slot
+            and fences.slot[stays.fence[later]] == of
+            and stays.since[later] == until
+            and not _begins_anew(objects, stays.one[later], until)
+            and not _begins_anew(fences, stays.fence[later], until)
         ):
             continue
         at = one  # where the object is by then
@@ -198,9 +198,9 @@ def tell_stays(
             and not objects.is_fresh[one + 1]
         ):
             at = one + 1
-        told = put(told, many, EXIT, until, slot, of, x[at], y[at])
+        changes = put(changes, many, EXIT, until, slot, of, x[at], y[at])
         many += 1
-    return told, many
+    return changes, many
 
 
 @njit(**LOOP)
@@ -209,17 +209,16 @@ def _begins_anew(versions: Versions, version: int, time: int) -> bool:
 
 
 @njit(**LOOP)
-def tell_outside(
+def emit_outside(
     stays: Stay,
-    objects: Versions,
-    x: Real,
-    y: Real,
+    tracks: Tracks,
     fences: Versions,
     roaming: bool,
-    told: Told,
+    changes: Changes,
     many: int,
-) -> tuple[Told, int]:
+) -> tuple[Changes, int]:
     """OUTSIDE: updates of objects that are in no stay then; of roaming ones, on neither side."""
+    objects, x, y = tracks
     is_in = np.zeros(len(x), np.bool_)
     for place in range(len(stays.one)):
         one = stays.one[place]
@@ -232,32 +231,37 @@ def tell_outside(
                     is_in[version] = True
     for version in range(len(x)):
         if objects.is_new[version] and not is_in[version]:
-            told = put(
-                told, many, OUTSIDE, objects.since[version], objects.slot[version], -1, x[version], y[version]
+            changes = put(
+                changes,
+                many,
+                OUTSIDE,
+                objects.since[version],
+                objects.slot[version],
+                -1,
+                x[version],
+                y[version],
             )
             many += 1
-    return told, many
+    return changes, many
 
 
 @njit(**LOOP)
-def tell_crossed(
-    shapes: Shapes,
-    grid: Grid,
-    which: Whole,
-    objects: Versions,
-    x: Real,
-    y: Real,
+def emit_crossed(
+    index: FenceIndex,
+    tracks: Tracks,
     fences: Versions,
     same: bool,
     roaming: bool,
-    told: Told,
+    changes: Changes,
     many: int,
-) -> tuple[Told, int]:
+) -> tuple[Changes, int]:
     """CROSS: updates of objects, and the fences as they are then between the last place and this one.
 
-    The boxes of the grid are those of versions; `shapes` are by version too, unless `which` says otherwise.
+    The boxes of the grid are those of versions of fences.
     """
-    seen, found = np.full(len(which), -1, np.int64), np.empty(2 * len(which), np.int64)
+    objects, x, y = tracks
+    many_fences = len(index.which)
+    seen, found = np.full(many_fences, -1, np.int64), np.empty(2 * many_fences, np.int64)
     for version in range(len(x)):
         if not objects.is_new[version] or objects.is_fresh[version]:
             continue
@@ -265,12 +269,12 @@ def tell_crossed(
         if from_x == to_x and from_y == to_y:
             continue
         slot, time = objects.slot[version], objects.since[version]
-        met = find_crossed(shapes, grid, which, from_x, from_y, to_x, to_y, seen, version, found)
+        met = find_crossed(index, from_x, from_y, to_x, to_y, seen, version, found)
         for place in range(met):
             fence = found[place]
             if fences.since[fence] <= time < fences.until[fence] and _is_pair(
                 slot, fences.slot[fence], same, roaming
             ):
-                told = put(told, many, CROSS, time, slot, fences.slot[fence], to_x, to_y)
+                changes = put(changes, many, CROSS, time, slot, fences.slot[fence], to_x, to_y)
                 many += 1
-    return told, many
+    return changes, many

@@ -44,10 +44,10 @@ class Keys:
     def find(self, column: Column) -> Whole:
         """The slot of every row's key, none of which is NULL; -1: it is not known."""
         if column.type is ColumnType.STRING:
-            kept = compacted(Column(column.type, column.values, None, column.names))
-            listed = [] if kept.names is None else kept.names.tolist()
+            used = compacted(Column(column.type, column.values, None, column.names))
+            listed = [] if used.names is None else used.names.tolist()
             slots = np.fromiter(map(self.places.get, listed, repeat(-1)), np.int64, len(listed))
-            return slots[kept.values] if len(listed) else np.zeros(0, np.int64)
+            return slots[used.values] if len(listed) else np.zeros(0, np.int64)
         known = self.column.values
         if not len(known):
             return np.full(len(column), -1, np.int64)
@@ -73,7 +73,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Where everybody was last, and when (NEVER: not known), and the shape there, as a text (empty where none is asked for)."""
+    """Where everybody was last, and when (NEVER: not known), and the shape there, as a text (empty where no query has shapes)."""
 
     keys: Keys
     time: Whole

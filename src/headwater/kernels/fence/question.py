@@ -1,4 +1,4 @@
-"""What is asked: whose positions, which fences, and what is told of them.
+"""A FENCE query as the kernel gets it: whose positions, which fences, and which changes it reports.
 
 The kernel gets rows of several sources at once. A `Taking` says which of them are rows of one source and under which names its
 columns are found; so positions may be fences at the same time.

@@ -5,7 +5,7 @@ Rule 2  Fences are known by a hash of their names, so that records stay as they 
         that is gone is in one less.
 
 Memory  A record for every object heard of within FORGET: 64 bytes and its key, and 8 for every fence that it is in. Without FORGET
-        they are kept for ever.
+        they stay for ever.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ def _records(objects: Objects, names: Names, forget_us: int) -> Records:
 
 def _numbered(stays: Ragged, names: Names) -> Stays:
     """By the numbers that fences have now, which are in the order of names whatever others there are; without those that are gone."""
-    wanted = _array(stays.lines[_FENCE])
-    if not len(wanted) or not len(names):
+    stored_names = _array(stays.lines[_FENCE])
+    if not len(stored_names) or not len(names):
         return Stays(np.zeros(len(stays.offsets), np.int64), np.zeros(0, np.int64))
     order = np.argsort(names)
-    place = order[np.minimum(np.searchsorted(names[order], wanted), len(names) - 1)]
-    is_there = names[place] == wanted
+    place = order[np.minimum(np.searchsorted(names[order], stored_names), len(names) - 1)]
+    is_there = names[place] == stored_names
     first = np.append(0, np.cumsum(is_there))[stays.offsets]
     return Stays(first, place[is_there])
 

@@ -2,8 +2,8 @@
 
 Rule 1  What was before is the list of fences that the object was in, not the fences as they are now: a fence that is new has nobody in
         it until somebody who is inside moves.
-Rule 2  An object that is silent for longer than FORGET leaves all fences a microsecond after that, and then begins anew. This is told
-        once time has passed it.
+Rule 2  An object that is silent for longer than FORGET leaves all fences a microsecond after that, and then begins anew. The
+        answer comes once time has passed that instant.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from headwater.kernels.fence.grid import Grid, candidates_along
 from headwater.kernels.fence.objects import NEVER
 
 EXIT, ENTER, INSIDE, CROSS, OUTSIDE = range(5)
-"""In the order in which they are told of one object at one time."""
+"""The changes of one object at one time come in this order."""
 
 
-class Told(NamedTuple):
+class Changes(NamedTuple):
     """What happened: which change, when, to whom, at which fence (-1: none), and where the object was. One row each."""
 
     change: NDArray[np.int8]
@@ -39,6 +39,22 @@ class Stays(NamedTuple):
 
     first: Whole
     fence: Whole
+
+
+class FenceIndex(NamedTuple):
+    """Fences and the grid over their boxes; `which` is the shape of each fence, or of each version of one that moves."""
+
+    shapes: Shapes
+    grid: Grid
+    which: Whole
+
+
+class Latest(NamedTuple):
+    """When and where the object in each slot was last; NEVER where that is not known."""
+
+    time: Whole
+    x: Real
+    y: Real
 
 
 class Moves(NamedTuple):
@@ -76,9 +92,9 @@ def first_room(many: int) -> int:
 
 
 @njit(**LOOP)
-def room_for(many: int) -> Told:
+def room_for(many: int) -> Changes:
     """Room for so many."""
-    return Told(
+    return Changes(
         np.empty(many, np.int8),
         np.empty(many, np.int64),
         np.empty(many, np.int64),
@@ -89,30 +105,30 @@ def room_for(many: int) -> Told:
 
 
 @njit(**LOOP)
-def _grown(told: Told) -> Told:
+def _grown(changes: Changes) -> Changes:
     """The same with twice the room."""
-    had = len(told.time)
+    had = len(changes.time)
     grown = room_for(2 * had)
-    grown.change[:had], grown.time[:had], grown.slot[:had] = told.change, told.time, told.slot
-    grown.fence[:had], grown.x[:had], grown.y[:had] = told.fence, told.x, told.y
+    grown.change[:had], grown.time[:had], grown.slot[:had] = changes.change, changes.time, changes.slot
+    grown.fence[:had], grown.x[:had], grown.y[:had] = changes.fence, changes.x, changes.y
     return grown
 
 
 @njit(**LOOP)
-def put(told: Told, many: int, change: int, time: int, slot: int, fence: int, x: float, y: float) -> Told:
+def put(
+    changes: Changes, many: int, change: int, time: int, slot: int, fence: int, x: float, y: float
+) -> Changes:
     """With one more than the `many` that there are."""
-    if many == len(told.time):
-        told = _grown(told)
-    told.change[many], told.time[many], told.slot[many] = change, time, slot
-    told.fence[many], told.x[many], told.y[many] = fence, x, y
-    return told
+    if many == len(changes.time):
+        changes = _grown(changes)
+    changes.change[many], changes.time[many], changes.slot[many] = change, time, slot
+    changes.fence[many], changes.x[many], changes.y[many] = fence, x, y
+    return changes
 
 
 @njit(**LOOP)
 def find_crossed(
-    shapes: Shapes,
-    grid: Grid,
-    which: Whole,
+    index: FenceIndex,
     px: float,
     py: float,
     x: float,
@@ -123,8 +139,9 @@ def find_crossed(
 ) -> int:
     """Write the fences between two places into `found`: those that the line meets and neither of them is in; how many they are.
 
-    `which` is the shape of each fence, `seen` has one entry for each, none of them `stamp`, and `found` has room for twice as many.
+    `seen` has one entry for each fence, none of them `stamp`, and `found` has room for twice as many.
     """
+    shapes, grid, which = index
     if shapes.geographic and abs(x - px) > 180.0:
         around = 360.0 if x < px else -360.0
         near = candidates_along(grid, px, py, x + around, y, seen, stamp, found)
@@ -146,84 +163,77 @@ def find_crossed(
 
 @njit(**LOOP)
 def walk(
-    shapes: Shapes,
-    grid: Grid,
-    wanted: NDArray[np.bool_],
+    index: FenceIndex,
+    reported: NDArray[np.bool_],
     forget_us: int,
     watermark: int,
     moves: Moves,
     before: Stays,
-    last: Whole,
-    last_x: Real,
-    last_y: Real,
+    latest: Latest,
     room: int,
-) -> tuple[Told, int, Stays]:
-    """Walk all objects; `last…` is when and where each was last, NEVER where it is not known, and is changed to what holds now.
-
-    There is `room` for so many changes, and so many stays, at first.
-    """
+) -> tuple[Changes, int, Stays]:
+    """Walk all objects; `latest` is changed to what holds now. There is `room` for so many changes, and so many stays, at first."""
+    shapes, grid = index.shapes, index.grid
+    last, last_x, last_y = latest
     fences = len(shapes.radius_m)
-    told, many = room_for(room), 0
+    changes, many = room_for(room), 0
     now, was, crossed = np.empty(fences, np.int64), np.empty(fences, np.int64), np.empty(2 * fences, np.int64)
-    # Not for nothing: behind FOLLOW there is a walk for each interest.
-    marked = fences if wanted[CROSS] else 0
-    which, seen, stamp = np.arange(marked), np.full(marked, -1, np.int64), 0
+    # Not for nothing: after FOLLOW there is a walk for each interest.
+    seen, stamp = np.full(fences if reported[CROSS] else 0, -1, np.int64), 0
     first = np.zeros(len(last) + 1, np.int64)
-    stays, kept = np.empty(room, np.int64), 0
+    stays, stay_count = np.empty(room, np.int64), 0
     for slot in range(len(last)):
         in_before = before.first[slot + 1] - before.first[slot]
         was[:in_before] = before.fence[before.first[slot] : before.first[slot + 1]]
         for move in range(moves.first[slot], moves.first[slot + 1]):
             time, x, y = moves.time[move], moves.x[move], moves.y[move]
             if last[slot] != NEVER and time - last[slot] > forget_us:
-                if wanted[EXIT]:
+                if reported[EXIT]:
                     for place in range(in_before):
                         gone = last[slot] + forget_us + 1
-                        told = put(told, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
+                        changes = put(changes, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
                         many += 1
                 in_before, last[slot] = 0, NEVER
             in_now = find_inside(shapes, grid, x, y, now)
             one, other = 0, 0
             while one < in_before or other < in_now:
                 if other == in_now or (one < in_before and was[one] < now[other]):
-                    if wanted[EXIT]:
-                        told = put(told, many, EXIT, time, slot, was[one], x, y)
+                    if reported[EXIT]:
+                        changes = put(changes, many, EXIT, time, slot, was[one], x, y)
                         many += 1
                     one += 1
                 elif one == in_before or now[other] < was[one]:
-                    if wanted[ENTER]:
-                        told = put(told, many, ENTER, time, slot, now[other], x, y)
+                    if reported[ENTER]:
+                        changes = put(changes, many, ENTER, time, slot, now[other], x, y)
                         many += 1
                     other += 1
                 else:
                     one, other = one + 1, other + 1
-            if wanted[INSIDE]:
+            if reported[INSIDE]:
                 for place in range(in_now):
-                    told = put(told, many, INSIDE, time, slot, now[place], x, y)
+                    changes = put(changes, many, INSIDE, time, slot, now[place], x, y)
                     many += 1
-            if wanted[OUTSIDE] and in_now == 0:
-                told = put(told, many, OUTSIDE, time, slot, -1, x, y)
+            if reported[OUTSIDE] and in_now == 0:
+                changes = put(changes, many, OUTSIDE, time, slot, -1, x, y)
                 many += 1
-            if wanted[CROSS] and last[slot] != NEVER and (last_x[slot] != x or last_y[slot] != y):
-                met = find_crossed(
-                    shapes, grid, which, last_x[slot], last_y[slot], x, y, seen, stamp, crossed
-                )
+            if reported[CROSS] and last[slot] != NEVER and (last_x[slot] != x or last_y[slot] != y):
+                met = find_crossed(index, last_x[slot], last_y[slot], x, y, seen, stamp, crossed)
                 stamp += 1
                 for place in range(met):
-                    told = put(told, many, CROSS, time, slot, crossed[place], x, y)
+                    changes = put(changes, many, CROSS, time, slot, crossed[place], x, y)
                     many += 1
             last[slot], last_x[slot], last_y[slot] = time, x, y
             was[:in_now], in_before = now[:in_now], in_now
         if last[slot] != NEVER and last[slot] + forget_us + 1 < watermark:
-            if wanted[EXIT]:
+            if reported[EXIT]:
                 for place in range(in_before):
                     gone = last[slot] + forget_us + 1
-                    told = put(told, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
+                    changes = put(changes, many, EXIT, gone, slot, was[place], last_x[slot], last_y[slot])
                     many += 1
             in_before, last[slot] = 0, NEVER
-        while kept + in_before > len(stays):
+        while stay_count + in_before > len(stays):
             stays = np.concatenate((stays, np.empty(len(stays), np.int64)))
-        stays[kept : kept + in_before] = was[:in_before]
-        kept += in_before
-        first[slot + 1] = kept
-    return told, many, Stays(first, stays[:kept].copy())
+        stays[stay_count : stay_count + in_before] = was[:in_before]
+        stay_count += in_before
+        first[slot + 1] = stay_count
+    return changes, many, Stays(first, stays[:stay_count].copy())

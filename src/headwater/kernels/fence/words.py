@@ -1,4 +1,4 @@
-"""What FENCE can tell, in the words of the language."""
+"""The changes that FENCE can report, in the words of the language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Detect(enum.Enum):
-    """What is told; the value is how an answer calls it."""
+    """A change; the value is its name in an answer."""
 
     ENTER = "enter"
     EXIT = "exit"
@@ -16,4 +16,4 @@ class Detect(enum.Enum):
 
 
 UNLESS_SAID = (Detect.ENTER, Detect.EXIT)
-"""What is told where DETECT says nothing."""
+"""What is reported where DETECT says nothing."""

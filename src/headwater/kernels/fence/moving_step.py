@@ -6,23 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headwater.kernels.fence.answers import told_rows
+from headwater.kernels.fence.answers import change_rows
 from headwater.kernels.fence.geometry import Real, Shapes, Whole
 from headwater.kernels.fence.grid import Grid, lay_out
 from headwater.kernels.fence.moving_fences import (
     Mask,
+    Tracks,
     Versions,
+    emit_crossed,
+    emit_outside,
+    emit_stays,
     find_stays,
     in_pairs,
-    tell_crossed,
-    tell_outside,
-    tell_stays,
     versions_of,
 )
 from headwater.kernels.fence.objects import NEVER, Known, no_shapes
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.shapes import boxes_around, circles, of_texts
-from headwater.kernels.fence.standing_fences import CROSS, OUTSIDE, first_room, room_for
+from headwater.kernels.fence.standing_fences import CROSS, OUTSIDE, FenceIndex, first_room, room_for
 from headwater.kernels.fence.updates import Updates
 from headwater.model import END, Column, Instant, Rows, compacted
 from headwater.model.rows import join_columns
@@ -51,33 +52,31 @@ class Drawn(NamedTuple):
 
 def move(
     query: FenceQuery,
-    wanted: Mask,
+    reported: Mask,
     known: Sides,
     positions: Updates,
     fences: Updates,
     before: Instant,
     until: Instant,
 ) -> tuple[Sides, Rows]:
-    """What is told of a stretch, and who is known after it."""
+    """The changes in a stretch, and who is known after it."""
     one_side, other = with_updates(query, known, positions, fences)
-    objects, x, y, no_texts = draw(query, one_side, positions, until)
-    versions, around_x, around_y, texts = draw(query, other, fences, until)
-    shapes, which = shapes_at(query, around_x, around_y, texts)
-    grid = _grid_of_versions(shapes, which)
-    room = first_room(2 * len(x))
-    found = find_stays(shapes, grid, which, objects, x, y, versions, query.same, query.roaming, room)
-    stays, room = in_pairs(found, objects, versions), first_room(len(found.one))
-    told, many = tell_stays(stays, objects, x, y, versions, wanted, before, room_for(room), 0)
-    if wanted[OUTSIDE]:
-        told, many = tell_outside(stays, objects, x, y, versions, query.roaming, told, many)
-    if wanted[CROSS]:
-        told, many = tell_crossed(
-            shapes, grid, which, objects, x, y, versions, query.same, query.roaming, told, many
-        )
-    answers = told_rows(query, told, many, one_side.keys, other.keys.column)
+    objects = draw(query, one_side, positions, until)
+    around = draw(query, other, fences, until)
+    shapes, which = shapes_at(query, around.x, around.y, around.shape)
+    index = FenceIndex(shapes, _grid_of_versions(shapes, which), which)
+    tracks, versions = Tracks(*objects[:3]), around.versions
+    found = find_stays(index, tracks, versions, query.same, query.roaming, first_room(2 * len(tracks.x)))
+    stays, room = in_pairs(found, objects.versions, versions), first_room(len(found.one))
+    changes, many = emit_stays(stays, tracks, versions, reported, before, room_for(room), 0)
+    if reported[OUTSIDE]:
+        changes, many = emit_outside(stays, tracks, versions, query.roaming, changes, many)
+    if reported[CROSS]:
+        changes, many = emit_crossed(index, tracks, versions, query.same, query.roaming, changes, many)
+    answers = change_rows(query, changes, many, one_side.keys, other.keys.column)
     latest = Sides(
-        _latest(query, one_side, Drawn(objects, x, y, no_texts)),
-        _latest(query, other, Drawn(versions, around_x, around_y, texts)),
+        _latest(query, one_side, objects),
+        _latest(query, other, around),
     )
     return _without_forgotten(query, latest), answers
 
