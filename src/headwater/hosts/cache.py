@@ -53,7 +53,8 @@ def _shared_files(package: Path) -> Iterator[Path]:
     """Files with compiled functions for whoever wants them."""
     for room in ("model", "kernels"):
         for file in (package / room).glob("*.py"):
-            if "from numba import" in file.read_text(encoding="utf-8"):
+            text = file.read_text(encoding="utf-8")
+            if "from numba" in text or "import numba" in text:
                 yield file
 
 

@@ -75,8 +75,8 @@ class SelectKernel:
             return Step(SelectState(watermark, state.since), (), watermark)
         shapes: dict[int, list[tuple[str, NDArray[np.int64]]]] = {}
         time = rows[self.schema.time].values
-        asked = {query.where for query in self.queries if query.where is not None}
-        holds = {where: np.flatnonzero(self.conditions[where](rows)) for where in asked}
+        used = {query.where for query in self.queries if query.where is not None}
+        holds = {where: np.flatnonzero(self.conditions[where](rows)) for where in used}
         for query, since in zip(self.queries, state.since.tolist(), strict=True):
             found = np.arange(rows.count) if query.where is None else holds[query.where]
             found = found[np.searchsorted(time[found], since) :]

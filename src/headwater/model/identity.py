@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.model.rows import Column, ColumnType
+from headwater.model.splitmix import splitmix64
 
 Lanes = NDArray[np.uint64]  # uint64[2, n]
 
@@ -33,9 +34,11 @@ def content_ids(parts: Sequence[Column], apart: NDArray[np.int64] | None = None)
     Answers with different numbers in `apart` may have one identity: each number has ordinals of its own.
     """
     lanes = content_hash(parts)
-    ordinal = _ordinals(lanes if apart is None else _mix(lanes ^ _mix(apart.view(np.uint64) ^ _SEEDS)))
+    ordinal = _ordinals(
+        lanes if apart is None else splitmix64(lanes ^ splitmix64(apart.view(np.uint64) ^ _SEEDS))
+    )
     if ordinal.any():
-        lanes = np.where(ordinal > 0, _mix(lanes ^ (ordinal.astype(np.uint64) * _SEEDS)), lanes)
+        lanes = np.where(ordinal > 0, splitmix64(lanes ^ (ordinal.astype(np.uint64) * _SEEDS)), lanes)
     return hashed_ids(lanes)
 
 
@@ -87,23 +90,12 @@ def _bits(column: Column) -> Lanes:
     return bits if column.valid is None else np.where(column.valid, bits, _NULL)
 
 
-def _mix(lanes: Lanes) -> Lanes:
-    """The finisher of splitmix64."""
-    with np.errstate(over="ignore"):
-        lanes = (lanes ^ (lanes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        lanes = (lanes ^ (lanes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return lanes ^ (lanes >> np.uint64(31))
-
-
 @njit(cache=True, nogil=True)
 def _mix_in(lanes: Lanes, bits: NDArray[np.uint64]) -> None:
-    """`lanes` become `_mix(lanes ^ bits) + seeds`: one pass, where answers come a few at a time and the calls are what it costs."""
+    """`lanes` become `splitmix64(lanes ^ bits) + seeds`: one pass, where answers come a few at a time and the calls are what it costs."""
     for n in range(len(bits)):
         for lane in range(2):
-            mixed = lanes[lane, n] ^ bits[n]
-            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            lanes[lane, n] = (mixed ^ (mixed >> np.uint64(31))) + _SEEDS[lane, 0]
+            lanes[lane, n] = splitmix64(lanes[lane, n] ^ bits[n]) + _SEEDS[lane, 0]
 
 
 def _ordinals(lanes: Lanes) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from headwater.model import (
     StreamSchema,
     coded,
 )
+from headwater.model.splitmix import splitmix64
 
 Array = NDArray[np.float64]
 
@@ -138,7 +139,5 @@ def _noise_at(seed: int, number: int, station: NDArray[np.int64], tick: NDArray[
             station.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
         )
         z = z + np.uint64((seed * 1_000_003 + number * 7919) % 2**63)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
+        z = splitmix64(z)
     return (z >> np.uint64(11)).astype(np.float64) / float(1 << 53)

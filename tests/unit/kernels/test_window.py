@@ -3,7 +3,7 @@ import pytest
 
 from headwater.kernels.correlate import window as window_of_rows
 from headwater.kernels.correlate.window import Window
-from headwater.kernels.tape import Tape
+from headwater.kernels.growing_array import GrowingArray
 from headwater.model import Column, ColumnType, Rows, strings
 
 STRING, BIGINT = ColumnType.STRING, ColumnType.BIGINT
@@ -16,7 +16,7 @@ def rows(*items: tuple[str | None, int | None]) -> Rows:
 
 
 def test_what_is_appended_to_an_old_tape_does_not_show_on_a_newer_one():
-    start = Tape.of(np.array([1, 2]))
+    start = GrowingArray.of(np.array([1, 2]))
     one = start.append(np.array([3]))
     other = start.append(np.array([4, 5]))
     assert start.shown.tolist() == [1, 2]
@@ -26,7 +26,7 @@ def test_what_is_appended_to_an_old_tape_does_not_show_on_a_newer_one():
 
 
 def test_a_tape_that_is_appended_to_again_and_again_is_not_copied_each_time():
-    tape = Tape.of(np.empty(0, np.int64))
+    tape = GrowingArray.of(np.empty(0, np.int64))
     buffers = set()
     for n in range(5000):
         tape = tape.append(np.array([n])).drop(1 if n > 10 else 0)

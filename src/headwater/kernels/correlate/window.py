@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.tape import Tape
+from headwater.kernels.growing_array import GrowingArray
 from headwater.model import Column, ColumnType, Rows, compacted
 
 Numbers = NDArray[np.int64]
@@ -92,17 +92,17 @@ class Track:
     """
 
     type: ColumnType
-    values: Tape
-    valid: Tape | None = None
+    values: GrowingArray
+    valid: GrowingArray | None = None
     names: Names | None = None
-    identity: Tape | None = None
+    identity: GrowingArray | None = None
 
     def append(self, column: Column) -> Track:
         """With a column at the end."""
         track, values = (self, column.values) if self.names is None else self._coded(column)
         valid = track.valid
         if valid is None and column.valid is not None:
-            valid = Tape.of(np.ones(len(track.values.shown), np.bool_))
+            valid = GrowingArray.of(np.ones(len(track.values.shown), np.bool_))
         if valid is not None:
             valid = valid.append(column.is_valid)
         identity = None if self.identity is None else self.identity.append(_identities(column))
@@ -136,7 +136,7 @@ class Track:
         if len(names.texts) > 2 * len(self.values.shown) + _ROOM:
             used, number = np.unique(self.values.shown, return_inverse=True)
             names = Names(names.texts[code] for code in used.tolist())
-            track = replace(self, values=Tape.of(number.astype(np.int32)), names=names)
+            track = replace(self, values=GrowingArray.of(number.astype(np.int32)), names=names)
         used_by = compacted(column)
         assert used_by.names is not None
         codes = names.codes_of(used_by.names.tolist())
@@ -185,9 +185,9 @@ class Window:
 
 
 def _no_track(kind: ColumnType, hashed: bool) -> Track:
-    identity = Tape.of(np.empty(0, np.int64)) if hashed else None
+    identity = GrowingArray.of(np.empty(0, np.int64)) if hashed else None
     names = Names() if kind is ColumnType.STRING else None
-    return Track(kind, Tape.of(np.empty(0, kind.dtype)), None, names, identity)
+    return Track(kind, GrowingArray.of(np.empty(0, kind.dtype)), None, names, identity)
 
 
 def _identities(column: Column) -> Numbers:

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from headwater.kernels.box_index import Boxes, BoxIndex, Real, empty_box_index
 from headwater.kernels.fence.moving_step import Drawn, Sides, aligned, boxes_at, draw, with_updates
 from headwater.kernels.fence.objects import NEVER, Known
 from headwater.kernels.fence.question import FenceQuery
@@ -26,7 +27,6 @@ from headwater.kernels.fence.records import known_in, records_of
 from headwater.kernels.fence.updates import Updates
 from headwater.kernels.fence.words import Detect
 from headwater.kernels.keys import different, is_among
-from headwater.kernels.near import Boxes, Near, Real, nobody_near
 from headwater.model import (
     ColumnType,
     Ids,
@@ -54,7 +54,7 @@ class Side:
     """Objects or fences: a record each, and where they are."""
 
     store: KeyedStore
-    near: Near
+    near: BoxIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,4 +275,4 @@ def _boxes(query: FenceQuery, some: _Named, *, are_fences: bool) -> Boxes:
 def _no_side(query: FenceQuery, kind: ColumnType, *, with_shape: bool) -> Side:
     none = _Named(Known.nobody(kind), no_records().ids)
     store = empty_store(_records(query, none, with_shape=with_shape))
-    return Side(store, nobody_near(geographic=query.geographic))
+    return Side(store, empty_box_index(geographic=query.geographic))

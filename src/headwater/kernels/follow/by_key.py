@@ -17,13 +17,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from headwater.kernels.box_index import Boxes, BoxIndex, empty_box_index
 from headwater.kernels.follow.delivery import Delivered
 from headwater.kernels.follow.interests import TALLIES, Alive, Updates, texts
 from headwater.kernels.follow.question import FollowQuery, Whole
 from headwater.kernels.follow.regions import bounds_of
 from headwater.kernels.follow.store import View
 from headwater.kernels.keys import column_of, different, is_among
-from headwater.kernels.near import Boxes, Near, nobody_near
 from headwater.model import (
     END,
     Column,
@@ -49,7 +49,7 @@ class ByKey:
 
     since: Instant
     store: KeyedStore
-    near: Near
+    near: BoxIndex
     serial: int
 
     def loaded(
@@ -73,7 +73,7 @@ class Few(NamedTuple):
 def nobody(query: FollowQuery, since: Instant) -> ByKey:
     """Nobody is followed yet."""
     store = empty_store(_records(query, Alive.none(query.focals.key_type), Delivered.nothing(), _NONE, 0))
-    return ByKey(since, store, nobody_near(geographic=query.geographic), 0)
+    return ByKey(since, store, empty_box_index(geographic=query.geographic), 0)
 
 
 def needed(

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.pattern.words import Mode
 from headwater.model import Instant
+from headwater.model.splitmix import GOLDEN, splitmix64
 
 Numbers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -185,7 +186,6 @@ class Sent(NamedTuple):
 
 _HELD_PARTS = ("element", "row", "time", "start")
 _ALL_BITS = (1 << 64) - 1
-_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 # --- filtering --------------------------------------------------------------------------------------------------------
 
@@ -456,11 +456,8 @@ def _send_one(
 @numba.njit(cache=True)
 def _draw(seed: int, n: int) -> float:
     """The n-th number of a seed, from 0 to below 1 (splitmix64)."""
-    z = np.uint64(seed) + (np.uint64(n) + np.uint64(1)) * _GOLDEN
-    z = (z ^ (z >> np.uint64(30))) * _MIX_1
-    z = (z ^ (z >> np.uint64(27))) * _MIX_2
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) / 2.0**53
+    bits = splitmix64(np.uint64(seed) + (np.uint64(n) + np.uint64(1)) * GOLDEN)
+    return np.float64(bits >> np.uint64(11)) / 2.0**53
 
 
 @numba.njit(cache=True)

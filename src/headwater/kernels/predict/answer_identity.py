@@ -17,6 +17,7 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.ordering import SOME, glimpse
 from headwater.model import Column
 from headwater.model.identity import content_hash
+from headwater.model.splitmix import splitmix64
 
 Bits = NDArray[np.uint64]
 
@@ -103,7 +104,7 @@ def _write_row(
         key, time = known[line, _IDENTITY], known[line, _T0]
         one, other = _go_on(one, key, time, _ONE), _go_on(other, key, time, _OTHER)
     which = np.uint64(piece)
-    one, other = _mix(one ^ which) + _ONE, _mix(other ^ which) + _OTHER
+    one, other = splitmix64(one ^ which) + _ONE, splitmix64(other ^ which) + _OTHER
     ids[row, 0], ids[row, 1] = _eight_digits(one & _HALF), _eight_digits(one >> np.uint64(32))
     ids[row, 2], ids[row, 3] = _eight_digits(other & _HALF), _eight_digits(other >> np.uint64(32))
     for column in range(len(chosen)):
@@ -114,7 +115,7 @@ def _write_row(
 @njit(**LOOP)
 def _go_on(bits: Any, key: Any, time: Any, seed: Any) -> Any:
     """Go on with a key and an update time."""
-    return _mix((_mix(bits ^ key) + seed) ^ time) + seed
+    return splitmix64((splitmix64(bits ^ key) + seed) ^ time) + seed
 
 
 @njit(**LOOP)
@@ -125,11 +126,3 @@ def _eight_digits(bits: Any) -> Any:
     bits = ((bits >> np.uint64(4)) & _LOW) | ((bits & _LOW) << np.uint64(8))
     is_letter = ((bits + _SIXES) >> np.uint64(4)) & _ONES
     return bits + _ZEROS + is_letter * _TO_LETTERS
-
-
-@njit(**LOOP)
-def _mix(bits: Any) -> Any:
-    """The finisher of splitmix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))

@@ -24,6 +24,7 @@ from numba import njit
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.plan import JOINS, ONCE, SOURCES, Plan, join_of
+from headwater.model.splitmix import GOLDEN, splitmix64
 
 MOST_CELLS: Final = 16
 AXES: Final = 2
@@ -254,8 +255,5 @@ def _name(j: int, side: int, x: int, y: int) -> Any:
 
 @njit(**LOOP)
 def mixed(number: Any) -> Any:
-    """The finisher of splitmix64, with the golden step before it."""
-    bits = np.uint64(number) + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64(bits ^ (bits >> np.uint64(31)))
+    """A whole number whose bits depend on all bits of this one: one step of splitmix64."""
+    return np.int64(splitmix64(np.uint64(number) + GOLDEN))

@@ -1,6 +1,6 @@
 """Whose boxes meet a box? Keys by the cells that their boxes stand in, so that few of many are looked at.
 
-As `kernels.near`, for values of any unit and size: cells are as large as boxes are, down to a small part of how far from zero they are.
+As `kernels.box_index`, for values of any unit and size: cells are as large as boxes are, down to a small part of how far from zero they are.
 
 Rule 1  A box stands in one cell, that of its middle, on a level whose cells are wider than it. A box is looked up in all cells in which the
         middle of a box can be that meets it, on every level that is in use.
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import END, Ids, KeyedStore, Ragged, Records, empty_store, no_records
+from headwater.model.splitmix import splitmix64
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -151,8 +152,8 @@ def _cell(level: Whole, along: Real) -> Whole:
 
 def _cell_ids(level: Whole, across: Whole, along: Whole) -> Ids:
     """uint64[n, 2]: the names of cells."""
-    salt = _mixed(level.astype(np.uint64) + _ODD[0])
-    lanes = [_mixed(_mixed(of.view(np.uint64)) ^ salt) for of in (across, along)]
+    salt = splitmix64(level.astype(np.uint64) + _ODD[0])
+    lanes = [splitmix64(splitmix64(of.view(np.uint64)) ^ salt) for of in (across, along)]
     return np.column_stack(lanes)
 
 
@@ -200,12 +201,5 @@ def _names(*parts: Ids) -> Bits:
     """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
     name = np.zeros(len(parts[0]), np.uint64)
     for lane, odd in zip((lane for part in parts for lane in part.T), _ODD, strict=False):
-        name = _mixed(name ^ (lane * odd))
+        name = splitmix64(name ^ (lane * odd))
     return name
-
-
-def _mixed(bits: Bits) -> Bits:
-    """The finisher of splitmix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))

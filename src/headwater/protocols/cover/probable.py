@@ -23,6 +23,7 @@ from typing import Final, Literal
 import numpy as np
 from numba import njit
 
+from headwater.model.splitmix import splitmix64
 from headwater.protocols.cover.boxes import DECIDED, GREATEST, OPEN, Boxes, Question, Real, Verdict, ask
 from headwater.protocols.cover.exact import BUDGET, subtract
 from headwater.protocols.cover.reduction import Rows, reduce
@@ -180,8 +181,4 @@ def _held(point: Real, lows: Real, ups: Real, rows: Rows) -> bool:
 @njit(cache=True, inline="always")
 def _unit(state: np.uint64) -> float:
     """A number in [0, 1) from the state of the generator (SplitMix64)."""
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return float(splitmix64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

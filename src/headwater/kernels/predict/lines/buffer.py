@@ -16,7 +16,7 @@ Cost    O(log n) an update for LEAST and OLDEST, O(1) beside purging for NEWEST,
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,6 +27,7 @@ from headwater.kernels.predict.lines.contribution import contribution, erring
 from headwater.kernels.predict.lines.events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates, note
 from headwater.kernels.predict.lines.heap import Heap, build, move, put, take
 from headwater.kernels.predict.lines.slots import fill
+from headwater.model.splitmix import GOLDEN, splitmix64
 
 # Places in `Buffer.rules`, int64[…].
 LIMIT: Final = 0  # how many lines are stored at most
@@ -47,10 +48,6 @@ GIVEN_UP: Final = 2
 HANDED_ON_US: Final = 3
 TOLD: Final = 4  # events written down
 COUNTS: Final = 5
-
-_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
 
 class Buffer(NamedTuple):
@@ -215,19 +212,16 @@ def _any_of(buffer: Buffer, identity: int, now: int) -> int:
     chosen, least = -1, np.uint64(0)
     for at in range(buffer.counts[STORED]):
         slot = buffer.by_end.slots[at]
-        drawn = _mix(salt + np.uint64(buffer.number[slot]) * _GOLDEN)
+        drawn = _mix(salt + np.uint64(buffer.number[slot]) * GOLDEN)
         if chosen < 0 or drawn < least:
             chosen, least = slot, drawn
     return chosen
 
 
 @njit(**LOOP)
-def _mix(bits: int) -> np.uint64:
-    """The finisher of splitmix64."""
-    z = np.uint64(bits) + _GOLDEN
-    z = (z ^ (z >> np.uint64(30))) * _MIX_1
-    z = (z ^ (z >> np.uint64(27))) * _MIX_2
-    return z ^ (z >> np.uint64(31))
+def _mix(bits: int) -> Any:
+    """One step of splitmix64."""
+    return splitmix64(np.uint64(bits) + GOLDEN)
 
 
 @njit(**LOOP)

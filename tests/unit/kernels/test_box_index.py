@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwater.kernels.near import Boxes, Near, nobody_near
+from headwater.kernels.box_index import Boxes, BoxIndex, empty_box_index
 from headwater.model import Column, ColumnType, key_ids
 
 
@@ -24,7 +24,7 @@ def drawn(random: np.random.Generator, count: int, scale: float) -> np.ndarray:
 def test_whoever_is_near_is_found_wherever_they_went(scale: float):
     random = np.random.default_rng(1)
     keys = np.arange(60)
-    where, near = drawn(random, 60, scale), nobody_near(geographic=False)
+    where, near = drawn(random, 60, scale), empty_box_index(geographic=False)
     near = near.moved(boxes_of(keys[:0], where[:0]), boxes_of(keys, where))
     for _ in range(20):
         x, y = (random.integers(-20, 60, 5) * scale for _ in range(2))
@@ -45,7 +45,7 @@ def test_whoever_is_near_is_found_wherever_they_went(scale: float):
 def test_who_is_far_is_not_looked_at():
     keys = np.arange(10_000)
     x, y = (keys % 100) * 100.0, (keys // 100) * 100.0
-    near: Near = nobody_near(geographic=False).moved(
+    near: BoxIndex = empty_box_index(geographic=False).moved(
         boxes_of(keys[:0], np.zeros((0, 4))), boxes_of(keys, np.column_stack([x - 5, y - 5, x + 5, y + 5]))
     )
     assert len(near.around(np.array([500.0]), np.array([700.0]))) == 1
@@ -53,7 +53,7 @@ def test_who_is_far_is_not_looked_at():
 
 def test_who_stays_in_a_cell_writes_nothing():
     keys, box = np.arange(1), np.array([[0.0, 0.0, 10.0, 10.0]])
-    near = nobody_near(geographic=False).moved(boxes_of(keys[:0], box[:0]), boxes_of(keys, box))
+    near = empty_box_index(geographic=False).moved(boxes_of(keys[:0], box[:0]), boxes_of(keys, box))
     assert near.moved(boxes_of(keys, box), boxes_of(keys, box + 0.25)) is near
 
 
@@ -61,7 +61,7 @@ def test_who_stays_in_a_cell_writes_nothing():
 def test_whoever_meets_a_box_is_found(scale: float):
     random = np.random.default_rng(2)
     keys, where = np.arange(60), drawn(random, 60, scale)
-    near = nobody_near(geographic=False).moved(boxes_of(keys[:0], where[:0]), boxes_of(keys, where))
+    near = empty_box_index(geographic=False).moved(boxes_of(keys[:0], where[:0]), boxes_of(keys, where))
     for box in drawn(random, 50, scale):
         meets = (where[:, 0] <= box[2]) & (where[:, 2] >= box[0])
         meets &= (where[:, 1] <= box[3]) & (where[:, 3] >= box[1])
@@ -72,7 +72,7 @@ def test_whoever_meets_a_box_is_found(scale: float):
 def test_many_at_one_place_are_entries_by_themselves():
     keys = np.arange(5_000)
     place = np.tile([3.0, 4.0, 3.0, 4.0], (len(keys), 1))
-    near = nobody_near(geographic=True).moved(boxes_of(keys[:0], place[:0]), boxes_of(keys, place))
+    near = empty_box_index(geographic=True).moved(boxes_of(keys[:0], place[:0]), boxes_of(keys, place))
     assert len(near.around(np.array([3.0]), np.array([4.0]))) == 5_000
     moved = near.moved(boxes_of(keys[:1], place[:1]), boxes_of(keys[:1], place[:1] + 1.0))
     assert len(moved.around(np.array([3.0]), np.array([4.0]))) == 4_999

@@ -18,7 +18,7 @@ _ROOM: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Tape:
+class GrowingArray:
     """`buffer[start:stop]`; `written[0]` says how far the buffer has been written by anyone."""
 
     buffer: NDArray[Any]
@@ -27,14 +27,14 @@ class Tape:
     written: list[int]
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> Tape:
+    def of(cls, values: NDArray[Any]) -> GrowingArray:
         """A tape with room for as much again."""
         buffer = np.empty((max(_ROOM, 2 * len(values)), *values.shape[1:]), values.dtype)
         buffer[: len(values)] = values
         return cls(buffer, 0, len(values), [len(values)])
 
     @classmethod
-    def over(cls, values: NDArray[Any]) -> Tape:
+    def over(cls, values: NDArray[Any]) -> GrowingArray:
         """A tape of values as they are, without room: the first that are appended copy them."""
         return cls(values, 0, len(values), [len(values)])
 
@@ -43,15 +43,15 @@ class Tape:
         """What is on it."""
         return self.buffer[self.start : self.stop]
 
-    def append(self, values: NDArray[Any]) -> Tape:
+    def append(self, values: NDArray[Any]) -> GrowingArray:
         """With values at the end."""
         stop = self.stop + len(values)
         if self.written[0] != self.stop or stop > len(self.buffer):
-            return Tape.of(np.concatenate([self.shown, values]))
+            return GrowingArray.of(np.concatenate([self.shown, values]))
         self.buffer[self.stop : stop] = values
         self.written[0] = stop
-        return Tape(self.buffer, self.start, stop, self.written)
+        return GrowingArray(self.buffer, self.start, stop, self.written)
 
-    def drop(self, count: int) -> Tape:
+    def drop(self, count: int) -> GrowingArray:
         """Without the first `count` values."""
-        return Tape(self.buffer, self.start + count, self.stop, self.written)
+        return GrowingArray(self.buffer, self.start + count, self.stop, self.written)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from headwater.model import END, Ids, KeyedStore, Records, empty_store, no_records
 from headwater.model.keyed_store import first_places
+from headwater.model.splitmix import splitmix64
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -49,7 +50,7 @@ class Boxes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class BoxIndex:
     """Whose boxes are where, in units of `unit`, and how many entries there are on every level that is in use."""
 
     entries: KeyedStore
@@ -78,7 +79,7 @@ class Near:
         found: Any = self.entries.chosen(choose).table[_ID]
         return found
 
-    def moved(self, before: Boxes, after: Boxes) -> Near:
+    def moved(self, before: Boxes, after: Boxes) -> BoxIndex:
         """With some keys in other places."""
         old, new = _entries(before, self.unit), _entries(after, self.unit)
         stays_of_old, stays_of_new = _in_both(old, new)
@@ -89,11 +90,11 @@ class Near:
         return replace(self, entries=entries, levels=_counted(self.levels, left.ids, entered.ids))
 
 
-def nobody_near(*, geographic: bool) -> Near:
+def empty_box_index(*, geographic: bool) -> BoxIndex:
     """Nobody is anywhere."""
     none = no_records()
     store = empty_store(Records(none.ids, none.due, none.hold, {_ID: none.ids}))
-    return Near(store, DEGREE_UNIT if geographic else METRE_UNIT)
+    return BoxIndex(store, DEGREE_UNIT if geographic else METRE_UNIT)
 
 
 def _in_units(boxes: Real, unit: float) -> Whole:
@@ -105,7 +106,7 @@ def _in_units(boxes: Real, unit: float) -> Whole:
 def _entries(of: Boxes, unit: float) -> Records:
     """An entry for each box of a key, no two alike."""
     ids = np.column_stack(
-        [_numbers(_in_units(of.boxes, unit)), _mixed(of.ids[:, 0] ^ (of.ids[:, 1] * _ODD[0]))]
+        [_numbers(_in_units(of.boxes, unit)), splitmix64(of.ids[:, 0] ^ (of.ids[:, 1] * _ODD[0]))]
     )
     _, first = np.unique(_names(ids), return_index=True)
     ever = np.full(len(first), END)
@@ -130,14 +131,8 @@ def _counted(levels: Sequence[tuple[int, int]], left: Ids, entered: Ids) -> tupl
 
 def _names(ids: Ids) -> Bits:
     """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
-    return _mixed(_mixed(ids[:, 0] * _ODD[0]) ^ (ids[:, 1] * _ODD[1]))
-
-
-def _mixed(bits: Bits) -> Bits:
-    """The finisher of splitmix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    found: Bits = splitmix64(splitmix64(ids[:, 0] * _ODD[0]) ^ (ids[:, 1] * _ODD[1]))
+    return found
 
 
 # --- the curve --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,25 @@
+"""The finisher of splitmix64: every bit of a number depends on every bit of the one before it.
+
+It runs on whole arrays of uint64 as it stands here, and on one number in compiled loops, into which it is built. The names of answers
+and of stored records are made with it, so it never changes.
+
+Source  Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba.extending import register_jitable
+
+GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: what a counter goes on by."""
+
+
+@register_jitable
+def splitmix64(bits: Any) -> Any:
+    """uint64, or uint64[n]; a bijection."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
