@@ -3,7 +3,7 @@
 Rule 1  A row is a sample of a query if its condition holds and neither its key nor one of the dimensions is NULL; a row for
         which only the condition holds is counted.
 Rule 2  What is sent, and why: see `sensors`. Samples of one sensor and one time are taken in the order of the stream.
-Rule 3  An update is told at the time of its sample. `match_id` is made of the query's name, key, time and values.
+Rule 3  An update has the time of its sample. `match_id` is made of the query's name, key, time and values.
 
 Rule 4  A step reads and writes only sensors that it has samples of, and those that it forgets.
 
@@ -92,7 +92,7 @@ class SuppressKernel:
         return SuppressState(BEGINNING, np.full(len(self.queries), since, np.int64), stores)
 
     def step(self, state: SuppressState, rows: Rows, watermark: Instant) -> Step[SuppressState]:
-        """Show the rows to the sensors and tell what they send."""
+        """Show the rows to the sensors and emit what they send."""
         if not rows.count:
             silent = tuple(forget(store, state.watermark, watermark) for store in state.sensors)
             return Step(SuppressState(watermark, state.since, silent), (), watermark)
@@ -111,8 +111,8 @@ class SuppressKernel:
             if len(update.rows):
                 shapes.setdefault(update.query.shape, []).append(update)
         answers = tuple(Answers(shape, self._block(shapes[shape], rows, keys)) for shape in sorted(shapes))
-        following = SuppressState(watermark, state.since, tuple(stores))
-        return Step(following, answers, watermark, {name: count for name, count in counts.items() if count})
+        next_state = SuppressState(watermark, state.since, tuple(stores))
+        return Step(next_state, answers, watermark, {name: count for name, count in counts.items() if count})
 
     def save(self, state: SuppressState) -> Saved:
         """When every query began; its sensors as a store."""
@@ -143,7 +143,7 @@ class SuppressKernel:
     # --- samples ------------------------------------------------------------------------------------------------------
 
     def _samples(self, rows: Rows, since: Whole, counts: Counter[str]) -> list[Whole]:
-        """Which rows are samples of each query; those that are wanted and are none are counted."""
+        """Which rows are samples of each query; those that pass the condition and are none are counted."""
         times = rows[self.schema.time].values
         holds: dict[int | None, Mask] = {None: np.ones(rows.count, np.bool_)}
         valid: dict[tuple[str, ...], Mask] = {}
@@ -154,9 +154,9 @@ class SuppressKernel:
             if query.dimensions not in valid:
                 valid[query.dimensions] = _all_valid(rows, (*self.key, *query.dimensions))
             first = int(np.searchsorted(times, begins))
-            wanted, whole = holds[query.where][first:], valid[query.dimensions][first:]
-            chosen.append(np.flatnonzero(wanted & whole) + first)
-            counts[f"not_samples:{query.name}"] += int(wanted.sum()) - len(chosen[-1])
+            passes, whole = holds[query.where][first:], valid[query.dimensions][first:]
+            chosen.append(np.flatnonzero(passes & whole) + first)
+            counts[f"not_samples:{query.name}"] += int(passes.sum()) - len(chosen[-1])
         return chosen
 
     def _keys(self, rows: Rows, chosen: Sequence[Whole]) -> Keys:
@@ -191,25 +191,25 @@ class SuppressKernel:
 
     def _block(self, updates: Sequence[_Update], rows: Rows, keys: Keys) -> Rows:
         """The updates of all queries of a shape, by row and then by query."""
-        told = join_rows([self._told(update) for update in updates])
+        columns_by_row = join_rows([self._columns_of(update) for update in updates])
         number = np.repeat(np.arange(len(updates), dtype=np.int32), [len(part.rows) for part in updates])
         row = np.concatenate([part.rows for part in updates])
         number_of_key = np.concatenate([part.keys for part in updates])
         if len(updates) > 1:
             order = np.argsort(row, kind="stable")
-            told, number, row = told.take(order), number[order], row[order]
+            columns_by_row, number, row = columns_by_row.take(order), number[order], row[order]
             number_of_key = number_of_key[order]
         query = coded(number, np.array([part.query.name for part in updates] + [""], object)[:-1])
         event_time = Column(ColumnType.TIMESTAMP, rows[self.schema.time].values[row])
         key = {name: _chosen(rows[name], row) for name in self.key}
         content = [] if keys.content is None else [keys.content.take(number_of_key)]
-        values = [told[name] for name in updates[0].query.dimensions]
+        values = [columns_by_row[name] for name in updates[0].query.dimensions]
         identity = content_ids([query, event_time, *content, *values])
         head = {"query": query, "event_time": event_time, "match_id": identity}
-        return Rows({**head, **key, **told.columns}, told.count)
+        return Rows({**head, **key, **columns_by_row.columns}, columns_by_row.count)
 
-    def _told(self, update: _Update) -> Rows:
-        """The columns of a query's updates behind the key."""
+    def _columns_of(self, update: _Update) -> Rows:
+        """The columns of a query's updates after the key."""
         query, count = update.query, len(update.rows)
         columns = {name: _real(update.values[:, d]) for d, name in enumerate(query.dimensions)}
         for d, name in enumerate(query.dimensions):

@@ -1,6 +1,6 @@
 """Which sensors do the rows of a step speak of? Keys of any type, each once.
 
-Rule 1  Only what differs is looked at: a step costs a glance at every row, and one hash for every key that it has rows of.
+Rule 1  Only what differs is looked at: a step costs one look at every row, and one hash for every key that it has rows of.
 
 Memory  None: what is known of a sensor stands in a store under the hash of its key.
 """
@@ -48,10 +48,10 @@ def only_key(rows: int) -> Keys:
 def _different(column: Column) -> tuple[Column, Whole]:
     """The keys that occur, once each; and for every row which of them it has."""
     if column.type is ColumnType.STRING:
-        kept = compacted(Column(column.type, column.values, None, column.names))
-        assert kept.names is not None
-        once = Column(column.type, np.arange(len(kept.names), dtype=np.int32), None, kept.names)
-        return once, kept.values.astype(np.int64)
+        used = compacted(Column(column.type, column.values, None, column.names))
+        assert used.names is not None
+        once = Column(column.type, np.arange(len(used.names), dtype=np.int32), None, used.names)
+        return once, used.values.astype(np.int64)
     values, number = np.unique(column.values, return_inverse=True)
     return Column(column.type, values), number.astype(np.int64)
 

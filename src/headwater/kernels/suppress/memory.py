@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from headwater.kernels.suppress.keys import Ids, Keys, Whole
-from headwater.kernels.suppress.predictors import SEEN_AT
+from headwater.kernels.suppress.predictors import SEEN_AT, Sensors
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.sensors import Sensors, no_sensors, sensors_at
+from headwater.kernels.suppress.sensors import no_sensors, sensors_at
 from headwater.model import END, Instant, KeyedStore, Records, empty_store, no_records
 from headwater.model.rows import Mask
 
@@ -72,13 +72,13 @@ def forget(store: KeyedStore, before: Instant, watermark: Instant) -> KeyedStore
 
 def remember(store: KeyedStore, keys: Keys, number: Whole) -> Remembered:
     """What a store knows of the keys that samples have; `number` says which key each sample has."""
-    wanted = np.zeros(len(keys), np.bool_)
-    wanted[number] = True
-    touched = np.flatnonzero(wanted)
+    seen = np.zeros(len(keys), np.bool_)
+    seen[number] = True
+    touched = np.flatnonzero(seen)
     if len(touched) == len(keys):
         ids, slots = keys.ids, number
     else:
-        ids, slots = keys.ids[touched], (np.cumsum(wanted) - 1)[number]
+        ids, slots = keys.ids[touched], (np.cumsum(seen) - 1)[number]
     records, place = store.find(ids)
     whole, real = records.table[_WHOLE], records.table[_REAL]
     assert isinstance(whole, np.ndarray) and isinstance(real, np.ndarray)

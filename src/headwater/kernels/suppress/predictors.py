@@ -1,7 +1,7 @@
 """How fast does a sensor's value change? Five ways to say it, each over every sample of the sensor, sent or not.
 
 What a predictor remembers of a sensor is a part of the sensor's two rows (see `sensors`): whole numbers from STAGE on, real
-numbers behind the line that was sent. Slopes are per second.
+numbers after the line that was sent. Slopes are per second.
 
 Rule 1  CONSTANT     0.
 Rule 2  SLOPE        (v − v') / (t − t') of the last two samples; 0 for the first one, or if both are of one time.
@@ -21,7 +21,7 @@ Source  Holt (1957) for steps of any length; Kalman (1960) with the noise of a c
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -48,24 +48,34 @@ CODES: Final = {
 SENT_AT, SEEN_AT, STAGE, RING = range(4)
 
 
+class Rules(NamedTuple):
+    """When to send and to forget, and which slope: the code of the predictor and its parameters (0 where it has none)."""
+
+    tolerance: float
+    heartbeat_us: int
+    forget_us: int
+    predictor: int
+    first: float
+    second: float
+
+
+class Sensors(NamedTuple):
+    """What is known of sensors, one row each: int64[n, 3 + ring] and float64[n, 2d + memory]."""
+
+    whole: Whole
+    real: Real
+
+
 @njit(**LOOP)
 def learn(
-    predictor: int,
-    first: float,
-    second: float,
-    whole: Whole,
-    real: Real,
-    slot: int,
-    time: int,
-    values: Real,
-    row: int,
-    slopes: Real,
-    place: int,
+    rules: Rules, sensors: Sensors, slot: int, time: int, values: Real, row: int, slopes: Real, place: int
 ) -> None:
     """Let a sensor's predictor see a sample, `values[row]` at `time`; write what it says now into `slopes[place]`.
 
-    `first` and `second` are the predictor's parameters. The slopes of LEAST SQUARES are left alone: see `fit`.
+    The slopes of LEAST SQUARES are left alone: see `fit`.
     """
+    predictor, first, second = rules.predictor, rules.first, rules.second
+    whole, real = sensors.whole, sensors.real
     dimensions = values.shape[1]
     memory = 2 * dimensions
     if predictor == CONSTANT:

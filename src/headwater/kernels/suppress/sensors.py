@@ -30,6 +30,8 @@ from headwater.kernels.suppress.predictors import (
     SENT_AT,
     STAGE,
     Real,
+    Rules,
+    Sensors,
     Whole,
     fit,
     learn,
@@ -41,24 +43,6 @@ FIRST, TOLERANCE, HEARTBEAT = range(3)
 REASONS: Final = np.array(["first", "tolerance", "heartbeat"], object)
 
 NEVER: Final = np.iinfo(np.int64).min
-
-
-class Rules(NamedTuple):
-    """When to send and to forget, and which slope: the code of the predictor and its parameters (0 where it has none)."""
-
-    tolerance: float
-    heartbeat_us: int
-    forget_us: int
-    predictor: int
-    first: float
-    second: float
-
-
-class Sensors(NamedTuple):
-    """What is known of sensors, one row each: int64[n, 3 + ring] and float64[n, 2d + memory]."""
-
-    whole: Whole
-    real: Real
 
 
 class Sent(NamedTuple):
@@ -106,11 +90,10 @@ def send(
     `gaps` is filled with the distance of each sample from the line that holds after it: 0 where it was sent.
     """
     count, dimensions = values.shape
-    place, reason = np.empty(count, np.int64), np.empty(count, np.int8)
-    slopes = np.empty((count + 1, dimensions))
+    sent = Sent(np.empty(count, np.int64), np.empty(count, np.int8), np.empty((count + 1, dimensions)))
     left = np.empty(0) if gaps is None else gaps
-    many = _watch(rules, sensors, slots, times, values, place, reason, slopes, left)
-    return Sent(place[:many].copy(), reason[:many].copy(), slopes[:many].copy())
+    many = _watch(rules, sensors, slots, times, values, sent, left)
+    return Sent(sent.place[:many].copy(), sent.reason[:many].copy(), sent.slopes[:many].copy())
 
 
 @njit(**LOOP)
@@ -120,19 +103,19 @@ def _watch(
     slots: Whole,
     times: Whole,
     values: Real,
-    place: Whole,
-    reason: NDArray[np.int8],
-    slopes: Real,
+    sent: Sent,
     gaps: Real,
 ) -> int:
+    """How many samples are sent: they are written into `sent`."""
     whole, real = sensors.whole, sensors.real
+    place, reason, slopes = sent
     count, dimensions = values.shape
     many = 0
     for row in range(count):
         slot, time = slots[row], times[row]
         if whole[slot, SENT_AT] != NEVER and time - whole[slot, SEEN_AT] > rules.forget_us:
             whole[slot, SENT_AT], whole[slot, STAGE] = NEVER, 0
-        learn(rules.predictor, rules.first, rules.second, whole, real, slot, time, values, row, slopes, many)
+        learn(rules, sensors, slot, time, values, row, slopes, many)
         why, gap = FIRST, 0.0
         if whole[slot, SENT_AT] != NEVER:
             since = time - whole[slot, SENT_AT]
