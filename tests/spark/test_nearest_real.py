@@ -24,7 +24,7 @@ from headwater.hosts.declared_sets import sets_from_files
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
-from headwater.kernels.nearest.limits import expected_loss, r_star
+from headwater.kernels.nearest.candidate_limits import expected_loss, r_star
 from headwater.model import SECOND, Rows, parse_instant
 from headwater.query.planning.plan import Plan, compile_text
 from headwater_lab.workloads.beijing import AIR_QUALITY_TEXT, read_air_quality

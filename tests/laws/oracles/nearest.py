@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from headwater.kernels.nearest.candidate_limits import r_star
 from headwater.kernels.nearest.distance import chord_metres, unit_vectors
-from headwater.kernels.nearest.limits import r_star
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import BEGINNING, Instant, StreamSchema

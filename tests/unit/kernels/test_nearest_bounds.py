@@ -73,12 +73,12 @@ def test_probable_keeps_a_fixed_number_of_the_same_objects(monkeypatch):
 
 
 def test_too_many_answers_at_once_end_the_run_with_a_reason(monkeypatch):
-    monkeypatch.setattr(query_sets, "MOST_TOLD", 5000)
+    monkeypatch.setattr(query_sets, "MOST_EMITTED", 5000)
     ticking = replace(QUERY, emission=Emission.EVERY, every_us=SECOND // 100)
     kernel = NearestKernel(SCHEMA, [ticking])
     with pytest.raises(LimitReached) as refused:
         run(kernel, (rows([1.0, 2.0]), END))
-    assert refused.value.bound == "MOST_TOLD"
+    assert refused.value.bound == "MOST_EMITTED"
     assert "more than 5,000 answers at once" in refused.value.message
 
 
@@ -119,8 +119,8 @@ def test_an_audit_goes_on_after_a_restart_with_other_points():
     saved = before.save(state)
     kernel = audited(["a", "b", "c", "d"])
     loaded = kernel.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
-    told = [audit.told for audit in loaded.audits]
-    assert sorted(map(tuple, told[0].tolist())) == sorted(map(tuple, state.audits[0].told.tolist()))
+    told = [audit.emitted for audit in loaded.audits]
+    assert sorted(map(tuple, told[0].tolist())) == sorted(map(tuple, state.audits[0].emitted.tolist()))
 
     again = before.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
     rest = tides(200).take(slice(90, None))

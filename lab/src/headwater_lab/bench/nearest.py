@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.apps.text_columns import aligned
-from headwater.kernels.nearest.limits import expected_loss, r_star
+from headwater.kernels.nearest.candidate_limits import expected_loss, r_star
 from headwater.kernels.nearest.words import Algorithm
 from headwater_lab.bench.checks import Report
 from headwater_lab.bench.figures import spoken

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.kernels.nearest.limits import r_star, skyband_size
+from headwater.kernels.nearest.candidate_limits import r_star, skyband_size
 from headwater.kernels.nearest.words import Algorithm
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.nearest_kernel import KernelRun, run_kernel, wrong_points

@@ -1,10 +1,10 @@
 """How much does PROBABLE lose? For a share of its points the exact algorithm runs beside it, and what it finds is compared.
 
 Rule 1  An object is lost if the exact set takes it in and the probable one never did. While an object is among the candidates of
-        PA, it comes into the set no later than it does in truth; so it is enough to know what PA has told so far.
-Rule 2  Behind the last object of a bounded input the window only empties, and no order is random any more: what is told then is
+        PA, it comes into the set no later than it does in truth; so it is enough to know what PA has emitted so far.
+Rule 2  After the last object of a bounded input the window only empties, and no order is random any more: what is emitted then is
         counted apart.
-Memory  The objects told by PA that are not older than the oldest the exact algorithm still holds.
+Memory  The objects emitted by PA that are not older than the oldest the exact algorithm still holds.
 """
 
 from __future__ import annotations
@@ -25,35 +25,37 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What PA has told of the audited points: int64[n, 2], a point's number and an object's."""
+    """What PA has emitted for the audited points: int64[n, 2], a point's number and an object's."""
 
-    told: Whole
+    emitted: Whole
 
     def after(
         self, probable: Events, exact: Events, points: int, oldest: int, last: Instant
     ) -> tuple[Audit, dict[str, int]]:
-        """With a step's events of both; and how many objects the exact algorithm told and how many of them were lost.
+        """With a step's events of both; and how many objects the exact algorithm emitted and how many of them were lost.
 
-        `oldest` is the least number that may still be told, `last` the time of the last object that came.
+        `oldest` is the least number that may still be emitted, `last` the time of the last object that came.
         """
-        told = np.concatenate([self.told, _entered(probable, points)])
+        emitted = np.concatenate([self.emitted, _entered(probable, points)])
         truth = _entered(exact, points)
-        lost = ~np.isin(truth[:, 1] * points + truth[:, 0], told[:, 1] * points + told[:, 0])
-        behind = exact.told[exact.told[:, HOW] == ENTER, WHEN] > last
+        lost = ~np.isin(truth[:, 1] * points + truth[:, 0], emitted[:, 1] * points + emitted[:, 0])
+        at_end = exact.emitted[exact.emitted[:, HOW] == ENTER, WHEN] > last
         counts = {
-            "audited": int((~behind).sum()),
-            "missed": int((lost & ~behind).sum()),
-            "audited_at_end": int(behind.sum()),
-            "missed_at_end": int((lost & behind).sum()),
+            "audited": int((~at_end).sum()),
+            "missed": int((lost & ~at_end).sum()),
+            "audited_at_end": int(at_end.sum()),
+            "missed_at_end": int((lost & at_end).sum()),
         }
-        return Audit(told[told[:, 1] >= oldest]), counts
+        return Audit(emitted[emitted[:, 1] >= oldest]), counts
 
     def moved(self, place: Whole) -> Audit:
         """The same for other points: `place[new]` is the number that a point had, or -1."""
-        number = np.full(int(max(place.max(initial=-1), self.told[:, 0].max(initial=-1))) + 1, -1, np.int64)
+        number = np.full(
+            int(max(place.max(initial=-1), self.emitted[:, 0].max(initial=-1))) + 1, -1, np.int64
+        )
         number[place[place >= 0]] = np.flatnonzero(place >= 0)
-        told = np.column_stack([number[self.told[:, 0]], self.told[:, 1]])
-        return Audit(told[told[:, 0] >= 0])
+        emitted = np.column_stack([number[self.emitted[:, 0]], self.emitted[:, 1]])
+        return Audit(emitted[emitted[:, 0] >= 0])
 
 
 def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:
@@ -75,5 +77,5 @@ def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:
 
 
 def _entered(events: Events, points: int) -> Whole:
-    chosen = events.told[:, HOW] == ENTER
-    return np.column_stack([events.told[chosen, WHOSE] % points, events.told[chosen, WHAT]])
+    chosen = events.emitted[:, HOW] == ENTER
+    return np.column_stack([events.emitted[chosen, WHOSE] % points, events.emitted[chosen, WHAT]])

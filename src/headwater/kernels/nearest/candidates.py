@@ -4,7 +4,7 @@ A band is the list of a query's candidates, nearest first and newer first where 
 set. What is not in the list can never come into the set (exact algorithms), or hardly ever (PA).
 
 Rule 1  All that happens at one instant applies together: `begin` opens an instant, candidates are put in, `finish` compares
-        the set with what it was and tells. An instant is finished when a later one begins, or with the step.
+        the set with what it was and emits the difference. An instant is finished when a later one begins, or with the step.
 Rule 2  An object dominated by k others, newer and nearer or equally near (with ties: nearer), never comes into the set again.
         `prune` drops such objects, when the band is (1 + γ) times as long as it was after the last pruning.
 Rule 3  PA keeps the first `CUT` and no others.
@@ -35,7 +35,7 @@ NOT_OPEN: Final = np.iinfo(np.int64).min
 
 # What a call came to.
 DONE: Final = 0
-FULL: Final = 1  # no room for what is told
+FULL: Final = 1  # no room for what is emitted
 GROW: Final = 2  # no room in the pool
 
 # Columns of `Bands.table`, int64[bands, …].
@@ -51,7 +51,7 @@ DIRTY: Final = 8  # whether the set may have changed
 TAKEN: Final = 9  # the last object that came in on arrival
 K: Final = 10
 CUT: Final = 11  # PA: how many it keeps; RAPF: the rank among recent objects up to which one comes in at once
-TICK: Final = 12  # the next tick to tell, or its place in the list of ticks
+TICK: Final = 12  # the next tick to emit, or its place in the list of ticks
 SINCE: Final = 13  # the event time from which on it sees objects
 STALE: Final = 14  # objects taken since the thresholds were worked out
 BAND_COLUMNS: Final = 15
@@ -62,9 +62,9 @@ CLOCK: Final = 1
 FLAGS: Final = 2
 
 IN_SET: Final = 1
-TOLD: Final = 2
+EMITTED: Final = 2
 
-# Columns of `told`, int64[…, …]; `told_scores` stands beside it.
+# Columns of `emitted`, int64[…, …]; `emitted_scores` stands beside it.
 WHOSE: Final = 0
 WHAT: Final = 1  # the object's SEQ
 WHEN: Final = 2
@@ -97,13 +97,13 @@ TICKS: Final = 2
 
 # Places in `room`, int64[…]: what is used.
 POOL_END: Final = 0
-TOLD_END: Final = 1
+EMITTED_END: Final = 1
 INSERTED: Final = 2
 ROOMS: Final = 3
 
 
 class Bands(NamedTuple):
-    """All bands of a field: a row of `table` each, their entries in one pool, and what is told of them.
+    """All bands of a field: a row of `table` each, their entries in one pool, and what is emitted of them.
 
     `newest` is room for k numbers; a band may grow by the share `gamma` before it is pruned again.
     """
@@ -111,8 +111,8 @@ class Bands(NamedTuple):
     table: Whole
     ids: Whole
     scores: Real
-    told: Whole
-    told_scores: Real
+    emitted: Whole
+    emitted_scores: Real
     room: Whole
     rules: Whole
     newest: Whole
@@ -203,16 +203,16 @@ def _move(bands: Bands, b: int) -> bool:
     """Give a band twice the room, at the end of the pool."""
     table, room = bands.table, bands.room
     start, end = table[b, BEGIN], room[POOL_END]
-    wanted = max(8, 2 * table[b, ROOM])
-    if end + wanted > len(bands.scores):
+    more = max(8, 2 * table[b, ROOM])
+    if end + more > len(bands.scores):
         return False
     if start + table[b, ROOM] < end:  # the last one only grows
         for p in range(table[b, LENGTH]):
             _copy(bands, start + p, end + p)
         start = end
     table[b, BEGIN] = start
-    table[b, ROOM] = wanted
-    room[POOL_END] = max(end, start + wanted)
+    table[b, ROOM] = more
+    room[POOL_END] = max(end, start + more)
     return True
 
 
@@ -224,23 +224,23 @@ def prune(bands: Bands, b: int) -> None:
     ties = bands.rules[TIES] == 1
     for p in range(k):  # the k newest of the nearer ones, oldest first
         newest[p] = NOT_OPEN
-    kept = start
+    stop = start
     waiting = start  # where the entries begin that are as near as this one, with ties
     for p in range(start, start + length):
         seq = ids[SEQ, p]
         if ties:
-            while waiting < kept and scores[waiting] < scores[p]:
+            while waiting < stop and scores[waiting] < scores[p]:
                 _add_newest(newest, k, ids[SEQ, waiting])
                 waiting += 1
         if (ids[FLAGS, p] & IN_SET) == 0 and newest[0] > seq:
             continue
-        if kept < p:
-            _copy(bands, p, kept)
-        kept += 1
+        if stop < p:
+            _copy(bands, p, stop)
+        stop += 1
         if not ties:
             _add_newest(newest, k, seq)
-    table[b, LENGTH] = kept - start
-    table[b, LIMIT] = max(k, int((1.0 + bands.gamma) * (kept - start)))
+    table[b, LENGTH] = stop - start
+    table[b, LIMIT] = max(k, int((1.0 + bands.gamma) * (stop - start)))
 
 
 @njit(**LOOP, forceinline=True)
@@ -263,7 +263,7 @@ def begin(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int, cloc
 
 @njit(**LOOP)
 def settle(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> bool:
-    """Finish everything that happens before an instant, ticks aside; False if there is no room to tell it."""
+    """Finish everything that happens before an instant, ticks aside; False if there is no room to emit it."""
     table = bands.table
     if table[b, OPEN] >= instant:
         return True
@@ -286,9 +286,9 @@ def settle(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> 
 
 @njit(**LOOP)
 def _open(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int, clock: int) -> bool:
-    if bands.rules[EMISSION] == TICKS and not tell_ticks(bands, objects, lane, b, instant):
+    if bands.rules[EMISSION] == TICKS and not emit_ticks(bands, objects, lane, b, instant):
         return False
-    if bands.room[TOLD_END] + bands.table[b, LENGTH] > len(bands.told):
+    if bands.room[EMITTED_END] + bands.table[b, LENGTH] > len(bands.emitted):
         return False
     bands.table[b, OPEN] = instant
     expire(bands, b, instant, clock)
@@ -297,36 +297,36 @@ def _open(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int, cloc
 
 @njit(**LOOP)
 def expire(bands: Bands, b: int, instant: int, clock: int) -> None:
-    """Drop what the window has left behind at a clock; there is room to tell it."""
+    """Drop what is older than the window at a clock; there is room to emit it."""
     table, ids, scores, rules = bands.table, bands.ids, bands.scores, bands.rules
     gone = clock - rules[WINDOW]
     if table[b, OLDEST] > gone:
         return
-    start, kept, oldest = table[b, BEGIN], table[b, BEGIN], NEVER
+    start, stop, oldest = table[b, BEGIN], table[b, BEGIN], NEVER
     for p in range(start, start + table[b, LENGTH]):
         if ids[CLOCK, p] > gone:
             oldest = min(oldest, ids[CLOCK, p])
-            if kept < p:
-                _copy(bands, p, kept)
-            kept += 1
+            if stop < p:
+                _copy(bands, p, stop)
+            stop += 1
         elif ids[FLAGS, p] & IN_SET:
             table[b, TOPS] -= 1
             table[b, DIRTY] = 1
             if rules[EMISSION] == CHANGES:
-                _tell(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
-    table[b, LENGTH] = kept - start
+                _emit(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
+    table[b, LENGTH] = stop - start
     table[b, OLDEST] = oldest
 
 
 @njit(**LOOP)
 def finish(bands: Bands, b: int) -> bool:
-    """Close the open instant: the set is what it is now, and what changed is told."""
+    """Close the open instant: the set is what it is now, and what changed is emitted."""
     table, ids, scores, rules = bands.table, bands.ids, bands.scores, bands.rules
     if table[b, DIRTY] == 0:
         table[b, OPEN] = NOT_OPEN
         return True
     start, length = table[b, BEGIN], table[b, LENGTH]
-    if bands.room[TOLD_END] + length > len(bands.told):
+    if bands.room[EMITTED_END] + length > len(bands.emitted):
         return False
     instant, emission = table[b, OPEN], rules[EMISSION]
     keeps = min(length, table[b, CUT]) if rules[ALGORITHM] == PA else length
@@ -344,13 +344,13 @@ def finish(bands: Bands, b: int) -> bool:
         if is_in:
             oldest = min(oldest, ids[CLOCK, p])
         if is_in and not was_in:
-            if emission == CHANGES or (emission == ENTERS and (ids[FLAGS, p] & TOLD) == 0):
-                _tell(bands, b, ids[SEQ, p], instant, ENTER, 0, scores[p])
-            ids[FLAGS, p] = IN_SET | TOLD
+            if emission == CHANGES or (emission == ENTERS and (ids[FLAGS, p] & EMITTED) == 0):
+                _emit(bands, b, ids[SEQ, p], instant, ENTER, 0, scores[p])
+            ids[FLAGS, p] = IN_SET | EMITTED
         elif was_in and not is_in:
             ids[FLAGS, p] &= ~IN_SET
             if emission == CHANGES:
-                _tell(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
+                _emit(bands, b, ids[SEQ, p], instant, LEAVE, 0, scores[p])
     table[b, LENGTH] = keeps
     table[b, TOPS] = members
     table[b, EXPIRY] = NEVER if oldest == NEVER else oldest + rules[WINDOW]
@@ -360,8 +360,8 @@ def finish(bands: Bands, b: int) -> bool:
 
 
 @njit(**LOOP)
-def tell_ticks(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> bool:
-    """Tell the set at every tick up to and including an instant; all that happens before has been finished."""
+def emit_ticks(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int) -> bool:
+    """Emit the set at every tick up to and including an instant; all that happens before has been finished."""
     table, rules = bands.table, bands.rules
     while True:
         if rules[BY_TIME] == 1:
@@ -369,31 +369,31 @@ def tell_ticks(bands: Bands, objects: Objects, lane: Lane, b: int, instant: int)
             if table[b, TOPS] == 0 and tick <= instant:
                 table[b, TICK] = instant - instant % every + every
                 return True
-            following = tick + every
+            next_tick = tick + every
         else:
             place = lane.first_tick + table[b, TICK]
             tick = objects.ticks[place] if place < lane.stop_tick else NEVER
-            following = table[b, TICK] + 1
+            next_tick = table[b, TICK] + 1
         if tick > instant:
             return True
-        if bands.room[TOLD_END] + table[b, TOPS] > len(bands.told):
+        if bands.room[EMITTED_END] + table[b, TOPS] > len(bands.emitted):
             return False
         p, rank = table[b, BEGIN], 0
         while rank < table[b, TOPS]:
             if bands.ids[FLAGS, p] & IN_SET:
                 rank += 1
-                _tell(bands, b, bands.ids[SEQ, p], tick, AT_TICK, rank, bands.scores[p])
+                _emit(bands, b, bands.ids[SEQ, p], tick, AT_TICK, rank, bands.scores[p])
             p += 1
-        table[b, TICK] = following
+        table[b, TICK] = next_tick
 
 
 @njit(**LOOP, forceinline=True)
-def _tell(bands: Bands, b: int, seq: int, instant: int, how: int, rank: int, score: float) -> None:
-    told, n = bands.told, bands.room[TOLD_END]
-    told[n, WHOSE] = b
-    told[n, WHAT] = seq
-    told[n, WHEN] = instant
-    told[n, HOW] = how
-    told[n, RANK] = rank
-    bands.told_scores[n] = score
-    bands.room[TOLD_END] = n + 1
+def _emit(bands: Bands, b: int, seq: int, instant: int, how: int, rank: int, score: float) -> None:
+    emitted, n = bands.emitted, bands.room[EMITTED_END]
+    emitted[n, WHOSE] = b
+    emitted[n, WHAT] = seq
+    emitted[n, WHEN] = instant
+    emitted[n, HOW] = how
+    emitted[n, RANK] = rank
+    bands.emitted_scores[n] = score
+    bands.room[EMITTED_END] = n + 1

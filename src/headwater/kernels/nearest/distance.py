@@ -48,6 +48,6 @@ def chord_metres(chord: Numbers) -> Numbers:
     return 2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(1.0, chord / 2.0))
 
 
-def told_distance(score: Numbers, metric: Metric) -> Numbers:
-    """The distance that answers tell."""
+def answer_distance(score: Numbers, metric: Metric) -> Numbers:
+    """The distance in answers."""
     return chord_metres(score) if metric is Metric.GEOGRAPHIC else score

@@ -4,12 +4,12 @@ Rule 1  A query wants an object on arrival iff it is not farther than its thresh
         it keeps, once it keeps as many as it may. RAPF: the CUT-th nearest of its *recent* candidates, or a
         little more if they are fewer than CUT.
 Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is shown again,
-        and wanted iff fewer than k recent candidates are nearer: all of them are newer than it. An object that was put off
+        and needed iff fewer than k recent candidates are nearer: all of them are newer than it. An object that was put off
         had k nearer ones, none of them half a window old, and they are in the window until it is shown again: so it was
         never in the set before, and nothing is lost.
 Rule 3  Thresholds grow by time alone, when a recent candidate is recent no more, or a candidate of PA expires. A heap gives the
         queries to which this happens next; each has one entry, which may be early and is then put back.
-Rule 4  Only queries with the object's cell among their cells of interest are asked, and the wide ones (see `grid`).
+Rule 4  Only queries with the object's cell among their cells of interest are tested, and the wide ones (see `grid`).
 
 A lane is the objects with one value of the PER column. Lanes do not know one another and are gone through one by one.
 """
@@ -59,17 +59,17 @@ from headwater.kernels.nearest.candidates import (
     Real,
     Whole,
     begin,
+    emit_ticks,
     expire,
     holds,
     prune,
     put,
     settle,
-    tell_ticks,
 )
 from headwater.kernels.nearest.grid import Grid, cell_of, mark_of, rough
 
 DRAW: Final = 3
-"""The queries have been asked so often that drawing the grid anew may be worth its cost."""
+"""The queries have been tested so often that drawing the grid anew may be worth its cost."""
 
 # Places in `Queries.at`, int64[…]: how far the work has come, and what it was.
 LANE: Final = 0
@@ -177,9 +177,7 @@ def _show_one(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane
     border = objects.seqs[at[OLD]]
     count = _wanting(bands, queries, grid, objects, lane, row, objects.seqs[row], FIRST_TIME)
     for hit in range(count):
-        came = _take(
-            bands, queries, grid, objects, lane, queries.hits[hit], row, queries.hit_scores[hit], border
-        )
+        came = _take(bands, queries, grid, objects, lane, hit, row, border)
         if came != DONE:
             return came
     return DONE
@@ -200,10 +198,10 @@ def _pass_time(
         b = lane.base + at[SETTLED]
         if not settle(bands, objects, lane, b, watermark):
             return FULL
-        if rules[EMISSION] == TICKS and not tell_ticks(bands, objects, lane, b, watermark - 1):
+        if rules[EMISSION] == TICKS and not emit_ticks(bands, objects, lane, b, watermark - 1):
             return FULL
         if by_time or lane.first < lane.stop:
-            # Members of the set have gone by now: this leaves nothing behind that will never be asked for.
+            # Members of the set have gone by now: this leaves nothing that will never be read.
             expire(bands, b, watermark, watermark - 1 if by_time else objects.clocks[lane.stop - 1])
         at[SETTLED] += 1
     return DONE
@@ -282,13 +280,13 @@ def _take(
     grid: Grid,
     objects: Objects,
     lane: Lane,
-    q: int,
+    hit: int,
     row: int,
-    score: float,
     border: int,
 ) -> int:
-    """A query takes an object that has just come."""
+    """The query of a hit takes an object that has just come."""
     table, rules = bands.table, bands.rules
+    q, score = queries.hits[hit], queries.hit_scores[hit]
     b, instant, now = lane.base + q, objects.times[row], objects.last_clocks[row]
     if instant < table[b, SINCE]:
         return DONE
@@ -372,7 +370,7 @@ def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, bor
         if known == cut:
             limit = last
         elif known >= k and tests.shape[1] > POINT:
-            # Any limit that k recent ones keep is right: within this one, about as many as are wanted will come.
+            # Any limit that k recent ones keep is right: within this one, about as many as are needed will come.
             limit = last * (1.0 + (cut / known - 1.0) / (tests.shape[1] - POINT))
     tests[q, FIRST_TIME] = limit
     tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300

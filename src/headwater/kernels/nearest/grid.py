@@ -2,8 +2,8 @@
 
 Rule 1  A query wants objects at most its threshold away. Its cells of interest are those that the ball of its registered radius
         touches, which is a little more than its threshold when it is registered.
-Rule 2  While the threshold is above the registered radius, the query is *wide*: it is asked about every object. So cells grow at
-        once; all are drawn anew, the smaller ones too, when asking queries has cost as much as drawing does.
+Rule 2  While the threshold is above the registered radius, the query is *wide*: it tests every object. So cells grow at
+        once; all are drawn anew, the smaller ones too, when testing queries has cost as much as drawing does.
 Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
         MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
         axes is a ball still.
@@ -26,7 +26,7 @@ Real = NDArray[np.float64]
 MOST_AXES: Final = 4
 MOST_CELLS: Final = 1 << 15
 MOST_CELLS_OF_ONE: Final = 1024
-"""A query whose ball touches more is not registered: it wants so much that it may as well be asked about everything."""
+"""A query whose ball touches more is not registered: it wants so much that it may as well test everything."""
 
 FINENESS: Final = 1.4
 """Cells along an axis for each registered radius."""
@@ -58,7 +58,7 @@ class Grid(NamedTuple):
 
 
 def no_grid(queries: int) -> Grid:
-    """Every query is asked about every object."""
+    """Every query tests every object."""
     none = np.zeros(0, np.int64)
     return Grid(
         none,
@@ -126,7 +126,7 @@ def rough(grid: Grid, distance: float) -> float:
 
 @njit(cache=True, _nrt=False, forceinline=True)
 def mark_of(grid: Grid, values: Real, row: int, a: int) -> np.float32:
-    """Where an object is along an axis, as `marks` tells it."""
+    """Where an object is along an axis, as in `marks`."""
     if a >= len(grid.axes):
         return np.float32(0.0)
     return np.float32((values[row, grid.axes[a]] - grid.lows[a]) * grid.units[a])

@@ -3,7 +3,7 @@
 Rule 1  Queries that look at the same objects in the same way are one field (see `query_sets`); rows are numbered once for all.
 Rule 2  A row is an object of a field if its condition holds and none of its attributes is NULL; a row for which only the
         condition holds is counted.
-Rule 3  What happened before the watermark is told with the step: nothing comes later than its time.
+Rule 3  What happened before the watermark is emitted with the step: nothing comes later than its time.
 Rule 4  The objects of fields without PER are stored once for all of them; a lane of PER has its own.
 Memory  See `query_sets`, `lanes` and `objects`.
 """
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest.audit import Audit, audited
-from headwater.kernels.nearest.distance import told_distance
-from headwater.kernels.nearest.lanes import Lanes, LanesState, candidates_in
+from headwater.kernels.nearest.distance import answer_distance
 from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
+from headwater.kernels.nearest.per_partition import Lanes, LanesState, candidates_in
 from headwater.kernels.nearest.query_order import matches
 from headwater.kernels.nearest.query_sets import Events, Field, FieldState, field_key
 from headwater.kernels.nearest.question import NearestQuery
@@ -73,8 +73,8 @@ class _Audited:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The events of a field, and the rows of the objects that they speak of, piece by piece by ascending number."""
+class _Emitted:
+    """The events of a field, and the rows of the objects in them, piece by piece by ascending number."""
 
     field: Field
     events: Events
@@ -128,23 +128,29 @@ class NearestKernel:
         )
 
     def step(self, state: NearestState, rows: Rows, watermark: Instant) -> Step[NearestState]:
-        """Take rows, let time pass, tell."""
+        """Take rows, let time pass, answer."""
         counts: Counter[str] = Counter()
         arrived = numbered_rows(rows, self.columns, state.count)
         holds: dict[int, NDArray[np.bool_]] = {}
         parts = [*state.objects.parts(), arrived]
         fields: list[FieldState | LanesState] = []
-        told: list[_Told] = []
+        emitted: list[_Emitted] = []
         for place, before in enumerate(state.fields):
             objects = self._objects(self.fields[place], before, rows, arrived, holds, counts)
-            after, events, spoken_of = self._step_field(place, before, objects, state.watermark, watermark)
+            after, events, objects_of_events = self._step_field(
+                place, before, objects, state.watermark, watermark
+            )
             fields.append(after)
-            told.append(_Told(self.fields[place], events, parts if spoken_of is None else [spoken_of]))
+            emitted.append(
+                _Emitted(
+                    self.fields[place], events, parts if objects_of_events is None else [objects_of_events]
+                )
+            )
         last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
-        audits = self._audit(state, fields, [part.events for part in told], last, counts)
+        audits = self._audit(state, fields, [part.events for part in emitted], last, counts)
         whole = [part for part in fields if isinstance(part, FieldState)]
         needed = _needed(whole, state.count, state.count + rows.count)
-        following = NearestState(
+        next_state = NearestState(
             watermark,
             state.count + rows.count,
             last,
@@ -152,9 +158,9 @@ class NearestKernel:
             state.objects.after(arrived, needed) if whole else state.objects,
             audits,
         )
-        answers = self._answers(told)
-        told_counts = {name: amount for name, amount in counts.items() if amount}
-        return Step(following, answers, watermark, told_counts)
+        answers = self._answers(emitted)
+        named_counts = {name: amount for name, amount in counts.items() if amount}
+        return Step(next_state, answers, watermark, named_counts)
 
     def _step_field(
         self,
@@ -164,7 +170,7 @@ class NearestKernel:
         before: Instant,
         watermark: Instant,
     ) -> tuple[FieldState | LanesState, Events, Rows | None]:
-        """A field's state after the step and its events; with PER also the rows of the objects that they speak of."""
+        """A field's state after the step and its events; with PER also the rows of the objects in them."""
         field, lanes, time = self.fields[place], self.lanes[place], self.schema.time
         if lanes is None:
             assert isinstance(state, FieldState)
@@ -189,15 +195,15 @@ class NearestKernel:
             "fields": parts,
             "last": state.last,
             "audits": {
-                asked.name: {
-                    "points": self.fields[asked.probable].identities.view(np.int64),
-                    "told": audit.told,
+                audited_query.name: {
+                    "points": self.fields[audited_query.probable].identities.view(np.int64),
+                    "told": audit.emitted,
                 }
-                for asked, audit in zip(self.audited, state.audits, strict=True)
+                for audited_query, audit in zip(self.audited, state.audits, strict=True)
             },
             "recent_from": state.objects.recent_from,
         }
-        return Saved(values, {"kept": state.objects.kept, "recent": state.objects.recent}, stores)
+        return Saved(values, {"kept": state.objects.older, "recent": state.objects.recent}, stores)
 
     def load(self, saved: Saved, since: Instant) -> NearestState:
         """What is known of the queries and points that are still the same; others begin at `since`."""
@@ -216,10 +222,12 @@ class NearestKernel:
             else:
                 fields.append(field.start(begins))
         audits = []
-        for asked in self.audited:
+        for audited_query in self.audited:
             audit = Audit(np.zeros((0, 2), np.int64))
-            if (known := values["audits"].get(asked.name)) is not None:
-                place = matches(self.fields[asked.probable].identities, known["points"].view(np.uint64))
+            if (known := values["audits"].get(audited_query.name)) is not None:
+                place = matches(
+                    self.fields[audited_query.probable].identities, known["points"].view(np.uint64)
+                )
                 audit = Audit(np.array(known["told"]).reshape(-1, 2)).moved(place)
             audits.append(audit)
         return NearestState(
@@ -229,7 +237,7 @@ class NearestKernel:
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
 
     def candidates(self, state: NearestState) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
-        """By query, point and value of PER: the candidates' time, score, whether told and whether in the set."""
+        """By query, point and value of PER: the candidates' time, score, whether emitted and whether in the set."""
         common = join_rows([self._none, *state.objects.parts()])
         found: dict[tuple[str, Any, Any], list[tuple[Any, ...]]] = {}
         for field, lanes, part in zip(self.fields, self.lanes, state.fields, strict=True):
@@ -259,13 +267,13 @@ class NearestKernel:
             points = query.points.ids
             point = None if points is None else points.tolist()[field.point[b % len(field)]]
             found[query.name, point, values[b // len(field)]] = [
-                (times[p], float(part.scores[p]), bool(flags[p] & band.TOLD), bool(flags[p] & band.IN_SET))
+                (times[p], float(part.scores[p]), bool(flags[p] & band.EMITTED), bool(flags[p] & band.IN_SET))
                 for p in range(end - int(part.lengths[b]), end)
             ]
         return found
 
     def work(self, state: NearestState) -> dict[str, int]:
-        """How much is kept, and what it took since the state was made or loaded."""
+        """How much is stored, and what it took since the state was made or loaded."""
         rows = state.objects.parts()
         whole = [part for part in state.fields if isinstance(part, FieldState)]
         lanes = [part for part in state.fields if isinstance(part, LanesState)]
@@ -286,13 +294,13 @@ class NearestKernel:
     # --- objects ------------------------------------------------------------------------------------------------------
 
     def _stored_columns(self) -> tuple[str, ...]:
-        wanted = {self.schema.time, self.schema.key}
+        stored = {self.schema.time, self.schema.key}
         for field in self.fields:
-            wanted.update(field.example.attributes)
-            wanted.update(field.per)
+            stored.update(field.example.attributes)
+            stored.update(field.per)
         for query in self.queries:
-            wanted.update(column for _, column in query.columns)
-        return tuple(name for name, _ in self.schema.columns if name in wanted)
+            stored.update(column for _, column in query.columns)
+        return tuple(name for name, _ in self.schema.columns if name in stored)
 
     @property
     def _none(self) -> Rows:
@@ -300,7 +308,7 @@ class NearestKernel:
         return no_rows({name: types[name] for name in self.columns})
 
     def _with_columns(self, stored: Rows) -> Rows:
-        """With every column of now: what was stored before a query asked for it is NULL there."""
+        """With every column of now: what was stored before a query needed it is NULL there."""
         lacking = {
             name: Column.nulls(kind, stored.count)
             for name, kind in self._none.types.items()
@@ -351,37 +359,39 @@ class NearestKernel:
         last: Instant,
         counts: Counter[str],
     ) -> tuple[Audit, ...]:
-        following = []
-        for asked, audit in zip(self.audited, state.audits, strict=True):
-            exact = fields[asked.exact]
+        next_audits = []
+        for audited_query, audit in zip(self.audited, state.audits, strict=True):
+            exact = fields[audited_query.exact]
             if isinstance(exact, LanesState):
                 oldest = exact.store.held
             else:
                 numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
                 oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
-            points = len(self.fields[asked.exact])
-            after, told = audit.after(events[asked.probable], events[asked.exact], points, oldest, last)
-            counts.update({f"{what}:{asked.name}": amount for what, amount in told.items()})
-            following.append(after)
-        return tuple(following)
+            points = len(self.fields[audited_query.exact])
+            after, counted = audit.after(
+                events[audited_query.probable], events[audited_query.exact], points, oldest, last
+            )
+            counts.update({f"{what}:{audited_query.name}": amount for what, amount in counted.items()})
+            next_audits.append(after)
+        return tuple(next_audits)
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _answers(self, told: Sequence[_Told]) -> tuple[Answers, ...]:
+    def _answers(self, emitted: Sequence[_Emitted]) -> tuple[Answers, ...]:
         shapes: dict[int, list[Rows]] = {}
         found: dict[int, tuple[Rows, Whole]] = {}
-        told = [part for part in told if len(part.events.told) and part.field.owner[0] >= 0]
-        for part in told:
+        emitted = [part for part in emitted if len(part.events.emitted) and part.field.owner[0] >= 0]
+        for part in emitted:
             # The rows of objects that several fields share are looked for once.
             source = id(part.objects)
             if source not in found:
-                spoken_of = [
-                    other.events.told[:, band.WHAT] for other in told if other.objects is part.objects
+                objects_of_events = [
+                    other.events.emitted[:, band.WHAT] for other in emitted if other.objects is part.objects
                 ]
-                numbers = _different(spoken_of)
+                numbers = _different(objects_of_events)
                 found[source] = find(part.objects, numbers), numbers
             field, events = part.field, part.events
-            owner = field.owner[events.told[:, band.WHOSE] % len(field)]
+            owner = field.owner[events.emitted[:, band.WHOSE] % len(field)]
             shape = np.array([query.shape for query in self.queries])[owner]
             for number in np.unique(shape):
                 block = self._block(field, events, shape == number, *found[source])
@@ -392,23 +402,23 @@ class NearestKernel:
         self, field: Field, events: Events, chosen: NDArray[np.bool_], rows: Rows, numbers: Whole
     ) -> Rows:
         """The answers of a field's queries of one shape."""
-        order = _in_order(events.told, chosen)
-        told, scores = events.told[order], events.scores[order]
+        order = _in_order(events.emitted, chosen)
+        emitted, scores = events.emitted[order], events.scores[order]
         example = field.example
-        member = told[:, band.WHOSE] % len(field)
+        member = emitted[:, band.WHOSE] % len(field)
         place = np.zeros(int(numbers[-1] - numbers[0]) + 1, np.int64)
         place[numbers - numbers[0]] = np.arange(len(numbers))
-        objects = rows.take(place[told[:, band.WHAT] - numbers[0]])
+        objects = rows.take(place[emitted[:, band.WHAT] - numbers[0]])
         names = np.array([query.name for query in self.queries] + [""], object)[:-1]
         query = coded(field.owner[member], names)
-        event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(told[:, band.WHEN]))
+        event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(emitted[:, band.WHEN]))
         columns: dict[str, Column] = {}
         if (point := self._points(field, member)) is not None:
             columns["point"] = point
         if example.emission is Emission.EVERY:
-            columns["rank"] = Column(ColumnType.BIGINT, np.ascontiguousarray(told[:, band.RANK]))
+            columns["rank"] = Column(ColumnType.BIGINT, np.ascontiguousarray(emitted[:, band.RANK]))
         else:
-            columns["change"] = coded(told[:, band.HOW], _CHANGES)
+            columns["change"] = coded(emitted[:, band.HOW], _CHANGES)
         if self.schema.key:
             columns["key"] = objects[self.schema.key]
         columns["object_time"] = Column(ColumnType.TIMESTAMP, objects[self.schema.time].values)
@@ -416,11 +426,11 @@ class NearestKernel:
         per = [objects[name] for name in field.per]
         identity = content_ids([query, event_time, *columns.values(), *attributes, *per])
         if not example.metric.ranks_values:
-            columns["distance"] = _finite(told_distance(scores, example.metric))
-        asked = self.queries[field.owner[member[0]]].columns
-        columns.update({name: objects[column] for name, column in asked})
+            columns["distance"] = _finite(answer_distance(scores, example.metric))
+        columns_of_query = self.queries[field.owner[member[0]]].columns
+        columns.update({name: objects[column] for name, column in columns_of_query})
         head = {"query": query, "event_time": event_time, "match_id": identity}
-        return Rows({**head, **columns}, len(told))
+        return Rows({**head, **columns}, len(emitted))
 
     def _points(self, field: Field, member: Whole) -> Column | None:
         """The points' ids; queries of one shape have them all or not at all."""
@@ -455,10 +465,10 @@ def _finite(distance: NDArray[np.float64]) -> Column:
     return Column(ColumnType.DOUBLE, np.where(valid, distance, 0.0), valid)
 
 
-def _in_order(told: Whole, chosen: NDArray[np.bool_]) -> Whole:
-    """The chosen events by time, then by band; a band tells of an instant in order, which stays as it is."""
+def _in_order(emitted: Whole, chosen: NDArray[np.bool_]) -> Whole:
+    """The chosen events by time, then by band; a band emits an instant in order, which stays as it is."""
     places = np.flatnonzero(chosen)
-    when, whose = told[places, band.WHEN], told[places, band.WHOSE]
+    when, whose = emitted[places, band.WHEN], emitted[places, band.WHOSE]
     when = when - when.min()
     bands, count = int(whose.max()) + 1, len(places)
     if (int(when.max()) + 1) * bands * count < 1 << 62:

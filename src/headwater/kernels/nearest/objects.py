@@ -3,7 +3,7 @@
 Rule 1  An object has a number, its place in the stream; rows are stored by it in ascending order.
 Rule 2  All *recent* objects are stored (see `engine`); of the older ones those that were a candidate of some query when they
         ceased to be recent.
-Memory  Chunks go when every object in them is older than the oldest candidate. When more than half of what is kept is no candidate any
+Memory  Chunks go when every object in them is older than the oldest candidate. When more than half of what is stored is no candidate any
         more, the rest is written anew.
 """
 
@@ -42,16 +42,16 @@ class Needed:
 class ObjectStore:
     """The stored rows: older candidates, and everything recent, which is from the number `recent_from` on."""
 
-    kept: Log = field(default_factory=Log)
+    older: Log = field(default_factory=Log)
     recent: Log = field(default_factory=Log)
     recent_from: int = 0
 
     def parts(self) -> list[Rows]:
         """All rows, piece by piece, by ascending number."""
-        return [chunk.rows for chunk in self.kept.chunks] + self._recent_parts()
+        return [chunk.rows for chunk in self.older.chunks] + self._recent_parts()
 
     def _recent_parts(self) -> list[Rows]:
-        """The first chunk may hold rows that are recent no more: those that are wanted have been kept."""
+        """The first chunk may hold rows that are recent no more: those that are candidates are among the older ones."""
         found = []
         for chunk in self.recent.chunks:
             begin = int(np.searchsorted(chunk.rows[NUMBER].values, self.recent_from))
@@ -61,21 +61,21 @@ class ObjectStore:
     def after(self, arrived: Rows, needed: Needed) -> ObjectStore:
         """When a step is done: with what is needed of the rows that arrived and of those that are recent no more."""
         older, recent_from = needed.older, needed.recent_from
-        kept = self.kept
+        older_rows = self.older
         for rows in (*self._recent_parts(), arrived):
             numbers = rows[NUMBER].values
             if leaving := int(np.searchsorted(numbers, recent_from)):
                 chosen = np.flatnonzero(_among(numbers[:leaving], older))
-                kept = kept.append(rows.take(chosen), NUMBER)
-        kept = kept.since(int(older[0])) if len(older) else Log((), kept.next_number)
-        stored = sum(chunk.rows.count for chunk in kept.chunks)
+                older_rows = older_rows.append(rows.take(chosen), NUMBER)
+        older_rows = older_rows.since(int(older[0])) if len(older) else Log((), older_rows.next_number)
+        stored = sum(chunk.rows.count for chunk in older_rows.chunks)
         if stored > 2 * len(older) + CHUNK_ROWS:
-            parts = [chunk.rows for chunk in kept.chunks]
-            wanted = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, older))) for rows in parts]
-            kept = Log((), kept.next_number).append(join_rows(wanted), NUMBER)
+            parts = [chunk.rows for chunk in older_rows.chunks]
+            candidates = [rows.take(np.flatnonzero(_among(rows[NUMBER].values, older))) for rows in parts]
+            older_rows = Log((), older_rows.next_number).append(join_rows(candidates), NUMBER)
         fresh = np.flatnonzero(_among(arrived[NUMBER].values, needed.fresh))
         recent = self.recent.since(recent_from).append(arrived.take(fresh), NUMBER)
-        return ObjectStore(kept, recent, recent_from)
+        return ObjectStore(older_rows, recent, recent_from)
 
 
 def find(parts: Sequence[Rows], numbers: Whole) -> Rows:
@@ -106,8 +106,8 @@ def no_rows(types: Mapping[str, ColumnType]) -> Rows:
     return Rows.empty({NUMBER: ColumnType.BIGINT, **types})
 
 
-def _among(numbers: Whole, wanted: Whole) -> NDArray[np.bool_]:
+def _among(numbers: Whole, others: Whole) -> NDArray[np.bool_]:
     """Which of ascending numbers are among other ascending ones."""
-    if not len(wanted):
+    if not len(others):
         return np.zeros(len(numbers), np.bool_)
-    return wanted[np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)] == numbers
+    return others[np.minimum(np.searchsorted(others, numbers), len(others) - 1)] == numbers

@@ -1,4 +1,4 @@
-"""Bands between two steps: their entries one behind the other, without room between them."""
+"""Bands between two steps: their entries one after the other, without room between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.kernels.nearest.candidates import Real, Whole
 
 
 def spans(begins: Whole, lengths: Whole) -> Whole:
-    """The places of spans, one behind the other."""
+    """The places of spans, one after the other."""
     ends = np.cumsum(lengths)
     return np.repeat(begins - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
 
@@ -46,7 +46,7 @@ def unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
 
 @njit(cache=True)
 def packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
-    """Lengths, limits, ids and scores of all bands, one behind the other."""
+    """Lengths, limits, ids and scores of all bands, one after the other."""
     table, ids, scores = bands.table, bands.ids, bands.scores
     total = 0
     for b in range(len(table)):

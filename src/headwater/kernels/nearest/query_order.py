@@ -34,10 +34,10 @@ def identities(query: NearestQuery) -> NDArray[np.uint64]:
     return content_hash([*texts, *ids, *places])
 
 
-def matches(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
+def matches(new: NDArray[np.uint64], known: NDArray[np.uint64]) -> Whole:
     """The place of each identity among the known ones; -1: it is not there."""
     if not known.shape[1]:
-        return np.full(wanted.shape[1], -1, np.int64)
+        return np.full(new.shape[1], -1, np.int64)
     order = np.argsort(known[0], kind="stable")
-    place = order[np.minimum(np.searchsorted(known[0][order], wanted[0]), known.shape[1] - 1)]
-    return np.where((known[0][place] == wanted[0]) & (known[1][place] == wanted[1]), place, -1)
+    place = order[np.minimum(np.searchsorted(known[0][order], new[0]), known.shape[1] - 1)]
+    return np.where((known[0][place] == new[0]) & (known[1][place] == new[1]), place, -1)

@@ -16,17 +16,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.growing_array import GrowingArray
 from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest import engine
+from headwater.kernels.nearest.candidate_limits import RECENT_OF_LANE, r_star, recent_rows
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
 from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
-from headwater.kernels.nearest.limits import RECENT_OF_LANE, r_star, recent_rows
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import packed, runs_of, spans, unpack
 from headwater.kernels.nearest.query_order import by_place, identities, matches
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Algorithm, Emission
-from headwater.kernels.tape import Tape
 from headwater.model import (
     BEGINNING,
     Instant,
@@ -52,7 +52,7 @@ ROOM_FOR_ANSWERS: Final = 4096
 MOST_CANDIDATES: Final = 50_000_000
 """Candidates of one field, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
 
-MOST_TOLD: Final = 20_000_000
+MOST_EMITTED: Final = 20_000_000
 """Answers of one field in one step, in the same way."""
 
 _ALGORITHMS = {Algorithm.RA: band.RA, Algorithm.RAPF: band.RAPF, Algorithm.PA: band.PA}
@@ -67,19 +67,19 @@ _EMISSIONS = {
 class Recent:
     """Objects that are recent, lane by lane and in order: coordinates, event times, clocks, numbers and lanes.
 
-    They are many, and few of them change with a step: on tapes the others stay where they are.
+    They are many, and few of them change with a step: in growing arrays the others stay where they are.
     """
 
-    on_values: Tape
-    on_times: Tape
-    on_clocks: Tape
-    on_seqs: Tape
-    on_lanes: Tape
+    on_values: GrowingArray
+    on_times: GrowingArray
+    on_clocks: GrowingArray
+    on_seqs: GrowingArray
+    on_lanes: GrowingArray
 
     @classmethod
     def of(cls, values: Real, times: Whole, clocks: Whole, seqs: Whole, lanes: Whole) -> Recent:
         """Recent objects in arrays."""
-        return cls(*map(Tape.over, (values, times, clocks, seqs, lanes)))
+        return cls(*map(GrowingArray.over, (values, times, clocks, seqs, lanes)))
 
     def __len__(self) -> int:
         return self.on_seqs.stop - self.on_seqs.start
@@ -134,7 +134,7 @@ class Recent:
 class FieldState:
     """Of every lane `seen` is its objects so far, `due` the tick of the last ones (window of rows).
 
-    Bands stand one behind the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `asked` counts the tests since
+    Bands stand one after the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `tests_since_draw` counts the tests since
     it was drawn, `patience` how much longer than usual to wait until it is drawn again.
     """
 
@@ -147,7 +147,7 @@ class FieldState:
     scores: Real
     recent: Recent
     grid: Grid
-    asked: int = 0
+    tests_since_draw: int = 0
     patience: int = 1
     tested: int = 0
     inserted: int = 0
@@ -155,9 +155,9 @@ class FieldState:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What a step of a field tells: whose (a band), which object, when, how, which rank, how near."""
+    """What a step of a field emits: whose (a band), which object, when, how, which rank, how near."""
 
-    told: Whole
+    emitted: Whole
     scores: Real
 
 
@@ -286,8 +286,8 @@ class Field:
             state.tested + tested,
             state.inserted + int(bands.room[band.INSERTED]),
         )
-        count = bands.room[band.TOLD_END]
-        return after, Events(bands.told[:count], bands.told_scores[:count])
+        count = bands.room[band.EMITTED_END]
+        return after, Events(bands.emitted[:count], bands.emitted_scores[:count])
 
     def _show(
         self,
@@ -300,10 +300,10 @@ class Field:
     ) -> tuple[band.Bands, Grid, int]:
         """Run the engine to its end, giving it more room and a new grid when it asks."""
         at, grid, patience = queries.at, state.grid, state.patience
-        at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.asked
+        at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.tests_since_draw
         while (came := engine.show(bands, queries, grid, objects, lanes, watermark)) != band.DONE:
             if came == band.FULL:
-                bands = self._with_room_to_tell(bands)
+                bands = self._with_room_to_emit(bands)
             elif came == band.GROW:
                 bands = self._with_room(bands)
             else:
@@ -316,29 +316,29 @@ class Field:
                 at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), at[engine.TESTED]
         return bands, grid, patience
 
-    def _with_room_to_tell(self, bands: band.Bands) -> band.Bands:
-        told, scores = bands.told, bands.told_scores
-        if len(told) >= MOST_TOLD:
+    def _with_room_to_emit(self, bands: band.Bands) -> band.Bands:
+        emitted, scores = bands.emitted, bands.emitted_scores
+        if len(emitted) >= MOST_EMITTED:
             raise LimitReached(
-                "MOST_TOLD",
-                MOST_TOLD,
-                f"'{self.example.name}' has more than {MOST_TOLD:,} answers at once",
+                "MOST_EMITTED",
+                MOST_EMITTED,
+                f"'{self.example.name}' has more than {MOST_EMITTED:,} answers at once",
                 advice=["ask about fewer points, for fewer neighbours, or let EVERY be longer"],
             )
         return bands._replace(
-            told=np.concatenate([told, np.empty_like(told)]),
-            told_scores=np.concatenate([scores, np.empty_like(scores)]),
+            emitted=np.concatenate([emitted, np.empty_like(emitted)]),
+            emitted_scores=np.concatenate([scores, np.empty_like(scores)]),
         )
 
     def _with_room(self, bands: band.Bands) -> band.Bands:
         """With a pool twice as large, or large enough for the longest band to move."""
-        kept = int(bands.table[:, band.LENGTH].sum())
-        if kept >= MOST_CANDIDATES:
+        candidates = int(bands.table[:, band.LENGTH].sum())
+        if candidates >= MOST_CANDIDATES:
             raise LimitReached(
                 "MOST_CANDIDATES",
                 MOST_CANDIDATES,
                 f"'{self.example.name}' would have to keep more than {MOST_CANDIDATES:,} candidates: "
-                f"{kept // len(bands.table):,} for each point and each value of PER",
+                f"{candidates // len(bands.table):,} for each point and each value of PER",
                 advice=[
                     "objects that come ever farther from the points must all be kept to be exact",
                     "shorten OVER, ask about fewer points, or say USING PROBABLE 0.001, which keeps a fixed number",
@@ -484,7 +484,7 @@ class Field:
     def _ticks(
         self, state: FieldState, table: Recent, lanes: Whole, watermark: Instant
     ) -> tuple[Whole, Whole, Whole]:
-        """With a window of rows: the ticks to tell, lane by lane, where each lane's are, and the tick that is due next."""
+        """With a window of rows: the ticks to emit, lane by lane, where each lane's are, and the tick that is due next."""
         if self.by_time or self.example.emission is not Emission.EVERY:
             return np.zeros(0, np.int64), lanes, state.due
         every = int(self.rules[band.EVERY])
@@ -497,10 +497,10 @@ class Field:
         now = all_ticks[:, 1] < watermark
         due = np.full(len(state.due), band.NEVER, np.int64)
         due[all_ticks[~now, 0]] = all_ticks[~now, 1]
-        told = all_ticks[now]
-        lanes[:, 3] = np.searchsorted(told[:, 0], np.arange(len(lanes)))
-        lanes[:, 4] = np.searchsorted(told[:, 0], np.arange(len(lanes)), "right")
-        return np.ascontiguousarray(told[:, 1]), lanes, due
+        ticks_now = all_ticks[now]
+        lanes[:, 3] = np.searchsorted(ticks_now[:, 0], np.arange(len(lanes)))
+        lanes[:, 4] = np.searchsorted(ticks_now[:, 0], np.arange(len(lanes)), "right")
+        return np.ascontiguousarray(ticks_now[:, 1]), lanes, due
 
     def _queries(self) -> engine.Queries:
         many = len(self)

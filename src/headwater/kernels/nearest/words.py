@@ -20,7 +20,7 @@ class Metric(enum.Enum):
 
 
 class Emission(enum.Enum):
-    """What is told: each object once, every coming and going, or the whole set at every tick."""
+    """What is emitted: each object once, every coming and going, or the whole set at every tick."""
 
     ENTERS = "ENTERS"
     CHANGES = "CHANGES"
@@ -28,7 +28,7 @@ class Emission(enum.Enum):
 
 
 class Algorithm(enum.Enum):
-    """How candidates are kept.
+    """How candidates are stored.
 
     RA: every object of the window that is not dominated, pruned from time to time. RAPF: the same, but an object enters late
     if enough recent ones are nearer. PA: the R* nearest objects and no others, which may lose an answer.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.limits import r_star, skyband_size
+from headwater.kernels.nearest.candidate_limits import r_star, skyband_size
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headwater.kernels.nearest.limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
+from headwater.kernels.nearest.candidate_limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
 from headwater.query.language.words import counted, duration_in_words, size_in_words

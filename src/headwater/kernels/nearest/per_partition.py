@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest.distance import coordinates
-from headwater.kernels.nearest.lives import Lives, begin_lives
+from headwater.kernels.nearest.lifetimes import Lives, begin_lives
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import spans
 from headwater.kernels.nearest.query_sets import Events, Field, FieldState, Real, Recent, Whole
@@ -81,7 +81,7 @@ class _Touched:
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """Rows of objects as they are stored, and the lane of each: texts that nobody tells are never decoded."""
+    """Rows of objects as they are stored, and the lane of each: texts that no answer has are never decoded."""
 
     lines: Mapping[str, Any]
     lanes: Whole
@@ -170,7 +170,7 @@ class Lanes:
     def step(
         self, state: LanesState, rows: Rows, time: str, before: Instant, watermark: Instant
     ) -> tuple[LanesState, Events, Rows]:
-        """Show objects to the queries; also the rows of all objects that are spoken of, by ascending number."""
+        """Show objects to the queries; also the rows of all objects in the events, by ascending number."""
         ids, lane = self._lanes(state.store, rows, before, watermark)
         if not len(ids):
             return state, Events(np.zeros((0, band.TOLD_COLUMNS), np.int64), np.zeros(0)), rows
@@ -181,12 +181,12 @@ class Lanes:
         events = self._forgotten(events, after, lives, watermark)
         objects = self._with_those_of(touched.objects, rows, lives.lane)
         store = self._put(state.store, touched, lives, after, objects, watermark)
-        following = LanesState(
+        next_state = LanesState(
             state.since, store, state.tested + after.tested, state.inserted + after.inserted
         )
-        told = np.flatnonzero(np.isin(objects.numbers, events.told[:, band.WHAT]))
-        in_order = told[np.argsort(objects.numbers[told], kind="stable")]
-        return following, events, objects.take(in_order).rows()
+        emitted_places = np.flatnonzero(np.isin(objects.numbers, events.emitted[:, band.WHAT]))
+        in_order = emitted_places[np.argsort(objects.numbers[emitted_places], kind="stable")]
+        return next_state, events, objects.take(in_order).rows()
 
     def _with_lives(self, state: FieldState, lives: Lives) -> FieldState:
         """With a lane for each life that begins in this step."""
@@ -203,17 +203,17 @@ class Lanes:
         )
 
     def _forgotten(self, events: Events, after: FieldState, lives: Lives, watermark: Instant) -> Events:
-        """With what FORGET does to the events: members leave, nothing is told of them later; lives are those of their keys."""
+        """With what FORGET does to the events: members leave, nothing is emitted of them later; lives are those of their keys."""
         forget_us, example = self.field.example.forget_us, self.field.example
         if forget_us is None:
             return events
         gone = lives.last + (forget_us + 1)
         queries = len(self.field)
-        told, scores = events.told, events.scores
-        stays = (told[:, band.HOW] != band.AT_TICK) | (
-            told[:, band.WHEN] <= gone[told[:, band.WHOSE] // queries]
+        emitted, scores = events.emitted, events.scores
+        stays = (emitted[:, band.HOW] != band.AT_TICK) | (
+            emitted[:, band.WHEN] <= gone[emitted[:, band.WHOSE] // queries]
         )
-        told, scores = told[stays], scores[stays]
+        emitted, scores = emitted[stays], scores[stays]
         if example.emission is Emission.CHANGES:
             whose = np.repeat(np.arange(len(after.lengths)), after.lengths)
             is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
@@ -221,12 +221,12 @@ class Lanes:
             left = np.zeros((len(leaves), band.TOLD_COLUMNS), np.int64)
             left[:, band.WHOSE], left[:, band.WHAT] = whose[leaves], after.ids[leaves, band.SEQ]
             left[:, band.WHEN], left[:, band.HOW] = gone[whose[leaves] // queries], band.LEAVE
-            told = np.concatenate([left, told])
+            emitted = np.concatenate([left, emitted])
             scores = np.concatenate([after.scores[leaves], scores])
-        told = told.copy()
-        lane = told[:, band.WHOSE] // queries
-        told[:, band.WHOSE] += (lives.key[lane] - lane) * queries
-        return Events(told, scores)
+        emitted = emitted.copy()
+        lane = emitted[:, band.WHOSE] // queries
+        emitted[:, band.WHOSE] += (lives.key[lane] - lane) * queries
+        return Events(emitted, scores)
 
     def _with_those_of(self, known: _Objects, rows: Rows, lane: Whole) -> _Objects:
         """The known objects, and those that have come."""
@@ -314,11 +314,11 @@ class Lanes:
         lengths = after.lengths.reshape(many, -1)
         lane_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
         recent = np.bincount(after.recent.lanes, minlength=many)
-        kept = _needed(objects, after)
-        offsets = _offsets(kept.lanes, many)
+        needed = _needed(objects, after)
+        offsets = _offsets(needed.lanes, many)
         hold = np.full(many, END)
         filled = np.flatnonzero(np.diff(offsets))
-        hold[filled] = kept.numbers[offsets[filled]]
+        hold[filled] = needed.numbers[offsets[filled]]
         due = self._due(after, lane_of_candidate, watermark)
         stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
         if (forget_us := self.field.example.forget_us) is not None:
@@ -339,7 +339,7 @@ class Lanes:
             },
             {
                 _CANDIDATES: Ragged(_offsets(lane_of_candidate, many), _candidates(after.ids, after.scores)),
-                _OBJECTS: Ragged(offsets, kept.lines),
+                _OBJECTS: Ragged(offsets, needed.lines),
             },
         )
         is_gone = touched.known.copy()
@@ -381,8 +381,8 @@ def candidates_in(state: LanesState) -> int:
 
 def _needed(objects: _Objects, after: FieldState) -> _Objects:
     """The objects that are candidates or recent, lane by lane and in order."""
-    wanted = np.concatenate([after.ids[:, band.SEQ], after.recent.seqs])
-    places = np.flatnonzero(np.isin(objects.numbers, wanted))
+    numbers_needed = np.concatenate([after.ids[:, band.SEQ], after.recent.seqs])
+    places = np.flatnonzero(np.isin(objects.numbers, numbers_needed))
     return objects.take(places[by_partition(objects.lanes[places], len(after.seen))])
 
 

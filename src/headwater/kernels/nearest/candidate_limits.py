@@ -1,14 +1,14 @@
-"""How many objects are worth keeping?
+"""How many candidates does a query have to store?
 
 All of it is about streams in random order: every order of the objects in time is equally likely, however their distances are
-distributed. Rank 1 is the nearest object of the window; k objects are wanted.
+distributed. Rank 1 is the nearest object of the window; a query asks for k objects.
 
 Rule 1  An object of rank r > k becomes an answer only if nearer elders expire faster than nearer objects arrive. In random
         order this is a walk of fair steps, and reflection gives its chance: 2 P[Bin(r+k-1, 1/2) <= k-1]. The size of the
         window is not in it, so neither is the rate of the stream.
 Rule 2  Sums are of whole numbers, and only the last division rounds: a limit must not depend on the machine.
 
-Memory  None, but for the last few limits that were asked for.
+Memory  None, but for the last few limits that were computed.
 Source  REFERENCES B1, the derivation of the criterion of PA (sections 4.2 and 4.3 of the paper). P_ever -> p_ever,
         R*(k, σ) -> r_star, T(R)/A(k) -> expected_loss, b -> rows of the recent buffer, φ -> RECENT_SHARE.
 """
@@ -43,7 +43,7 @@ def p_ever(r: int, k: int) -> float:
 
 @lru_cache(maxsize=256)
 def r_star(k: int, sigma: float) -> int:
-    """R*: the least rank at which `p_ever` is at most `sigma`; PA keeps so many objects. Needs 0 < sigma < 1.
+    """R*: the least rank at which `p_ever` is at most `sigma`; PA stores so many objects. Needs 0 < sigma < 1.
 
     The normal estimate says where to look. From there on it is exact, one rank at a time: with S(n) the number of ways to
     have at most k - 1 heads in n throws, S(n+1) = 2 S(n) - C(n, k-1).
