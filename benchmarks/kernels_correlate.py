@@ -118,9 +118,9 @@ def measure(name: str, asked: list[Subscription], rows: list[Rows]) -> None:
 
 def measure_routing(name: str, asked: list[Subscription], rows: list[Rows], zones: int = 4) -> None:
     routing = Routing(SCHEMA, asked, [n % 100 % zones for n in range(len(asked))], zones)
-    routing.wanted(rows[0].take(slice(0, 100)))
+    routing.zones_using(rows[0].take(slice(0, 100)))
     began = time.process_time()
-    wanted = sum(routing.wanted(piece).mean() for piece in rows) / len(rows)
+    wanted = sum(routing.zones_using(piece).mean() for piece in rows) / len(rows)
     seconds = time.process_time() - began
     total = sum(piece.count for piece in rows)
     print(f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   {wanted:.2%} wanted a zone")

@@ -222,7 +222,7 @@ def assert_nobody_is_left(world: FenceWorld) -> None:
         groups, _, _ = program.advance(groups, ordered)
     for name, state in groups.items():
         if name.startswith("fence:"):
-            assert all(known_of(part.moving) == 0 for part in state.asked)
+            assert all(known_of(part.moving) == 0 for part in state.query_states)
 
 
 def known_of(moving: Sides | ByKey) -> int:

@@ -44,7 +44,8 @@ def rows(*items: tuple[str | None, float | None, float | None]) -> Rows:
 
 def zones(routing: Routing, *items: tuple[str | None, float | None, float | None]) -> list[list[int]]:
     return [
-        [zone for zone, wants in enumerate(row) if wants] for row in routing.wanted(rows(*items)).T.tolist()
+        [zone for zone, wants in enumerate(row) if wants]
+        for row in routing.zones_using(rows(*items)).T.tolist()
     ]
 
 

@@ -1,6 +1,6 @@
 """Which readings of different sensors belong together? (`CORRELATE`)
 
-`subscription` is what is asked, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
+`subscription` is a standing query, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
 events, `routing` which zones need a row at all. `members` finds the readings of operators for the nodes of a network.
 """
 

@@ -1,4 +1,4 @@
-"""Complex events and told readings as answer columns, one block for every shape.
+"""Complex events and emitted readings as answer columns, one block for every shape.
 
 Rule 1  Answers come by the row that completed them, then by subscription, then in the order they were found.
 Rule 2  `match_id` is made of the query's name, the time and the readings: key, time, value and place of each.
@@ -43,7 +43,7 @@ class Shapes:
 
     def answers(self, found: Found, window: Window) -> tuple[Answers, ...]:
         """All answers of a step, by shape."""
-        blocks = [*self._events(found, window), *self._told(found, window)]
+        blocks = [*self._events(found, window), *self._emitted(found, window)]
         return tuple(sorted(blocks, key=lambda block: block.shape))
 
     def _events(self, found: Found, window: Window) -> list[Answers]:
@@ -92,8 +92,8 @@ class Shapes:
                 columns[f"{prefix}{name}"] = window.take(name, rows)
         return columns
 
-    def _told(self, found: Found, window: Window) -> list[Answers]:
-        table = found.told.reshape(-1, 4)
+    def _emitted(self, found: Found, window: Window) -> list[Answers]:
+        table = found.emitted.reshape(-1, 4)
         shapes = self.shape[table[:, 0]]
         blocks = []
         for shape in np.unique(shapes).tolist():

@@ -4,7 +4,7 @@ Matches are numbered on and on; arrays hold those from `first` to the newest, an
 come to its end. Nothing is renumbered when old matches are dropped.
 
 Rule 1  `earlier` leads from a match to the one before it of the same class: all matches, latest first. For a class that one
-        READINGS subscription has to itself it leads to the one before it that may still have to be told.
+        READINGS subscription has to itself it leads to the one before it that may still have to be emitted.
 Rule 2  Classes that are searched also have *useful* lists (`past_matches.py`), with links `older` and `newer`.
 Memory  The matches of the longest δt, for classes that are searched; one entry a class for all others.
 """
@@ -52,7 +52,7 @@ class Chains(NamedTuple):
     older: Numbers  # neighbours in the useful list
     newer: Numbers
     cell: Numbers  # where it is, for classes that are searched by place
-    told: NDArray[np.bool_]  # for READINGS: its owner has told this reading
+    emitted: NDArray[np.bool_]  # for READINGS: its owner has emitted this reading
 
 
 def no_heads(classes: int) -> Heads:
@@ -83,7 +83,7 @@ class ChainRoom:
         return Chains(self.first, *(array[self._start : self._stop] for array in self._arrays))
 
     def add(self, more: int) -> None:
-        """Room for so many matches behind the newest."""
+        """Room for so many matches after the newest."""
         if self._stop + more > len(self._arrays[0]):
             before = [array[self._start : self._stop] for array in self._arrays]
             self._arrays = _blank(max(_LEAST_ROOM, 2 * (len(self) + more)))

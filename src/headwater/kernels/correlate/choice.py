@@ -2,7 +2,7 @@
 
 The inner half of `cliques`: candidates for each filter are given, those that go with the readings already fixed.
 
-Rule 1  Before each choice it is asked whether the open filters can all be served at once by different readings, and different
+Rule 1  Before each choice it is tested whether the open filters can all be served at once by different readings, and different
         keys within a group (a matching in a bipartite graph). If this fails there is no event.
 Rule 2  Without distances, and if no filter of a group shares readings with one outside, that settles it. Otherwise what was
         matched is tried as it is, and then the filters are chosen one by one, those with few candidates first.
@@ -226,7 +226,7 @@ def _serve(choice: Choice, wanting: int) -> bool:
                 continue
             holder = _holder(choice, c)
             if holder == NONE:
-                while f != NONE:  # what each filter on the way held goes to the one that wanted it
+                while f != NONE:  # what each filter on the way held goes to the one that displaced it
                     choice.holds[f], c = c, took[f]
                     f = came_from[f]
                 return True

@@ -37,7 +37,7 @@ class Picked(NamedTuple):
 class Past(NamedTuple):
     """The readings of one operator, `chosen` from those picked, as far as they have been looked at.
 
-    `latest[slot]` is the latest of a slot, `earlier[n]` the one before it in its slot. `told[n]`: found to be a member.
+    `latest[slot]` is the latest of a slot, `earlier[n]` the one before it in its slot. `is_member[n]`: found to be a member.
     """
 
     slot: Numbers
@@ -46,7 +46,7 @@ class Past(NamedTuple):
     time: Numbers
     latest: Numbers
     earlier: Numbers
-    told: Flags
+    is_member: Flags
 
 
 @numba.njit(cache=True)
@@ -79,8 +79,8 @@ def mark_searched(
         if first_missing(rules.needed, last, after) != NONE:
             continue
         if _gather(rules, past, choice, anchor, after, rows) and find(rules, choice, of, NONE, NONE, NONE):
-            _tell(rules, past, anchor, after, into)
-            _tell_event(rules, past, choice, after, into)
+            _mark_alike(rules, past, anchor, after, into)
+            _mark_event(rules, past, choice, after, into)
             if rules.needed[of]:
                 _mark_companions(rules, past, choice, anchor, after, into)
 
@@ -166,29 +166,29 @@ def _mark_companions(rules: Rules, past: Past, choice: Choice, anchor: int, afte
             continue
         alike = rules.keep[slot] == 1
         n = past.latest[slot]
-        while n != NONE and past.time[n] > after and not (alike and past.told[n]):
+        while n != NONE and past.time[n] > after and not (alike and past.is_member[n]):
             if not into[past.row[n]] and past.row[n] != past.row[anchor]:
                 if find(rules, choice, own, f, slot, past.row[n]):
-                    _tell(rules, past, n, after, into)
-                    _tell_event(rules, past, choice, after, into)
+                    _mark_alike(rules, past, n, after, into)
+                    _mark_event(rules, past, choice, after, into)
                 elif alike:
                     break
             n = past.earlier[n]
 
 
 @numba.njit(**LOOP)
-def _tell(rules: Rules, past: Past, n: int, after: int, into: Flags) -> None:
+def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> None:
     """Mark a member, and those in the window that are like it."""
     if not rules.wanted[past.filter[n]]:
         return
     alike = rules.keep[past.slot[n]] == 1
-    while n != NONE and past.time[n] > after and not past.told[n]:
-        past.told[n] = into[past.row[n]] = True
+    while n != NONE and past.time[n] > after and not past.is_member[n]:
+        past.is_member[n] = into[past.row[n]] = True
         n = past.earlier[n] if alike else NONE
 
 
 @numba.njit(**LOOP)
-def _tell_event(rules: Rules, past: Past, choice: Choice, after: int, into: Flags) -> None:
+def _mark_event(rules: Rules, past: Past, choice: Choice, after: int, into: Flags) -> None:
     for f in range(len(choice.holds)):
         if choice.holds[f] != NONE:
-            _tell(rules, past, choice.of[choice.holds[f]], after, into)
+            _mark_alike(rules, past, choice.of[choice.holds[f]], after, into)

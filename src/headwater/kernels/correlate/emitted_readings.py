@@ -1,9 +1,9 @@
-"""Which readings a READINGS subscription has told already, kept over a restart.
+"""Which readings a READINGS subscription has emitted already, saved over a restart.
 
-A plain subscription needs one number for this (`told_until`, see `engine.py`). A searched one may have told a reading and not the
-one before it, so each reading told is logged: when, by whom, which row, which attribute.
+A plain subscription needs one number for this (`emitted_until`, see `engine.py`). A searched one may have emitted a reading and not the
+one before it, so each reading emitted is logged: when, by whom, which row, which attribute.
 
-Memory  What was told within the longest δt; a log of it, of which each step saves only its own.
+Memory  What was emitted within the longest δt; a log of it, of which each step saves only its own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ TIME = "time"
 Numbers = NDArray[np.int64]
 
 
-def log_told(
-    log: Log, book: Book, names: Sequence[str], attributes: Sequence[str], told: Numbers, time: Numbers
+def log_emitted(
+    log: Log, book: Book, names: Sequence[str], attributes: Sequence[str], emitted: Numbers, time: Numbers
 ) -> Log:
-    """The log with what searched subscriptions told in a step: `told[n, 4]` as the engine found it, at `time[n]`."""
-    searched = book.kind[told[:, 0]] == READINGS_SEARCH
+    """The log with what searched subscriptions emitted in a step: `emitted[n, 4]` as the engine found it, at `time[n]`."""
+    searched = book.kind[emitted[:, 0]] == READINGS_SEARCH
     if not searched.any():
         return log
-    subscription, _, row, attribute = told[searched].T
+    subscription, _, row, attribute = emitted[searched].T
     columns = {
         TIME: Column(ColumnType.TIMESTAMP, time[searched]),
         "query": _named(subscription, names),
@@ -39,10 +39,10 @@ def log_told(
     return log.append(Rows.of(columns), TIME)
 
 
-def mark_told(
+def mark_emitted(
     chains: Chains, book: Book, log: Log, queries: dict[str, int], attributes: Sequence[str]
 ) -> None:
-    """Mark the readings of the log in the chains as told, for the `queries` (by number) that are still the same."""
+    """Mark the readings of the log in the chains as emitted, for the `queries` (by number) that are still the same."""
     rows = log.rows()
     if rows is None:
         return
@@ -52,7 +52,7 @@ def mark_told(
     owner = book.class_owner[chains.of_class]
     classes = _number(book, chains.row, owner, book.class_attribute[chains.of_class])
     logged = _number(book, rows["row"].values[known], query[known], attribute[known])
-    chains.told[:] = (owner >= 0) & np.isin(classes, logged)
+    chains.emitted[:] = (owner >= 0) & np.isin(classes, logged)
 
 
 def _number(book: Book, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:

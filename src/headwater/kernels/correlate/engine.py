@@ -1,11 +1,11 @@
-"""The loop over new rows: remember what matched, then ask every subscription it touches for an answer.
+"""The loop over new rows: remember what matched, then answer for every subscription it touches.
 
-Rule 1  All matches of a row are remembered before any subscription is asked: one row may serve several clauses.
-Rule 2  A subscription sees rows from its own `since` on, and is asked at most once a row.
-Rule 3  A plain READINGS subscription has, whenever it is complete, told everything still in its window: all that is left to
-        tell is what came after the row at which it last was complete (`told_until`).
+Rule 1  All matches of a row are remembered before any subscription is answered: one row may serve several clauses.
+Rule 2  A subscription sees rows from its own `since` on, and is answered at most once a row.
+Rule 3  A plain READINGS subscription has, whenever it is complete, emitted everything still in its window: all that is left to
+        emit is what came after the row at which it last was complete (`emitted_until`).
 
-Cost    Per row: its matches, the subscriptions that ask for them, and what they answer.
+Cost    Per row: its matches, the subscriptions that have them, and what they answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
 from headwater.kernels.correlate.match import Matches
-from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, Spots, list_match, nodes_around
+from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, History, list_match, nodes_around
 from headwater.kernels.correlate.search import Choice, candidates, gathered, next_event
 from headwater.kernels.correlate.subscription_table import (
     BY_SENSOR,
@@ -36,79 +36,68 @@ Numbers = NDArray[np.int64]
 class Found(NamedTuple):
     """What a step found, in arrays with room to grow.
 
-    Complex events: subscription, row ρ and, one after the other, the rows of its clauses. Readings to tell: subscription,
-    row ρ, the reading's row and attribute, four numbers each. `counts`: events, rows of events, numbers of readings to tell,
+    Complex events: subscription, row ρ and, one after the other, the rows of its clauses. Readings to emit: subscription,
+    row ρ, the reading's row and attribute, four numbers each. `counts`: events, rows of events, numbers of readings to emit,
     and rows at which a LIMIT cut.
     """
 
     subscription: Numbers
     newest: Numbers
     rows: Numbers
-    told: Numbers
+    emitted: Numbers
     counts: Numbers
 
 
-EVENTS, ROWS, TOLD, CUTS = range(4)
+EVENTS, ROWS, EMITTED, CUTS = range(4)
 
 
 def advance(
-    book: Book,
+    history: History,
     since: Numbers,
-    told_until: Numbers,
-    heads: Heads,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
+    emitted_until: Numbers,
     matches: Matches,
     *,
     next_match: int,
     answering: bool,
 ) -> Found:
-    """Take matches in the order of their rows. Changes `told_until`, `heads`, `chains` and `spots`, the caller's own."""
-    # None where nothing is searched, or told after a search: then that part of the loop is not even compiled.
+    """Take matches in the order of their rows. Changes `emitted_until` and the arrays of `history`, the caller's own."""
+    book = history.book
+    # None where nothing is searched, or emitted after a search: then that part of the loop is not even compiled.
     searching = bool((book.kind >= LATEST_SEARCH).any()) or None
-    telling = bool((book.kind == READINGS_SEARCH).any()) or None
+    emitting = bool((book.kind == READINGS_SEARCH).any()) or None
     found = _advance(
-        book,
+        history,
         since,
-        told_until,
-        heads,
-        chains,
-        spots,
-        past,
-        matches.row,
-        matches.of_class,
+        emitted_until,
+        matches,
         next_match,
         answering,
         searching,
-        telling,
+        emitting,
     )
     counts = found.counts.tolist()
     return Found(
         found.subscription[: counts[EVENTS]],
         found.newest[: counts[EVENTS]],
         found.rows[: counts[ROWS]],
-        found.told[: counts[TOLD]],
+        found.emitted[: counts[EMITTED]],
         found.counts,
     )
 
 
 @numba.njit(cache=True)
 def _advance(
-    book: Book,
+    history: History,
     since: Numbers,
-    told_until: Numbers,
-    heads: Heads,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
-    match_row: Numbers,
-    match_class: Numbers,
+    emitted_until: Numbers,
+    matches: Matches,
     next_match: int,
     answering: bool,
     searching: bool | None,
-    telling: bool | None,
+    emitting: bool | None,
 ) -> Found:
+    book, heads, chains, spots, past = history
+    match_row, match_class = matches
     found = Found(
         np.empty(book.room, np.int64),
         np.empty(book.room, np.int64),
@@ -116,7 +105,7 @@ def _advance(
         np.empty(4 * book.room, np.int64),
         np.zeros(4, np.int64),
     )
-    asked = np.full(len(since), -1, np.int64)
+    answered_at = np.full(len(since), -1, np.int64)
     start = 0
     while start < len(match_row):
         row = match_row[start]
@@ -134,11 +123,11 @@ def _advance(
             stop += 1
         for entry in range(start, stop if answering else start):
             of_class = match_class[entry]
-            for a in range(book.first_asker[of_class], book.first_asker[of_class + 1]):
-                s = book.asker[a]
-                if asked[s] == row or time < since[s]:
+            for a in range(book.first_subscriber[of_class], book.first_subscriber[of_class + 1]):
+                s = book.subscriber[a]
+                if answered_at[s] == row or time < since[s]:
                     continue
-                asked[s] = row
+                answered_at[s] = row
                 after = max(time - book.within_us[s], since[s] - 1)
                 if not _complete(book, heads, s, after):
                     continue
@@ -146,13 +135,13 @@ def _advance(
                 if kind == LATEST_PLAIN:
                     found = _note_heads(book, heads, found, s, row)
                 elif kind == READINGS_PLAIN:
-                    found = _tell_rest(book, heads, chains, past, found, s, row, after, told_until[s])
-                    told_until[s] = row
+                    found = _emit_rest(history, found, s, row, after, emitted_until[s])
+                    emitted_until[s] = row
                 elif kind == READINGS_SEARCH:
-                    if telling is not None:
-                        found = _tell_found(book, heads, chains, spots, past, found, s, row, after)
+                    if emitting is not None:
+                        found = _emit_found(history, found, s, row, after)
                 elif searching is not None:
-                    found = _note_events(book, heads, chains, spots, past, found, s, row, after)
+                    found = _note_events(history, found, s, row, after)
         start = stop
     return found
 
@@ -175,7 +164,7 @@ def _with_room(found: Found, rows: int) -> Found:
         np.concatenate((found.subscription, np.empty_like(found.subscription))),
         np.concatenate((found.newest, np.empty_like(found.newest))),
         np.concatenate((found.rows, np.empty(len(found.rows) + rows, np.int64))),
-        found.told,
+        found.emitted,
         found.counts,
     )
 
@@ -200,21 +189,11 @@ def _note_heads(book: Book, heads: Heads, found: Found, s: int, newest: int) -> 
 
 
 @numba.njit(cache=True)
-def _note_events(
-    book: Book,
-    heads: Heads,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
-    found: Found,
-    s: int,
-    newest: int,
-    after: int,
-) -> Found:
+def _note_events(history: History, found: Found, s: int, newest: int, after: int) -> Found:
     """The latest event of a searched subscription, or as many as its LIMIT allows."""
-    choice = candidates(book, heads, chains, spots, past, s, newest, after)
-    latest = book.kind[s] == LATEST_SEARCH
-    left = 1 if latest else book.limit[s]
+    choice = candidates(history, s, newest, after)
+    latest = history.book.kind[s] == LATEST_SEARCH
+    left = 1 if latest else history.book.limit[s]
     while next_event(choice):
         if left == 0:
             found.counts[CUTS] += 1
@@ -231,88 +210,66 @@ def _note_events(
 
 
 @numba.njit(cache=True)
-def _tell_one(found: Found, s: int, newest: int, row: int, attribute: int) -> Found:
-    at = found.counts[TOLD]
-    if at + 4 > len(found.told):
-        told = np.concatenate((found.told, np.empty_like(found.told)))
-        found = Found(found.subscription, found.newest, found.rows, told, found.counts)
-    found.told[at], found.told[at + 1], found.told[at + 2], found.told[at + 3] = s, newest, row, attribute
-    found.counts[TOLD] = at + 4
+def _emit_one(found: Found, s: int, newest: int, row: int, attribute: int) -> Found:
+    at = found.counts[EMITTED]
+    if at + 4 > len(found.emitted):
+        emitted = np.concatenate((found.emitted, np.empty_like(found.emitted)))
+        found = Found(found.subscription, found.newest, found.rows, emitted, found.counts)
+    found.emitted[at], found.emitted[at + 1], found.emitted[at + 2], found.emitted[at + 3] = (
+        s,
+        newest,
+        row,
+        attribute,
+    )
+    found.counts[EMITTED] = at + 4
     return found
 
 
 @numba.njit(cache=True)
-def _tell_rest(
-    book: Book,
-    heads: Heads,
-    chains: Chains,
-    past: Past,
-    found: Found,
-    s: int,
-    newest: int,
-    after: int,
-    told_until: int,
-) -> Found:
-    """Tell every reading in the window of a complete plain subscription that has not been told."""
+def _emit_rest(history: History, found: Found, s: int, newest: int, after: int, emitted_until: int) -> Found:
+    """Emit every reading in the window of a complete plain subscription that has not been emitted."""
+    book, heads, chains, _, past = history
     for clause in range(book.first_clause[s], book.first_clause[s + 1]):
         match = heads.latest[book.clause_class[clause]]
         while match >= chains.first:
             row = chains.row[match - chains.first]
-            if row <= told_until or past.time[row - past.first] <= after:
+            if row <= emitted_until or past.time[row - past.first] <= after:
                 break
-            found = _tell_one(found, s, newest, row, book.clause_attribute[clause])
+            found = _emit_one(found, s, newest, row, book.clause_attribute[clause])
             match = chains.earlier[match - chains.first]
     return found
 
 
 @numba.njit(cache=True)
-def _tell_found(
-    book: Book,
-    heads: Heads,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
-    found: Found,
-    s: int,
-    newest: int,
-    after: int,
-) -> Found:
-    """Tell every untold reading for which an event with ρ is found."""
-    choice = candidates(book, heads, chains, spots, past, s, newest, after)
+def _emit_found(history: History, found: Found, s: int, newest: int, after: int) -> Found:
+    """Emit every reading, not emitted before, for which an event with ρ is found."""
+    choice = candidates(history, s, newest, after)
     if not next_event(choice):
         return found
-    found = _tell_event(book, chains, found, choice, s)
+    found = _emit_event(history.book, history.chains, found, choice, s)
     for one in range(len(choice.chosen)):
         if choice.row[choice.first[one]] == newest and not _is_repeated(choice, one, one):
             for other in range(len(choice.chosen)):
                 if not _is_repeated(choice, other, one):
-                    found = _tell_with(book, chains, spots, past, found, choice, s, one, other, after)
+                    found = _emit_with(history, found, choice, s, one, other, after)
     return found
 
 
 @numba.njit(cache=True)
-def _tell_with(
-    book: Book,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
-    found: Found,
-    choice: Choice,
-    s: int,
-    one: int,
-    other: int,
-    after: int,
+def _emit_with(
+    history: History, found: Found, choice: Choice, s: int, one: int, other: int, after: int
 ) -> Found:
-    """With clause `one` bound to ρ, tell every match of `other` that has an event; `one` itself: ρ alone."""
+    """With clause `one` bound to ρ, emit every match of `other` that has an event; `one` itself: ρ alone."""
+    book, _, chains, spots, past = history
     nodes = np.empty(MOST_CELLS_AROUND, np.int64)
     of_class = book.clause_class[book.first_clause[s] + other]
     for n in range(nodes_around(book, spots, past, of_class, choice.newest, nodes)):
-        match, last = spots.untold[nodes[n]], NONE
+        match, last = spots.not_emitted[nodes[n]], NONE
         while match >= chains.first and past.time[chains.row[match - chains.first] - past.first] > after:
             m = match - chains.first
-            if chains.told[m]:  # leave it out from now on
+            if chains.emitted[m]:  # leave it out from now on
                 if last == NONE:
-                    spots.untold[nodes[n]] = chains.earlier[m]
+                    spots.not_emitted[nodes[n]] = chains.earlier[m]
                 else:
                     chains.earlier[last - chains.first] = chains.earlier[m]
             else:
@@ -320,7 +277,7 @@ def _tell_with(
                 if other != one or chains.row[m] == choice.newest:
                     bound = _narrowed(book, chains, past, choice, s, one, other, match)
                     if next_event(bound):
-                        found = _tell_event(book, chains, found, bound, s)
+                        found = _emit_event(book, chains, found, bound, s)
             match = chains.earlier[m]
     return found
 
@@ -355,19 +312,19 @@ def _narrowed(
 
 
 @numba.njit(cache=True)
-def _tell_event(book: Book, chains: Chains, found: Found, event: Choice, s: int) -> Found:
-    """Tell those readings of an event that have not been told."""
+def _emit_event(book: Book, chains: Chains, found: Found, event: Choice, s: int) -> Found:
+    """Emit those readings of an event that have not been emitted."""
     for i in range(len(event.chosen)):
         m = event.match[event.chosen[i]] - chains.first
-        if not chains.told[m]:
+        if not chains.emitted[m]:
             _mark(book, chains, s, m, event.attribute[i])
-            found = _tell_one(found, s, event.newest, event.row[event.chosen[i]], event.attribute[i])
+            found = _emit_one(found, s, event.newest, event.row[event.chosen[i]], event.attribute[i])
     return found
 
 
 @numba.njit(cache=True)
 def _mark(book: Book, chains: Chains, s: int, m: int, attribute: int) -> None:
-    """Mark a reading as told: all matches of its row, which stand side by side, that are this subscription's."""
+    """Mark a reading as emitted: all matches of its row, which stand side by side, that are this subscription's."""
     first, last = m, m
     while first > 0 and chains.row[first - 1] == chains.row[m]:
         first -= 1
@@ -376,4 +333,4 @@ def _mark(book: Book, chains: Chains, s: int, m: int, attribute: int) -> None:
     for other in range(first, last + 1):
         of_class = chains.of_class[other]
         if book.class_owner[of_class] == s and book.class_attribute[of_class] == attribute:
-            chains.told[other] = True
+            chains.emitted[other] = True

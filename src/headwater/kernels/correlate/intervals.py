@@ -78,7 +78,7 @@ def _grow(
 ) -> Forest:
     """Put every range on its O(log n) nodes, all ranges one level at a time."""
     start, leaves = first_end[tree], np.diff(first_end)[tree] + 1
-    root = 2 * (start + tree)  # a tree with n leaves has its nodes 1 to 2n - 1 behind its root's place
+    root = 2 * (start + tree)  # a tree with n leaves has its nodes 1 to 2n - 1 after its root's place
     place = _Places(first_end, ends, tree)
     a, b = place.of(low) + leaves, place.of(high) + leaves + 1
     nodes, names = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

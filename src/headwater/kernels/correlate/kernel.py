@@ -1,13 +1,13 @@
 """Which readings of different sensors belong together? Thousands of standing CORRELATE queries over one stream.
 
-A *complex event* of a subscription takes one matching reading per clause, all within δt before its latest one and, if asked
+A *complex event* of a subscription takes one matching reading per clause, all within δt before its latest one and, if required
 for, closer than δl to one another. Rows come in order; at each row ρ the events that contain ρ and nothing after it are
 decided, so an answer never has to be taken back.
 
 Rule 1  A reading finds the clauses it matches by index (`match.py`); equal clauses are matched and remembered once.
 Rule 2  Subscriptions whose clauses do not interfere are answered from the latest match of each clause, in constant time;
         the others by an exact search (`search.py`).
-Rule 3  Everything but the rows of the window, and what READINGS told, can be made again from the rows: only these are
+Rule 3  Everything but the rows of the window, and what READINGS emitted, can be made again from the rows: only these are
         saved, and a restored kernel matches the rows of its window once more.
 Memory  Rows that matched some clause, for the longest δt of all subscriptions.
 Source  complex events as in Filter-Split-Forward, section IV; F -> clauses, δt -> within_us, δl -> within_m, L -> region.
@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.answers import Shapes
 from headwater.kernels.correlate.chains import Past
-from headwater.kernels.correlate.emitted_readings import log_told, mark_told
+from headwater.kernels.correlate.emitted_readings import log_emitted, mark_emitted
 from headwater.kernels.correlate.engine import CUTS, Found, advance
 from headwater.kernels.correlate.match import Matcher, Matches
-from headwater.kernels.correlate.memory import Memory
+from headwater.kernels.correlate.match_memory import Memory
+from headwater.kernels.correlate.past_matches import History
 from headwater.kernels.correlate.regions import own
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.correlate.subscription_table import LATEST_SEARCH, write_book
@@ -52,15 +53,15 @@ Numbers = NDArray[np.int64]
 class CorrelateState:
     """What is known after some rows.
 
-    `log` and `told_log` are what is saved of rows and told readings; `since[s]` is from when a subscription sees rows,
-    `told_until[s]` the row at which a plain READINGS subscription was last complete. The rest is made from these.
+    `log` and `emitted_log` are what is saved of rows and emitted readings; `since[s]` is from when a subscription sees rows,
+    `emitted_until[s]` the row at which a plain READINGS subscription was last complete. The rest is made from these.
     """
 
     watermark: Instant
     since: Numbers
-    told_until: Numbers
+    emitted_until: Numbers
     log: Log
-    told_log: Log
+    emitted_log: Log
     window: Window
     memory: Memory
     moment: int
@@ -81,7 +82,7 @@ class CorrelateKernel:
         self.book = self.contents.book
         self.matcher = Matcher(schema, self.contents, conditions)
         self.shapes = Shapes(schema, self.subscriptions, self.book, self.contents.attributes)
-        self._types = self._kept_types()
+        self._types = self._answer_types()
         self._logged = tuple(schema.types) if self.matcher.conditions else tuple(self._types)
         self._searching = bool((self.book.kind >= LATEST_SEARCH).any())
 
@@ -94,25 +95,27 @@ class CorrelateKernel:
         """Take rows, answer at each of them, forget what is older than the longest δt."""
         if not rows.count:
             return Step(self._forget(state, rows, watermark), (), watermark)
-        rows = rows.take(slice(self._first_wanted(state, rows), None))
-        kept, matches = _matched_rows(rows, self.matcher.match(rows), state.window.end)
-        state, found = self._advance(state, kept, matches, answering=True)
+        rows = rows.take(slice(self._first_row(state, rows), None))
+        matched, matches = _matched_rows(rows, self.matcher.match(rows), state.window.end)
+        state, found = self._advance(state, matched, matches, answering=True)
         answers = self.shapes.answers(found, state.window)
         cuts = int(found.counts[CUTS])
         counts = {"limit_cuts": cuts} if cuts else {}
-        return Step(self._forget(self._told(state, found), kept, watermark), answers, watermark, counts)
+        return Step(
+            self._forget(self._log_emitted(state, found), matched, watermark), answers, watermark, counts
+        )
 
     def save(self, state: CorrelateState) -> Saved:
-        """The rows of the window and, for each query, since when it sees rows and what it has told."""
+        """The rows of the window and, for each query, since when it sees rows and what it has emitted."""
         values = {
             "watermark": state.watermark,
             "next_row": state.window.end,
             "queries": [s.name for s in self.subscriptions],
             "fingerprints": [s.fingerprint for s in self.subscriptions],
             "since": state.since,
-            "told_until": state.told_until,
+            "told_until": state.emitted_until,
         }
-        return Saved(values, {"rows": state.log, "told": state.told_log})
+        return Saved(values, {"rows": state.log, "told": state.emitted_log})
 
     def load(self, saved: Saved, since: Instant) -> CorrelateState:
         """The saved state of the queries that are still the same; others begin at `since`, with rows yet to come."""
@@ -135,14 +138,14 @@ class CorrelateKernel:
         return self._remembered(state, saved.logs.get("rows", Log()), saved.logs.get("told", Log()), old >= 0)
 
     def _state(
-        self, watermark: Instant, since: Numbers, told_until: Numbers, next_row: int
+        self, watermark: Instant, since: Numbers, emitted_until: Numbers, next_row: int
     ) -> CorrelateState:
         hashed = self.schema.key if self._searching else None
         window = Window.empty(self._types, next_row, hashed)
         memory = Memory(len(self.contents.ranges))
-        return CorrelateState(watermark, since, told_until, Log(), Log(), window, memory, memory.moment)
+        return CorrelateState(watermark, since, emitted_until, Log(), Log(), window, memory, memory.moment)
 
-    def _first_wanted(self, state: CorrelateState, rows: Rows) -> int:
+    def _first_row(self, state: CorrelateState, rows: Rows) -> int:
         """Rows are in order of time, so those before every `since` are at the front."""
         return int(np.searchsorted(rows[self.schema.time].values, state.since.min(initial=END)))
 
@@ -153,28 +156,26 @@ class CorrelateKernel:
         state = self._with_own_memory(state)
         window, memory = state.window.append(rows), state.memory
         past = self._past(window)
-        told_until = state.told_until.copy()
+        emitted_until = state.emitted_until.copy()
         next_match = memory.make_room(self.book, past, matches)
         found = advance(
-            self.book,
+            History(self.book, memory.heads, memory.past_matches.chains, memory.places.spots, past),
             state.since,
-            told_until,
-            memory.heads,
-            memory.past_matches.chains,
-            memory.places.spots,
-            past,
+            emitted_until,
             matches,
             next_match=next_match,
             answering=answering,
         )
-        return replace(state, told_until=told_until, window=window, moment=memory.moment), found
+        return replace(state, emitted_until=emitted_until, window=window, moment=memory.moment), found
 
     def _with_own_memory(self, state: CorrelateState) -> CorrelateState:
         """The state, with a memory that no later state has changed."""
         if state.moment == state.memory.moment:
             return state
-        fresh = self._state(state.watermark, state.since, state.told_until, state.window.end)
-        return self._remembered(fresh, state.log, state.told_log, np.ones(len(self.subscriptions), np.bool_))
+        fresh = self._state(state.watermark, state.since, state.emitted_until, state.window.end)
+        return self._remembered(
+            fresh, state.log, state.emitted_log, np.ones(len(self.subscriptions), np.bool_)
+        )
 
     def _past(self, window: Window) -> Past:
         """What the loops read of the window."""
@@ -191,15 +192,15 @@ class CorrelateKernel:
             x, y = own(window.values(place.x)), own(window.values(place.y))
         return Past(window.first, window.values(self.schema.time), keys, x, y)
 
-    def _told(self, state: CorrelateState, found: Found) -> CorrelateState:
-        """With what was told in the log."""
-        told = found.told.reshape(-1, 4)
-        if not len(told):
+    def _log_emitted(self, state: CorrelateState, found: Found) -> CorrelateState:
+        """With what was emitted in the log."""
+        emitted = found.emitted.reshape(-1, 4)
+        if not len(emitted):
             return state
-        time = state.window.values(self.schema.time)[told[:, 1] - state.window.first]
+        time = state.window.values(self.schema.time)[emitted[:, 1] - state.window.first]
         names = [s.name for s in self.subscriptions]
-        log = log_told(state.told_log, self.book, names, self.contents.attributes, told, time)
-        return replace(state, told_log=log)
+        log = log_emitted(state.emitted_log, self.book, names, self.contents.attributes, emitted, time)
+        return replace(state, emitted_log=log)
 
     def _forget(self, state: CorrelateState, rows: Rows, watermark: Instant) -> CorrelateState:
         """Log the new rows that stay, and drop what no later row can be joined with."""
@@ -215,35 +216,37 @@ class CorrelateKernel:
             state,
             watermark=watermark,
             log=log,
-            told_log=state.told_log.since(keep_from),
+            emitted_log=state.emitted_log.since(keep_from),
             window=window,
             moment=state.memory.forget(state.moment, window.first),
         )
 
     def _remembered(
-        self, state: CorrelateState, log: Log, told_log: Log, same: NDArray[np.bool_]
+        self, state: CorrelateState, log: Log, emitted_log: Log, same: NDArray[np.bool_]
     ) -> CorrelateState:
         """Matches and chains made again from the rows of a saved window."""
         rows = log.rows()
         if rows is None:
-            return replace(state, log=log, told_log=told_log)
+            return replace(state, log=log, emitted_log=emitted_log)
         missing = {n: Column.nulls(kind, rows.count) for n, kind in self.schema.columns if n not in rows}
         rows = rows.having(**missing)
         first = state.window.end - rows.count
-        state = self._state(state.watermark, state.since, state.told_until, first)
-        matches = self.matcher.match(rows, self._asked(same))
+        state = self._state(state.watermark, state.since, state.emitted_until, first)
+        matches = self.matcher.match(rows, self._conditions_of_old_rows(same))
         state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
         queries = {s.name: number for number, s in enumerate(self.subscriptions) if same[number]}
-        mark_told(state.memory.past_matches.chains, self.book, told_log, queries, self.contents.attributes)
-        return replace(state, log=log, told_log=told_log)
+        mark_emitted(
+            state.memory.past_matches.chains, self.book, emitted_log, queries, self.contents.attributes
+        )
+        return replace(state, log=log, emitted_log=emitted_log)
 
-    def _asked(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The conditions that old rows are asked about: those of queries that saw these rows."""
+    def _conditions_of_old_rows(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The conditions that old rows have to be tested for: those of queries that saw these rows."""
         used = sorted({s.where for s in self.subscriptions if s.where is not None})
-        wanted = {s.where for s, kept in zip(self.subscriptions, same.tolist(), strict=True) if kept}
-        return np.array([number in wanted for number in used], np.bool_)
+        needed = {s.where for s, is_same in zip(self.subscriptions, same.tolist(), strict=True) if is_same}
+        return np.array([number in needed for number in used], np.bool_)
 
-    def _kept_types(self) -> dict[str, ColumnType]:
+    def _answer_types(self) -> dict[str, ColumnType]:
         """The columns an answer can need."""
         place = self.schema.place
         names = [
@@ -261,5 +264,5 @@ def _matched_rows(rows: Rows, matches: Matches, end: int) -> tuple[Rows, Matches
         return rows.take(slice(0, 0)), matches
     fresh = np.ones(len(matches.row), np.bool_)
     fresh[1:] = matches.row[1:] != matches.row[:-1]
-    kept = matches.row[fresh]
-    return rows.take(kept), Matches(end - 1 + np.cumsum(fresh), matches.of_class)
+    matched = matches.row[fresh]
+    return rows.take(matched), Matches(end - 1 + np.cumsum(fresh), matches.of_class)

@@ -37,6 +37,18 @@ class Matches(NamedTuple):
     of_class: Numbers
 
 
+class Facts(NamedTuple):
+    """What is known of rows: ranks of their values by attribute, their place and the regions that hold it, sensor, key, and conditions."""
+
+    ranks: Numbers  # int64[attributes, n]
+    place: Numbers
+    first_held: Numbers  # place -> regions `held[first_held[place]:first_held[place + 1]]`
+    held: Numbers
+    sensor: Numbers
+    has_key: Mask
+    marks: Mask  # bool[conditions, n]
+
+
 class Lookup(NamedTuple):
     """How a row finds its scopes, and a scope its trees."""
 
@@ -67,7 +79,7 @@ class Matcher:
         )
 
     def match(self, rows: Rows, useful: Mask | None = None) -> Matches:
-        """Every match of every row; `useful[conditions]` tells which conditions need to be asked (None: all)."""
+        """Every match of every row; `useful[conditions]` says which conditions need to be tested (None: all)."""
         piece = max(1024, MASK_CELLS // max(1, len(self.conditions)))
         if rows.count <= piece:
             return self._match(rows, useful)
@@ -85,7 +97,7 @@ class Matcher:
         for number, name in enumerate(self.contents.attributes):
             ranks[number] = self._ranks(rows, number, name)
         held_place, first_held, held = self.regions.of_rows(self.schema, rows)
-        row, of_class = _find(
+        facts = Facts(
             ranks,
             held_place,
             first_held,
@@ -93,11 +105,8 @@ class Matcher:
             self._sensor_numbers(rows),
             _has_key(rows, self.schema.key),
             self._marks(rows, useful),
-            self.lookup,
-            self.forest,
-            _first_room(rows.count),
         )
-        return Matches(row, of_class)
+        return Matches(*_find(facts, self.lookup, self.forest, _first_room(rows.count)))
 
     def _ranks(self, rows: Rows, number: int, name: str) -> Ranks | int:
         return ranks_of(rows[name], self.contents.texts[number]) if name in rows else NULL_RANK
@@ -191,24 +200,14 @@ def _grouped(pairs: Sequence[tuple[int, int]], groups: int) -> tuple[Numbers, Nu
 
 
 @numba.njit(cache=True)
-def _find(
-    ranks: NDArray[np.int64],
-    place: Numbers,
-    first_held: Numbers,
-    held: Numbers,
-    sensor: Numbers,
-    has_key: Mask,
-    marks: Mask,
-    lookup: Lookup,
-    forest: Forest,
-    capacity: int,
-) -> tuple[Numbers, Numbers]:
+def _find(facts: Facts, lookup: Lookup, forest: Forest, capacity: int) -> tuple[Numbers, Numbers]:
     """The loop over rows: collect a row's scopes, then climb a tree for every value. There is room for `capacity` matches at first."""
+    ranks, has_key, marks = facts.ranks, facts.has_key, facts.marks
     rows, classes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     scopes = np.empty(max(1, len(lookup.area)), np.int64)
     count = 0
-    for i in range(len(place)):
-        for n in range(_scopes_of(i, place[i], first_held, held, sensor, lookup, scopes)):
+    for i in range(len(facts.place)):
+        for n in range(_scopes_of(facts, i, lookup, scopes)):
             scope = scopes[n]
             if lookup.where[scope] >= 0 and not marks[lookup.where[scope], i]:
                 continue
@@ -234,10 +233,9 @@ def _find(
 
 
 @numba.njit(cache=True, inline="always")
-def _scopes_of(
-    i: int, place: int, first_held: Numbers, held: Numbers, sensor: Numbers, lookup: Lookup, scopes: Numbers
-) -> int:
+def _scopes_of(facts: Facts, i: int, lookup: Lookup, scopes: Numbers) -> int:
     """Write the scopes that row i lies in into `scopes`; how many."""
+    place, first_held, held, sensor = facts.place[i], facts.first_held, facts.held, facts.sensor
     count = 0
     for entry in range(lookup.first_by_area[0], lookup.first_by_area[1]):
         scopes[count] = lookup.by_area[entry]

@@ -137,7 +137,7 @@ def _choose(book: Book, shape: int, member: int, picked: Picked, chosen: Numbers
     low, high = book.low[first : first + filters], book.high[first : first + filters]
     count = 0
     for n in range(np.searchsorted(picked.time, book.since[member]), len(picked.row)):
-        # Written always, kept if it counts: a branch here would be guessed wrong half of the time.
+        # Written always, counted if it matters: a branch here would be guessed wrong half of the time.
         chosen[count] = n
         of = picked.filter[n]
         count += (low[of] <= picked.value[n]) & (picked.value[n] <= high[of])

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.chains import NONE, Chains, Past
+from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past
 from headwater.kernels.correlate.subscription_table import BY_SENSOR, Book
 from headwater.model.place import EARTH_RADIUS_M
 
@@ -36,8 +36,18 @@ class Spots(NamedTuple):
     node_class: Numbers
     node_cell: Numbers
     useful: Numbers
-    untold: Numbers  # for READINGS: the latest match that may have to be told
+    not_emitted: Numbers  # for READINGS: the latest match that may have to be emitted
     used: Numbers  # int64[1]: nodes in use
+
+
+class History(NamedTuple):
+    """All that the loops look past matches up in: the subscriptions, the latest of every class, their chains and lists, and their rows."""
+
+    book: Book
+    heads: Heads
+    chains: Chains
+    spots: Spots
+    past: Past
 
 
 def no_spots(classes: int) -> Spots:
@@ -76,7 +86,7 @@ class SpotRoom:
 def _with_more_nodes(spots: Spots, chains: Chains, book: Book, more: int) -> Spots:
     """Spots with room for `more` nodes and as many as there are, without those that have come to their end."""
     used = int(spots.used[0])
-    alive = (spots.useful[:used] >= chains.first) | (spots.untold[:used] >= chains.first)
+    alive = (spots.useful[:used] >= chains.first) | (spots.not_emitted[:used] >= chains.first)
     alive[: len(book.class_mode)] = True
     count = int(alive.sum())
     empty = np.full(more + count, NONE, np.int64)
@@ -86,7 +96,7 @@ def _with_more_nodes(spots: Spots, chains: Chains, book: Book, more: int) -> Spo
         np.concatenate([spots.node_class[:used][alive], empty]),
         np.concatenate([spots.node_cell[:used][alive], empty]),
         np.concatenate([spots.useful[:used][alive], empty]),
-        np.concatenate([spots.untold[:used][alive], empty]),
+        np.concatenate([spots.not_emitted[:used][alive], empty]),
         np.full(1, count, np.int64),
     )
     _enter_nodes(fresh, len(book.class_mode))
@@ -105,8 +115,8 @@ def list_match(
         chains.cell[m] = cell_number(i, j, k)
     node = _node_for(spots, of_class, chains.cell[m], reach)
     if book.class_owner[of_class] != NONE:
-        chains.earlier[m] = spots.untold[node]
-        spots.untold[node] = match
+        chains.earlier[m] = spots.not_emitted[node]
+        spots.not_emitted[node] = match
     slot = _slot(book, chains, spots.table, past, of_class, r)
     alike = spots.table[slot]
     spots.table[slot] = match

@@ -1,7 +1,7 @@
 """Values and ranges as whole numbers in the same order, so that one index serves every type of column.
 
 Rule 1  A value's *rank* is a 64-bit integer; ranks compare as the values do. Numbers with a point become the sortable form
-        of their bits, whole numbers and times stay, strings become their number among the texts that are asked for.
+        of their bits, whole numbers and times stay, strings become their number among the texts that clauses name.
 Rule 2  Every range, open or closed, is a closed range of ranks: leaving out an end is one rank less. Nothing is rounded.
 Rule 3  NULL has a rank below every range, so that it satisfies nothing.
 """
@@ -22,7 +22,7 @@ from headwater.model import Column, ColumnType
 Ranks = NDArray[np.int64]
 
 NULL_RANK = -(2**63)
-NO_TEXT = -1  # a string nobody asks for
+NO_TEXT = -1  # a string that no clause names
 LEAST, GREATEST = -(2**63) + 1, 2**63 - 1
 _MAGNITUDE = 2**63 - 1
 
@@ -42,7 +42,7 @@ def ranks_of(column: Column, texts: Sequence[str] = ()) -> Ranks:
 def range_of(clause: Clause, column_type: ColumnType, texts: Sequence[str]) -> tuple[int, int]:
     """The least and the greatest rank that satisfy a clause; an empty range has the greater one first."""
     if clause.interval is None:
-        assert clause.text is not None, f"clause '{clause.name}' asks for nothing"
+        assert clause.text is not None, f"clause '{clause.name}' has no text"
         number = texts.index(clause.text)
         return number, number
     if column_type is ColumnType.DOUBLE:
@@ -77,9 +77,9 @@ def numbers_by_name(names: NDArray[Any], numbers: Mapping[Any, int]) -> Ranks:
     if len(names) <= len(numbers):
         return np.array([numbers.get(name, NO_TEXT) for name in names.tolist()], np.int64)
     table = np.full(len(names), NO_TEXT, np.int64)
-    wanted = np.array([*numbers, ""], object)[:-1]
-    at = np.minimum(np.searchsorted(names, wanted), max(0, len(names) - 1))
-    there = names[at] == wanted
+    known_names = np.array([*numbers, ""], object)[:-1]
+    at = np.minimum(np.searchsorted(names, known_names), max(0, len(names) - 1))
+    there = names[at] == known_names
     table[at[there]] = np.array(list(numbers.values()), np.int64)[there]
     return table
 

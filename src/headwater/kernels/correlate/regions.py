@@ -1,6 +1,6 @@
 """Which regions hold a place, without trying all of them?
 
-A grid of cells lies over all regions; a cell knows the regions that reach into it, and only these are asked whether they
+A grid of cells lies over all regions; a cell knows the regions that reach into it, and only these are tested whether they
 really hold a place. Stations report from the same places again and again, so places are looked up once each, not once a row.
 
 Rule 1  The grid only proposes. What a region contains is decided as `model.place` decides it, border included.
@@ -51,7 +51,7 @@ class Places(NamedTuple):
 
 
 class Regions:
-    """All regions of a group of queries, ready to be asked about many places."""
+    """All regions of a group of queries, ready to be looked up for many places."""
 
     def __init__(self, regions: Sequence[Region]) -> None:
         self.regions = tuple(regions)
@@ -64,12 +64,12 @@ class Regions:
         room = _first_room(len(places.x))
         place, region, unsure = _propose(places.x, places.y, self.grid, self._kinds, self._numbers, room)
         if unsure.any():
-            kept = ~unsure
+            holds = ~unsure
             for number in np.unique(region[unsure]).tolist():
-                asked = np.flatnonzero(unsure & (region == number))
-                where = place[asked]
-                kept[asked] = self.regions[number].contains(places.x[where], places.y[where])
-            place, region = place[kept], region[kept]
+                unsure_here = np.flatnonzero(unsure & (region == number))
+                where = place[unsure_here]
+                holds[unsure_here] = self.regions[number].contains(places.x[where], places.y[where])
+            place, region = place[holds], region[holds]
         first = np.searchsorted(place, np.arange(len(places.x) + 1)).astype(np.int64)
         return first, region
 
@@ -159,7 +159,7 @@ def _first_room(places: int) -> int:
 def _propose(
     x: Coordinates, y: Coordinates, grid: Grid, kinds: Numbers, numbers: Coordinates, capacity: int
 ) -> tuple[Numbers, Numbers, Mask]:
-    """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be asked.
+    """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be tested.
 
     There is room for `capacity` of them at first.
     """

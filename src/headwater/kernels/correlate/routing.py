@@ -1,7 +1,7 @@
 """Which zones need a row? A quick answer that may say yes too often, and never no wrongly.
 
-A zone runs some of the subscriptions. A row is wanted in a zone if some subscription of it could use one of the row's
-readings. That is asked separately of place, sensor, value and WHERE, and the answers are combined: each is a set of
+A zone runs some of the subscriptions. A zone needs a row if some subscription of it could use one of the row's
+readings. That is tested separately by place, sensor, value and WHERE, and the answers are combined: each is a set of
 zones as bits, found by one look-up.
 
 Rule 1  Place: the zones of all regions that hold it, exactly, and of clauses that need no region.
@@ -55,14 +55,15 @@ class Routing:
         self.schema, self.zone_count = schema, zone_count
         self.contents = write_book(schema, subscriptions)
         words = -(-zone_count // 64)
-        wanted = _zones_of_classes(self.contents, zones, words)
+        zones_of_range = _zones_of_classes(self.contents, zones, words)
         self.values = [
-            _stretches(self.contents, number, wanted) for number in range(len(self.contents.attributes))
+            _stretches(self.contents, number, zones_of_range)
+            for number in range(len(self.contents.attributes))
         ]
         self._where(subscriptions, zones, words, conditions)
-        self._areas(wanted)
+        self._areas(zones_of_range)
 
-    def wanted(self, rows: Rows) -> Mask:
+    def zones_using(self, rows: Rows) -> Mask:
         """bool[zone_count, n]: the zones that may use each row."""
         bits = self._by_value(rows) & self._by_place_or_sensor(rows)
         if self.conditions:
@@ -77,29 +78,31 @@ class Routing:
         words: int,
         conditions: Sequence[RowCondition],
     ) -> None:
-        asked: dict[int | None, Bits] = {}
+        by_condition: dict[int | None, Bits] = {}
         for subscription, zone in zip(subscriptions, zones, strict=True):
-            asked.setdefault(subscription.where, np.zeros(words, np.uint64))
-            asked[subscription.where] |= _bit(zone, words)
-        self.unconditional = asked.pop(None, np.zeros(words, np.uint64))
-        few = len(asked) <= MOST_CONDITIONS
+            by_condition.setdefault(subscription.where, np.zeros(words, np.uint64))
+            by_condition[subscription.where] |= _bit(zone, words)
+        self.unconditional = by_condition.pop(None, np.zeros(words, np.uint64))
+        few = len(by_condition) <= MOST_CONDITIONS
         self.conditions = [
-            (conditions[where], bits) for where, bits in asked.items() if where is not None and few
+            (conditions[where], bits) for where, bits in by_condition.items() if where is not None and few
         ]
 
-    def _areas(self, wanted: Bits) -> None:
+    def _areas(self, zones_of_range: Bits) -> None:
         """Zones by area and by sensor."""
         contents = self.contents
-        by_area = np.zeros((FIRST_REGION + len(contents.regions), wanted.shape[1]), np.uint64)
+        by_area = np.zeros((FIRST_REGION + len(contents.regions), zones_of_range.shape[1]), np.uint64)
         sensors = list(dict.fromkeys(sensor for scope in contents.scopes for sensor in scope.sensors or ()))
         self.sensors = {sensor: number for number, sensor in enumerate(sensors)}
-        self.by_sensor = np.zeros((len(sensors) + 1, wanted.shape[1]), np.uint64)  # the last: any other
-        for number, wanted_range in enumerate(contents.ranges):
-            scope = contents.scopes[wanted_range.scope]
+        self.by_sensor = np.zeros(
+            (len(sensors) + 1, zones_of_range.shape[1]), np.uint64
+        )  # the last: any other
+        for number, range_ in enumerate(contents.ranges):
+            scope = contents.scopes[range_.scope]
             if scope.sensors is None:
-                by_area[scope.area] |= wanted[number]
+                by_area[scope.area] |= zones_of_range[number]
             for sensor in scope.sensors or ():
-                self.by_sensor[self.sensors[sensor]] |= wanted[number]
+                self.by_sensor[self.sensors[sensor]] |= zones_of_range[number]
         self.regions = Regions(contents.regions)
         self.anywhere, self.placed = by_area[0], by_area[0] | by_area[PLACED]
         self.by_region = by_area[FIRST_REGION:]
@@ -130,15 +133,15 @@ class Routing:
 
 def _zones_of_classes(contents: Contents, zones: Sequence[int], words: int) -> Bits:
     """uint64[classes, words]: the zones of all subscriptions that ask a class."""
-    wanted = np.zeros((len(contents.ranges), words), np.uint64)
+    zones_of_range = np.zeros((len(contents.ranges), words), np.uint64)
     book = contents.book
     for number in range(len(contents.ranges)):
-        for s in book.asker[book.first_asker[number] : book.first_asker[number + 1]].tolist():
-            wanted[number] |= _bit(zones[s], words)
-    return wanted
+        for s in book.subscriber[book.first_subscriber[number] : book.first_subscriber[number + 1]].tolist():
+            zones_of_range[number] |= _bit(zones[s], words)
+    return zones_of_range
 
 
-def _stretches(contents: Contents, attribute: int, wanted: Bits) -> Stretches:
+def _stretches(contents: Contents, attribute: int, zones_of_range: Bits) -> Stretches:
     """Zones by rank of one attribute; neighbours with the same zones are one stretch."""
     ranges = [
         (r.low, r.high, n)
@@ -151,9 +154,11 @@ def _stretches(contents: Contents, attribute: int, wanted: Bits) -> Stretches:
         *(high + 1 for _, high, _ in ranges if high < GREATEST),
     }
     start = np.array(sorted(ends), np.int64)
-    bits = np.zeros((len(start), wanted.shape[1]), np.uint64)
+    bits = np.zeros((len(start), zones_of_range.shape[1]), np.uint64)
     for low, high, number in ranges:
-        bits[np.searchsorted(start, low) : np.searchsorted(start, high, side="right")] |= wanted[number]
+        bits[np.searchsorted(start, low) : np.searchsorted(start, high, side="right")] |= zones_of_range[
+            number
+        ]
     fresh = np.ones(len(start), np.bool_)
     fresh[1:] = (bits[1:] != bits[:-1]).any(axis=1)
     return Stretches(start[fresh], bits[fresh])

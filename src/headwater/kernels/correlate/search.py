@@ -7,7 +7,7 @@ the order of the language and the first one found is the LATEST answer.
 Rule 1  Every event found contains a reading of the newest row ρ; nothing in it is after ρ, since nothing after is known yet.
 Rule 2  Whoever is chosen strikes out what it excludes from the clauses still open; a clause without candidates, or no way
         left to use ρ, ends the branch at once.
-Rule 3  From the first dead end on it is also asked whether the open clauses can all be served at once (a matching in a
+Rule 3  From the first dead end on it also tests whether the open clauses can all be served at once (a matching in a
         bipartite graph), so that scarce sensors cannot make the search long. Distances are beyond that test; there the
         number of clauses is bounded by the language.
 Memory  The candidates of one subscription at one row.
@@ -22,8 +22,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.chains import Chains, Heads, Past
-from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, Spots, nodes_around
+from headwater.kernels.correlate.chains import Chains, Past
+from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, History, nodes_around
 from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, Book
 from headwater.model.place import EARTH_RADIUS_M, distance_m
 
@@ -39,7 +39,7 @@ class Choice(NamedTuple):
     """
 
     newest: int  # ρ
-    ordered: bool  # readings of `n OF` in descending order: a set of them is told once
+    ordered: bool  # readings of `n OF` in descending order: a set of them is emitted once
     distinct: bool
     exchangeable: bool
     within_m: float
@@ -58,17 +58,9 @@ class Choice(NamedTuple):
 
 
 @numba.njit(cache=True)
-def candidates(
-    book: Book,
-    heads: Heads,
-    chains: Chains,
-    spots: Spots,
-    past: Past,
-    subscription: int,
-    newest: int,
-    after: int,
-) -> Choice:
+def candidates(history: History, subscription: int, newest: int, after: int) -> Choice:
     """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
+    book, heads, chains, spots, past = history
     start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
     useful = book.from_useful[subscription]
     first = np.zeros(stop - start + 1, np.int64)
@@ -257,11 +249,11 @@ def _strike_out(choice: Choice, level: int) -> bool:
             if choice.struck[c] == 0 and _excludes(choice, level, choice.chosen[level], i, c):
                 choice.struck[c] = level + 1
                 choice.open[i] -= 1
-        wanted = 1
+        ways_needed = 1
         if choice.ordered:  # then clauses of one group have the same candidates, and each needs its own
             for j in range(i + 1, len(choice.chosen)):
-                wanted += choice.group[j] == choice.group[i]
-        fits = fits and choice.open[i] >= wanted
+                ways_needed += choice.group[j] == choice.group[i]
+        fits = fits and choice.open[i] >= ways_needed
         c = choice.first[i]
         newest_is_open = newest_is_open or (choice.struck[c] == 0 and choice.row[c] == choice.newest)
     return fits and newest_is_open
@@ -345,7 +337,7 @@ def _serve(choice: Choice, level: int, holds: Numbers, bound: int, clause: int) 
                 if holds[j] >= 0 and j != i and _rivals(choice, i, c, j, holds[j]):
                     holder = j
             if holder < 0:
-                while i >= 0:  # what each clause on the way held goes to the clause that wanted it
+                while i >= 0:  # what each clause on the way held goes to the clause that displaced it
                     holds[i], c = c, took[i]
                     i = came_from[i]
                 return True

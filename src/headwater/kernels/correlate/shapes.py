@@ -107,21 +107,21 @@ class SourceSets:
         for position, source in enumerate(sources):
             self._all.setdefault(source.attribute, []).append(position)
             self._keyed.setdefault((source.attribute, source.key), []).append(position)
-        self._asked: dict[tuple[str, Region | None, tuple[str, ...] | None], int] = {}
+        self._by_source: dict[tuple[str, Region | None, tuple[str, ...] | None], int] = {}
         self._numbers: dict[bytes, int] = {}
         self._met: dict[tuple[int, int], bool] = {}
         self.sets: list[Numbers] = []
 
     def number_of(self, of: Filter) -> int:
         """The number of the set of sources that a filter takes."""
-        asked = of.attribute, of.region, of.keys
-        number = self._asked.get(asked)
+        source_set = of.attribute, of.region, of.keys
+        number = self._by_source.get(source_set)
         if number is None:
             positions = self._positions(of)
             number = self._numbers.setdefault(positions.tobytes(), len(self.sets))
             if number == len(self.sets):
                 self.sets.append(positions)
-            self._asked[asked] = number
+            self._by_source[source_set] = number
         return number
 
     def meet(self, one: int, other: int) -> bool:

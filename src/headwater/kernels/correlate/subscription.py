@@ -1,4 +1,4 @@
-"""What the CORRELATE kernel is asked: standing subscriptions, with every choice of the language already made.
+"""Standing subscriptions as the CORRELATE kernel gets them, with every choice of the language already made.
 
 A *clause* is a range on one attribute; a *subscription* is a set of clauses, how near in time (δt) and place (δl) their
 readings must be, and where. Symbols of the paper: F -> clauses, δt -> within_us, δl -> within_m, L -> region.
@@ -14,7 +14,7 @@ from headwater.model import Region
 
 
 class Emit(enum.Enum):
-    """Which answers are wanted; the meaning of each is in `docs/reference/language.md`."""
+    """Which answers a subscription gets; the meaning of each is in `docs/reference/language.md`."""
 
     READINGS = "READINGS"
     LATEST = "LATEST"
@@ -33,7 +33,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One reading is wanted of `attribute`, in `interval` or, for a STRING attribute, equal to `text`.
+    """One reading of `attribute`, in `interval` or, for a STRING attribute, equal to `text`.
 
     `sensor` binds the clause to one key. Clauses made from one `n OF` have the same `group` (others have a group of their
     own): they are interchangeable and want readings of different sensors.

@@ -1,4 +1,4 @@
-"""All subscriptions of a kernel as arrays: what is asked of which reading, and who asks it.
+"""All subscriptions of a kernel as arrays: what is required of which reading, and by whom.
 
 A *scope* says which rows a clause looks at (region, sensors, WHERE). A *class* is one scope, attribute and range: equal
 clauses of different subscriptions are one class, matched once, and remembered once. A class fans out to the subscriptions
@@ -38,7 +38,7 @@ EVERYWHERE, PLACED, FIRST_REGION = 0, 1, 2
 
 NOBODY = -1
 UNLIMITED = 2**40
-MOST_KEPT = 64  # an ALL that may tell more than this at a row is searched over its whole window
+MOST_KEPT = 64  # an ALL that may emit more than this at a row is searched over its whole window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ ROOM: Final = 256
 class Book(NamedTuple):
     """Subscriptions s, their clauses (`first_clause[s]` and on) and classes c, as the loops need them."""
 
-    first_asker: Numbers  # class -> who asks it
-    asker: Numbers
+    first_subscriber: Numbers  # class -> the subscriptions that have it
+    subscriber: Numbers
     class_mode: Numbers
     class_keep: Numbers  # how many matches of one sensor or place can matter
     class_reach: NDArray[np.float64]  # the width of its cells, if it is searched by place; or 0
-    class_owner: Numbers  # a subscription that has the class to itself, to remember what it told; or -1
+    class_owner: Numbers  # a subscription that has the class to itself, to remember what it emitted; or -1
     class_attribute: Numbers
     first_clause: Numbers  # subscription -> clauses
     clause_class: Numbers
@@ -168,7 +168,7 @@ class _Writer:
         self.regions: dict[Region, int] = {}
         self.classes: dict[Range, int] = {}
         self.modes: list[int] = []
-        self.askers: list[dict[int, None]] = []
+        self.subscribers: list[dict[int, None]] = []
         self.clause_class: list[int] = []
         self.kinds: list[int] = []
 
@@ -186,7 +186,7 @@ class _Writer:
             reach, keep = (_reach(subscription), _keep(subscription, clause)) if listed else (0.0, 1)
             known = self._class(Range(scope, attribute, low, high, reach, keep, owner))
             self.modes[known] = max(self.modes[known], mode)
-            self.askers[known][number] = None
+            self.subscribers[known][number] = None
             self.clause_class.append(known)
         self.kinds.append(kind)
 
@@ -205,20 +205,20 @@ class _Writer:
         )
         return self.scopes.setdefault(scope, len(self.scopes))
 
-    def _class(self, wanted: Range) -> int:
-        if wanted not in self.classes:
-            self.classes[wanted] = len(self.classes)
+    def _class(self, class_range: Range) -> int:
+        if class_range not in self.classes:
+            self.classes[class_range] = len(self.classes)
             self.modes.append(HEAD)
-            self.askers.append({})
-        return self.classes[wanted]
+            self.subscribers.append({})
+        return self.classes[class_range]
 
     def contents(self, subscriptions: Sequence[Subscription]) -> Contents:
         """What was entered, as arrays."""
         ranges = tuple(self.classes)
         clauses = [clause for subscription in subscriptions for clause in subscription.clauses]
         book = Book(
-            first_asker=_starts([len(askers) for askers in self.askers]),
-            asker=_integers([s for askers in self.askers for s in askers]),
+            first_subscriber=_starts([len(subscribers) for subscribers in self.subscribers]),
+            subscriber=_integers([s for subscribers in self.subscribers for s in subscribers]),
             class_mode=_integers(self.modes),
             class_keep=_integers([r.keep for r in ranges]),
             class_reach=np.array([r.reach for r in ranges], np.float64),
@@ -278,7 +278,7 @@ def _reach(subscription: Subscription) -> float:
 
 
 def _keep(subscription: Subscription, clause: Clause) -> int:
-    """How many of a sensor's readings can matter: others may take all but one of them away, and ALL tells several."""
+    """How many of a sensor's readings can matter: others may take all but one of them away, and ALL emits several."""
     if subscription.emit is Emit.ALL:
         assert subscription.limit is not None
         return subscription.limit + len(subscription.clauses)
@@ -296,7 +296,7 @@ def _most(subscription: Subscription) -> int:
     """How many latest sensors (or readings) of a clause a search must look at.
 
     Each other clause can take one away, so with one more than there are others, one is always left; ALL needs as many left
-    as it may tell, and one to know that it cut. A distance can forbid any number.
+    as it may emit, and one to know that it cut. A distance can forbid any number.
     """
     if subscription.within_m is not None:
         return UNLIMITED

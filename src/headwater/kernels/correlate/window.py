@@ -1,7 +1,7 @@
 """The rows that may still be part of an answer, as columns that grow at one end and are forgotten at the other.
 
 Rule 1  Rows are numbered on and on; the window holds those from `first` to `end`.
-Rule 2  Appending never changes what an earlier window shows (see `tape`).
+Rule 2  Appending never changes what an earlier window shows (see `growing_array`).
 Rule 3  Strings of all rows share one list of names, which grows with new ones and is made anew when most of them are gone.
 Memory  The rows of the longest δt that matched some clause, at most doubled by the room to grow.
 """
@@ -88,7 +88,7 @@ def _sorted(texts: Sequence[str]) -> tuple[NDArray[Any], Codes]:
 class Track:
     """One column of the window; `valid` is None while no value was NULL, `names` is for strings.
 
-    `identity`: numbers that are equal where the values are, where somebody asks for them.
+    `identity`: numbers that are equal where the values are, where they are needed.
     """
 
     type: ColumnType
@@ -155,7 +155,7 @@ class Window:
 
     @classmethod
     def empty(cls, types: Mapping[str, ColumnType], first: int = 0, hashed: str | None = None) -> Window:
-        """No rows yet, of these columns; `hashed` is the one whose `identities` are wanted."""
+        """No rows yet, of these columns; `hashed` is the one whose `identities` are needed."""
         return cls(first, first, {name: _no_track(kind, name == hashed) for name, kind in types.items()})
 
     def append(self, rows: Rows) -> Window:

@@ -136,7 +136,7 @@ def make_routing(
     }
 
     def wanted(rows: Rows) -> Wanted:
-        found = routing.wanted(rows) if routing else np.zeros((zones, rows.count), np.bool_)
+        found = routing.zones_using(rows) if routing else np.zeros((zones, rows.count), np.bool_)
         for (zone, _), holds in plain.items():
             found[zone] |= holds(rows) if holds else True
         homes = {columns: zone_of_rows(rows, columns, zones) for columns, _ in spread}
