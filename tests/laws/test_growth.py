@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from headwater.kernels.correlate import match, regions, subscription_table, window
 from headwater.kernels.fence import kernel as fence_kernel
-from headwater.kernels.fence import stretch
+from headwater.kernels.fence import moving_step
 from headwater.kernels.follow import places
 from headwater.kernels.nearest import query_sets
 from headwater.kernels.pattern import kernel as pattern_kernel
@@ -150,7 +150,7 @@ def test_patterns_with_little_room_keep_the_law(
 @pytest.fixture
 def little_room_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fence_kernel, "first_room", one)
-    monkeypatch.setattr(stretch, "first_room", one)
+    monkeypatch.setattr(moving_step, "first_room", one)
 
 
 @pytest.mark.parametrize("kind", fence_worlds.KINDS)
