@@ -21,12 +21,14 @@ import pytest
 from tests.docs.pages import ROOT, Page, all_pages, blocks_of, commands_of
 
 PAGES = all_pages()
+IN_PROCESSES = ("README.md", "first-fifteen-minutes.md")
+"""Pages whose commands run as a user starts them; those of other pages run in this process."""
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_code_of_a_page_works(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     blocks = list(blocks_of(path.read_text()))
-    page = Page(tmp_path)
+    page = Page(tmp_path, processes=path.name in IN_PROCESSES)
     if any(block.language == "python" and "spark" in block.text for block in blocks):
         page.names["spark"] = request.getfixturevalue("spark")
     for block in blocks:
