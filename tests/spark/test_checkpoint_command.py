@@ -38,7 +38,7 @@ def test_a_copy_goes_on_elsewhere_and_says_what_it_holds(headwater: Commands, tm
     assert headwater("checkpoint", "verify", "backup/one") == 0
     assert re.fullmatch(r"files   \d+, \S+ KB; \d+ have a checksum", headwater.out[0])
     assert re.fullmatch(r"state   \d+ blobs of 4 zones, \S+ KB", headwater.out[1])
-    assert headwater.out[2] == "all of it is as it was written"
+    assert headwater.out[2] == "no damage found"
 
     assert headwater("checkpoint", "info", "backup/one") == 0
     said = "\n".join(headwater.out)
@@ -92,10 +92,10 @@ def test_a_restart_says_which_queries_went_on_and_what_was_dropped(
     (remembered,) = (line for line in headwater.err if line.startswith("state     q: "))
     size, *_ = remembered.removeprefix("state     q: ").split(", ")
     assert follow(headwater, TEXT + MORE) == 0
-    assert headwater.err[0] == "restart   went on: q; new: high"
+    assert headwater.err[0] == "restart   continued: q; new: high"
     assert headwater.err[1].startswith("read")
     assert follow(headwater, OTHER) == 0
-    assert headwater.err[0] == "restart   replaced, and begin anew: q; gone: high"
+    assert headwater.err[0] == "restart   replaced, and start again: q; gone: high"
     assert headwater.err[1].startswith(f"dropped   the state of q ({size}")
     assert follow(headwater, OTHER) == 0
     assert headwater.err[0].startswith("read")
@@ -111,9 +111,9 @@ def test_an_older_copy_does_not_go_on_in_a_folder_that_is_ahead_of_it(
         shutil.copy("out/answers-00000000.jsonl", f"out/answers-{number:08d}.jsonl")
     assert follow(headwater, TEXT + MORE, state="older") == 1
     assert headwater.err == [
-        "error[output-ahead]: the folder 'out' holds batch 3, and the checkpoint 'older' goes on with batch 1",
-        "  the checkpoint was put back from an older copy, so rows after that are answered again",
-        "  give a new output folder, or delete the files of batch 1 and later from 'out'",
+        "error[output-ahead]: the folder 'out' has batch 3, but the checkpoint 'older' continues with batch 1",
+        "  the checkpoint was restored from an older copy, so rows after that would be answered again",
+        "  use a new output folder, or delete the files of batch 1 and later from 'out'",
     ]
     for number in (2, 3):
         Path(f"out/answers-{number:08d}.jsonl").unlink()

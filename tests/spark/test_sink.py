@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_the_earlier_lines_and_nothing_half_written(tmp_path,
             sink.write(table("2"), 1)
     assert str(caught.value).splitlines() == [
         f"error[cannot-write]: cannot write to '{tmp_path}': No space left on device",
-        "  make room and start it again: it goes on where it stopped, and no line is lost or written twice",
+        "  free some space and start it again: it continues where it stopped, and no line is lost or written twice",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".headwater.json", "answers-00000000.jsonl"]
     FolderSink(tmp_path, "answers", ("answer",), "r").write(table("2"), 1)
@@ -86,9 +86,9 @@ def test_a_folder_whose_note_is_damaged_is_refused(tmp_path, note):
     with pytest.raises(HostError) as caught:
         FolderSink(tmp_path, "answers", ("answer",), "r")
     assert str(caught.value).splitlines() == [
-        f"error[output-of-another-run]: cannot tell which run the folder '{tmp_path}' belongs to: "
+        f"error[output-of-another-run]: it is not known which run the folder '{tmp_path}' belongs to: "
         "'.headwater.json' in it is damaged",
-        "  give a new --output folder",
+        "  use a new --output folder",
     ]
 
 
@@ -96,9 +96,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     FolderSink(tmp_path, "answers", ("answer",), "r")
     with pytest.raises(HostError) as caught:
         FolderSink(tmp_path, "answers", ("answer",), "s")
-    assert (
-        caught.value.message == f"the folder '{tmp_path}' holds the output of a run with another checkpoint"
-    )
+    assert caught.value.message == f"the folder '{tmp_path}' has the output of a run with another checkpoint"
 
 
 @pytest.fixture
@@ -151,6 +149,6 @@ def test_another_number_of_zones_than_the_checkpoint_has_is_refused(tmp_path, mo
     command = ["run", "q.hw", "--input", "weather=in", "--follow", "--checkpoint", "state"]
     assert main([*command, "--zones", "3"]) == 1
     assert capfd.readouterr().err.splitlines() == [
-        "error[checkpoint-other-zones]: the checkpoint 'state' has 2 zones, this run wants 3",
-        "  the number of zones is fixed when a checkpoint is made",
+        "error[checkpoint-other-zones]: the checkpoint 'state' has 2 zones, but this run uses 3",
+        "  the number of zones is fixed when a checkpoint is created",
     ]

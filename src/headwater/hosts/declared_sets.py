@@ -171,7 +171,7 @@ def _too_many(
         f"the points '{points}' are too many for this machine: the first {count:,} of them are {standing} ({names}) "
         f"and need about {size_in_words(needed)}",
         advice=[
-            f"there are {size_in_words(available)} of memory, of which they may take {size_in_words(int(available * MEMORY_SHARE))}",
-            "give fewer points or a smaller k, or allow a small loss: USING PROBABLE 0.001 keeps fewer candidates",
+            f"there are {size_in_words(available)} of memory, of which they may use {size_in_words(int(available * MEMORY_SHARE))}",
+            "use fewer points or a smaller k, or allow a small loss: USING PROBABLE 0.001 stores fewer candidates",
         ],
     )

@@ -61,7 +61,7 @@ def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
         ({}, "a storm is coming to st-099: above 12 m/s from 03:11:06 on"),
         (
             {"begins": "2026-01-15T03:05:20.123000Z"},
-            "a storm at st-099: above 12 m/s until 03:25:20, as far as anyone can tell",
+            "a storm at st-099: above 12 m/s until 03:25:20, as far as can be predicted",
         ),
         (
             {"begins": "2026-01-15T03:04:00Z", "ends": "2026-01-15T03:05:20.5Z"},

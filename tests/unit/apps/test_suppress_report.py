@@ -228,7 +228,7 @@ class TestCommand:
             (["--predictor", "magic"], CARS + SENT, "--predictor: there is no predictor named 'MAGIC'"),
             (["--query", "snt"], CARS + SENT, "there is no query named 'snt'"),
             (["--query", "slow"], CARS + SLOW, "'slow' has no SUPPRESS: there is nothing to compare"),
-            ([], CARS + "CREATE QUERY q AS SELECT * FROM cars;", "no query here has a SUPPRESS"),
+            ([], CARS + "CREATE QUERY q AS SELECT * FROM cars;", "no query has a SUPPRESS"),
             (["--input", "bikes=x.csv"], CARS + SENT, "--input: there is no stream named 'bikes'"),
         ],
     )

@@ -85,7 +85,7 @@ def test_a_refusal_says_how_many_what_they_need_what_there_is_and_what_to_do(pla
         "error[limit-reached]: the points 'marks' are too many for this machine: the first 1,000 of them are 2,000 standing"
         f" queries ('one', 'two') and need about {needed:.3g} MB"
     )
-    assert there == "  there are 1 MB of memory, of which they may take 500 KB"
+    assert there == "  there are 1 MB of memory, of which they may use 500 KB"
     assert "fewer points or a smaller k" in advice and "PROBABLE" in advice
 
 

@@ -61,7 +61,7 @@ def test_objects_that_come_ever_farther_end_the_run_with_a_reason(monkeypatch, a
     with pytest.raises(LimitReached) as refused:
         run(kernel, (rows(range(9000)), 9000 * SECOND))
     assert refused.value.bound == "MOST_CANDIDATES"
-    assert "'q' would have to keep more than 1,500 candidates" in refused.value.message
+    assert "'q' would have to store more than 1,500 candidates" in refused.value.message
     assert any("PROBABLE" in line for line in refused.value.advice)
 
 

@@ -18,7 +18,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a file with CREATE STREAM and CREATE QUERY statements; - is standard input",
+        help="a file with CREATE STREAM and CREATE QUERY statements, or - for standard input",
     )
 
 

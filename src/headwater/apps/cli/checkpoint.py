@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "action",
         choices=("info", "copy", "verify"),
         metavar="ACTION",
-        help="info: what is in it; copy: make a copy that goes on elsewhere; verify: check every checksum",
+        help="info: show the contents; copy: make a copy that can continue elsewhere; verify: check every checksum",
     )
-    parser.add_argument("state", type=Path, metavar="STATE", help="the folder that was given as --checkpoint")
-    parser.add_argument("to", type=Path, nargs="?", metavar="TO", help="copy: a folder that is new or empty")
+    parser.add_argument("state", type=Path, metavar="STATE", help="the --checkpoint folder of a run")
+    parser.add_argument("to", type=Path, nargs="?", metavar="TO", help="copy: a new or empty folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def _verify(arguments: argparse.Namespace) -> Iterator[str]:
         raise _damaged(arguments.state, faults)
     cells = sum(len(zone.sizes) for zone in zones)
     yield f"state   {cells} blobs of {len(zones)} zones, {size_in_words(_total(zones))}"
-    yield "all of it is as it was written"
+    yield "no damage found"
 
 
 def _info(arguments: argparse.Namespace) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _heading(folder: Path, notes: Notes) -> Iterator[str]:
     last = last_batch(folder, "commits")
     yield f"checkpoint  '{folder}', format {FORMAT}, last used by Headwater {notes.version}"
     yield f"zones       {notes.zones}, spread over {notes.tasks} tasks"
-    yield f"batches     {'none is finished' if last is None else f'finished up to number {last}'}"
+    yield f"batches     {'none finished yet' if last is None else f'finished up to number {last}'}"
     yield f"files       {files}, {size_in_words(size)}"
 
 
@@ -150,8 +150,8 @@ def _groups(zones: Sequence[StoredZone], notes: Notes) -> Iterator[tuple[str, ..
             name = owner if kind in ("group", "store") else f"rows of {owner} that wait"
             sizes[name] += size
             blobs[name] += 1
-        sizes["heads: clocks, and what is small"] += zone.sizes.get("head", 0)
-        blobs["heads: clocks, and what is small"] += 1
+        sizes["heads: clocks and small values"] += zone.sizes.get("head", 0)
+        blobs["heads: clocks and small values"] += 1
     for name, size in sizes.most_common():
         sharing = queries.get(name, [])
         shared = "shared by " * (len(sharing) > 1)

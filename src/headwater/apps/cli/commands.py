@@ -21,15 +21,15 @@ from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.process_memory import retain_freed_memory
 
 COMMANDS: Final = {
-    "run": "answer the queries of a file from files or folders of readings",
-    "check": "find every error in a file of queries",
-    "explain": "say how the queries of a file will be answered",
-    "why": "say for recorded readings how far the partial matches of a pattern got, and what stopped them",
-    "suppress-report": "say for recorded readings what each predictor and tolerance of SUPPRESS saves, and what error remains",
-    "plan": "say for a network of sensors which operator stands where, and what each link carries",
-    "checkpoint": "say what a checkpoint holds, check that it is whole, or copy it so that it goes on elsewhere",
-    "demo": "watch generated stations and standing queries, with nothing prepared",
-    "prepare": "compile the kernels once, so that later starts are quick",
+    "run": "answer the queries of a file over files or folders of readings",
+    "check": "report every error in a query file",
+    "explain": "show how the queries of a file will be answered",
+    "why": "report how far the partial matches of a pattern got in recorded readings, and what stopped them",
+    "suppress-report": "report what each predictor and tolerance of SUPPRESS saves on recorded readings, and what error remains",
+    "plan": "report for a network of sensors which operator runs where, and what each link carries",
+    "checkpoint": "show the contents of a checkpoint, verify it, or copy it so that it can continue elsewhere",
+    "demo": "run standing queries over generated stations, live, without preparation",
+    "prepare": "compile the kernels once, so that later starts are fast",
 }
 
 DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -68,8 +68,8 @@ def _parser(named: str) -> argparse.ArgumentParser:
     """All commands, with the flags of the one that is named."""
     parser = argparse.ArgumentParser(
         prog="headwater",
-        description="Standing questions about sensors and moving things, answered for as long as readings arrive.",
-        epilog="'headwater COMMAND --help' tells more about a command.",
+        description="Standing queries over sensors and moving objects, answered for as long as readings arrive.",
+        epilog="'headwater COMMAND --help' describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"headwater {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -82,7 +82,7 @@ def _parser(named: str) -> argparse.ArgumentParser:
         )
         if name == named:
             _module(name).add_arguments(command)
-            command.add_argument("--debug", action="store_true", help="show tracebacks, and what Spark logs")
+            command.add_argument("--debug", action="store_true", help="show tracebacks and Spark's log")
     return parser
 
 

@@ -41,8 +41,8 @@ def read_sets(
     if audit is not None and not probable_queries(plan):
         raise UsageError(
             "usage",
-            "--audit measures the loss of PROBABLE, and no query here is USING PROBABLE",
-            advice=["leave --audit out: nothing is lost"],
+            "--audit measures the loss of PROBABLE, but no query is USING PROBABLE",
+            advice=["leave --audit out: no answer is lost"],
         )
     declared = sets_from_files(plan, inputs)
     plan = plan.with_points(declared.rows, parts=parts, audit=audit or 0.0)

@@ -9,10 +9,14 @@ import math
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How long, and which valley."""
     parser.add_argument(
-        "--seconds", type=_seconds, default=20.0, metavar="S", help="how long to watch (default: 20)"
+        "--seconds", type=_seconds, default=20.0, metavar="S", help="how long to run (default: 20)"
     )
     parser.add_argument(
-        "--seed", type=_seed, default=7, metavar="N", help="which valley: the same seed, the same readings"
+        "--seed",
+        type=_seed,
+        default=7,
+        metavar="N",
+        help="seed of the valley: the same seed gives the same readings",
     )
 
 
@@ -29,11 +33,11 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds > 0):
-        raise argparse.ArgumentTypeError(f"a number of seconds above 0 is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, not '{text}'")
     return seconds
 
 
 def _seed(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"a whole number from 0 on is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected an integer of 0 or more, not '{text}'")
     return int(text)

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keys",
         type=_keys,
         metavar="N",
-        help="also say how much memory so many keys (sensors, vehicles, partitions) take",
+        help="also print how much memory N keys (sensors, vehicles, partitions) take",
     )
     parser.add_argument(
         "--dot",
@@ -46,5 +46,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _keys(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a number from 1 on is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, not '{text}'")
     return int(text)

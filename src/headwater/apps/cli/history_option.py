@@ -11,7 +11,7 @@ def add_most_history(parser: argparse.ArgumentParser) -> None:
         "--most-history",
         type=_duration,
         metavar="DURATION",
-        help="for how long a FOLLOW may keep events, such as '7 DAYS'; one that needs more is refused (default: 1 DAY)",
+        help="the longest time for which a FOLLOW may store events, such as '7 DAYS'; a FOLLOW that needs more is refused (default: 1 DAY)",
     )
 
 
@@ -29,4 +29,4 @@ def _duration(text: str) -> int:
     try:
         return most_history_us(text)
     except QueriesRefused:
-        raise argparse.ArgumentTypeError(f"a duration such as '7 DAYS' is wanted, not '{text}'") from None
+        raise argparse.ArgumentTypeError(f"expected a duration such as '7 DAYS', not '{text}'") from None

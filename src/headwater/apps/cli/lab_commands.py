@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from headwater.apps.cli.arguments import UsageError
 
 LAB_COMMANDS: Final = {
-    "bench": "measure how fast it is here (in headwater-lab)",
-    "reproduce": "draw a published figure again and say whether its claims hold here (in headwater-lab)",
+    "bench": "measure speed on this machine (in headwater-lab)",
+    "reproduce": "reproduce a published figure and report whether its claims hold here (in headwater-lab)",
 }
 
 GROUP: Final = "headwater.commands"
@@ -41,7 +41,7 @@ def missing_lab(command: str) -> UsageError:
 
     return UsageError(
         "lab-not-installed",
-        f"'headwater {command}' is in a package of its own, which is not installed here: pip install headwater-lab",
+        f"'headwater {command}' is in a separate package, which is not installed: pip install headwater-lab",
     )
 
 

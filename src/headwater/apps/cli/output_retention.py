@@ -21,13 +21,13 @@ def add_retention(parser: argparse.ArgumentParser) -> None:
         "--merge-output",
         type=_merge_at,
         metavar="N",
-        help=f"with --follow: merge the files of an output folder when N small ones are there, from 2 on; 0: never (default: {MERGE_AT})",
+        help=f"with --follow: merge the files of an output folder when it has N small ones, 2 or more; 0: never (default: {MERGE_AT})",
     )
     parser.add_argument(
         "--keep-output",
         type=_retention,
         metavar="AMOUNT",
-        help="with --follow: of each output folder keep what is not older, or not larger in all, such as '30 DAYS' or '10 GB' (default: everything)",
+        help="with --follow: how much of each output folder to keep, by age or total size, such as '30 DAYS' or '10 GB' (default: everything)",
     )
 
 
@@ -46,14 +46,14 @@ def refuse_merged_inputs(inputs: Mapping[str, Sequence[str]]) -> None:
         if Path(path).is_dir() and merges_at(Path(path)):
             raise UsageError(
                 "input-is-merged",
-                f"'{path}' is the output of a run that merges its files: who follows it would read lines twice",
+                f"'{path}' is the output of a run that merges its files: a run that reads it with --follow would read lines twice",
                 advice=["start that run with --merge-output 0, and this one after it"],
             )
 
 
 def _merge_at(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 1:
-        raise argparse.ArgumentTypeError(f"0 or a number from 2 on is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected 0 or a number of 2 or more, not '{text}'")
     return int(text)
 
 
@@ -68,5 +68,5 @@ def _retention(text: str) -> tuple[int | None, int | None]:
         return most_history_us(text), None
     except QueriesRefused:
         raise argparse.ArgumentTypeError(
-            f"an age such as '30 DAYS' or a size such as '10 GB' is wanted, not '{text}'"
+            f"expected an age such as '30 DAYS' or a size such as '10 GB', not '{text}'"
         ) from None

@@ -34,7 +34,7 @@ def refuse_overlaps(arguments: argparse.Namespace) -> None:
 def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None:
     place, read = Path(path_text).resolve(), Path(path).resolve()
     if place == read:
-        raise UsageError("usage", f"{flag} '{path_text}' is an input too")
+        raise UsageError("usage", f"{flag} '{path_text}' is also an input")
     if _is_folder(read) and place.is_relative_to(read):
         raise UsageError(
             "usage", f"{flag} '{path_text}' lies in the input folder '{path}'", advice=_ELSEWHERE
@@ -53,4 +53,4 @@ def _is_folder(place: Path) -> bool:
         return False
 
 
-_ELSEWHERE: Final = ("write somewhere else, or the next run reads the answers as readings",)
+_ELSEWHERE: Final = ("write to another place, or the next run would read the answers as readings",)

@@ -41,14 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--network",
         required=True,
         metavar="NET.json",
-        help="nodes, links, sensors, users and whose query is which",
+        help="nodes, links, sensors, users and their queries",
     )
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="recorded readings of the stream NAME, as for 'headwater run' (default: a made-up day)",
+        help="recorded readings of the stream NAME, as for 'headwater run' (default: a generated day)",
     )
     parser.add_argument(
         "--approach",
@@ -61,14 +61,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_seed,
         default=0,
         metavar="N",
-        help="of the made-up day and of the simulation (default: 0)",
+        help="seed of the generated day and of the simulation (default: 0)",
     )
     parser.add_argument(
         "--output",
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="where plan.png, plan-operators.csv and plan-links.csv go (default: the current folder)",
+        help="where to write plan.png, plan-operators.csv and plan-links.csv (default: the current folder)",
     )
 
 
@@ -115,7 +115,7 @@ def _judged(planned: Planned) -> int:
 
     failures = []
     if planned.wrong:
-        failures.append(f"{planned.wrong:,} readings were delivered twice or without being asked for")
+        failures.append(f"{planned.wrong:,} readings were delivered twice or without being requested")
     if planned.refused:
         failures.append(f"nodes refused {counted(len(planned.refused), 'message')} (see above)")
     slow = planned.counts or not planned.settled
@@ -132,13 +132,15 @@ def _advice(planned: Planned, *, slow: bool) -> str:
     """Why readings are missing, and what to do."""
     if slow:
         return (
-            "  links are too slow for the day, or nodes have too much to hold (see above): "
+            "  links are too slow for the day, or nodes must store too much (see above): "
             "give links more bandwidth or less latency, or plan fewer readings"
         )
     if planned.may_lose:
         name = planned.ours.approach
-        return f"'{name}' may take a subscription for covered that is not: {planned.missed:,} readings are lost; 'exact' loses none"
-    return "  were subscriptions dropped (see above)? if none was, this is a mistake of the approach: please report it"
+        return f"'{name}' may treat a subscription as covered when it is not: {planned.missed:,} readings are lost; 'exact' loses none"
+    return (
+        "  were subscriptions dropped (see above)? if not, this is an error of the approach: please report it"
+    )
 
 
 def _day(question: Question, paths: list[str], seed: int, say: Say) -> Day:
@@ -168,7 +170,7 @@ def _paths(inputs: list[str], stream: str) -> list[str]:
 
 def _seed(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"a number from 0 to 999999999 is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 999999999, not '{text}'")
     return int(text)
 
 

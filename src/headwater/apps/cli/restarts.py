@@ -17,9 +17,9 @@ def changes_in_words(changes: Changes) -> Iterator[str]:
     if not changes:
         return
     parts = (
-        (changes.went_on, "went on"),
+        (changes.went_on, "continued"),
         (changes.new, "new"),
-        (changes.replaced, "replaced, and begin anew"),
+        (changes.replaced, "replaced, and start again"),
         (changes.gone, "gone"),
     )
     yield "restart   " + "; ".join(f"{what}: {_listed(names)}" for names, what in parts if names)

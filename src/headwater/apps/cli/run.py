@@ -54,18 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="NAME=PATH",
         help="readings of the stream NAME, or the points or fences NAME: a file, a folder or a pattern; CSV (with a header), "
-        "JSON lines, Parquet, .gz too; fences are GeoJSON. Give it again for another stream, or for another input of the same one",
+        "JSON lines, Parquet, .gz too; fences are GeoJSON. Repeat it for another stream, or for another input of the same stream",
     )
     parser.add_argument(
         "--output",
         metavar="PATH",
-        help="where answers go: a .jsonl, .csv or .parquet file; with --follow a folder (default: JSON lines on standard output)",
+        help="where to write answers: a .jsonl, .csv or .parquet file; with --follow a folder (default: JSON lines on standard output)",
     )
     parser.add_argument(
-        "--late-output", metavar="PATH", help="where rows go that came too late (default: they are counted)"
+        "--late-output", metavar="PATH", help="where to write late rows (default: they are only counted)"
     )
     parser.add_argument(
-        "--bad-output", metavar="PATH", help="where rows go that cannot be used (default: they are counted)"
+        "--bad-output", metavar="PATH", help="where to write unusable rows (default: they are only counted)"
     )
     parser.add_argument(
         "--engine",
@@ -81,40 +81,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="where --follow keeps what it must not forget; a restart goes on there",
+        help="where --follow stores its state and progress; a restart with the same folder continues",
     )
     parser.add_argument(
         "--once",
         action="store_true",
-        help="with --follow: take what is there, then stop; the next start goes on",
+        help="with --follow: process the files that are there, then stop; the next start continues",
     )
     parser.add_argument(
         "--files-per-batch",
         type=_files_per_batch,
         metavar="N",
-        help=f"with --follow: how many files of an input are taken at once (default: {FILES_PER_BATCH})",
+        help=f"with --follow: how many files of an input are read in one micro-batch (default: {FILES_PER_BATCH})",
     )
     parser.add_argument(
         "--tick",
         type=_tick,
         metavar="SECONDS",
-        help="with --follow: while no files come, event time goes on with the clock, in steps of so many seconds",
+        help="with --follow: while no files arrive, event time advances with the clock, in steps of this many seconds",
     )
     parser.add_argument(
         "--metrics",
         metavar="FILE",
-        help="with --follow: after every micro-batch, replace this file with a JSON object of what came and what is remembered",
+        help="with --follow: after every micro-batch, replace this file with a JSON object of what arrived and what is stored",
     )
     parser.add_argument(
         "--audit",
         type=_share,
         metavar="SHARE",
-        help="for this share of the points of each PROBABLE query (above 0, at most 1) measure how many answers it loses",
+        help="for this share of the points of each PROBABLE query (above 0, at most 1), measure how many answers are lost",
     )
     add_retention(parser)
     add_zones(parser)
     add_most_history(parser)
-    parser.add_argument("--quiet", action="store_true", help="no progress and no closing summary")
+    parser.add_argument("--quiet", action="store_true", help="show no progress and no closing summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -186,10 +186,10 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     if arguments.follow and not arguments.checkpoint:
         raise UsageError(
             "checkpoint-missing",
-            "--follow needs --checkpoint DIR, so that a restart goes on where it stopped",
+            "--follow needs --checkpoint DIR, so that a restart continues where it stopped",
         )
     if arguments.checkpoint and not arguments.follow:
-        raise UsageError("usage", "--checkpoint is for --follow: a bounded run remembers nothing")
+        raise UsageError("usage", "--checkpoint is for --follow: a bounded run stores nothing")
     if (arguments.merge_output is not None or arguments.keep_output) and not arguments.follow:
         raise UsageError(
             "usage", "--merge-output and --keep-output are for --follow: a bounded run writes one file"
@@ -197,9 +197,11 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     if (arguments.once or arguments.files_per_batch) and not arguments.follow:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
     if arguments.tick and (arguments.once or not arguments.follow):
-        raise UsageError("usage", "--tick is for a --follow that goes on: it moves time while nothing comes")
+        raise UsageError(
+            "usage", "--tick is for --follow without --once: it advances time while no rows arrive"
+        )
     if arguments.metrics and not arguments.follow:
-        raise UsageError("usage", "--metrics is for --follow: a bounded run closes with its summary")
+        raise UsageError("usage", "--metrics is for --follow: a bounded run ends with its summary")
     if arguments.follow and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
     refuse_overlaps(arguments)
@@ -210,7 +212,7 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
 
 def _files_per_batch(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a number from 1 on is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, not '{text}'")
     return int(text)
 
 
@@ -221,7 +223,7 @@ def _tick(text: str) -> int:
     except ValueError:
         seconds = math.nan
     if not 0.001 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"a number of seconds from 0.001 to a day is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number of seconds from 0.001 to a day, not '{text}'")
     return int(seconds * SECOND)
 
 
@@ -231,7 +233,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"a share above 0 and up to 1 is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1, not '{text}'")
     return share
 
 

@@ -52,14 +52,14 @@ def error_from_fault(text: str) -> HostError:
             "spark-failed",
             "the run on Spark failed: its Java process ended",
             advice=[
-                "it was killed, perhaps because the machine ran out of memory",
-                "a run with --checkpoint goes on where it stopped: start it again",
+                "the process was killed, perhaps because the machine ran out of memory",
+                "start it again: a run with --checkpoint continues where it stopped",
             ],
         )
     if _FULL.search(cause):
-        advice = "make room and start it again: a run with --checkpoint goes on where it stopped"
+        advice = "free some space and start it again: a run with --checkpoint continues where it stopped"
     else:
-        advice = "--debug shows what Spark says about it"
+        advice = "--debug shows Spark's log"
     return HostError("spark-failed", f"the run on Spark failed: {cause}", advice=[advice])
 
 

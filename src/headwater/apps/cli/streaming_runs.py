@@ -129,7 +129,7 @@ def _writers(arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint) 
     outputs = {"answers": arguments.output, "late": arguments.late_output, "bad": arguments.bad_output}
     for path in outputs.values():
         if path and (path.lower().endswith(OUTPUT_NAMES) or os.path.isfile(path)):  # noqa: PTH113 - never raises
-            raise UsageError("usage", f"with --follow an output is a folder, and '{path}' is a file")
+            raise UsageError("usage", f"with --follow an output is a folder, but '{path}' is a file")
     run_id = checkpoint.run_id
     upkeep = retention_of(arguments)
     writers: list[_Writer] = []

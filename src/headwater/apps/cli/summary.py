@@ -29,7 +29,7 @@ MOST_NAMED: Final = 8
 _SAVED: Final = {
     Saving.SPACE: "of both regions",
     Saving.TIME: "before a group of events differs between regions",
-    Saving.SUBGRAPHS: "that nobody needs, or that change nothing between regions",
+    Saving.SUBGRAPHS: "that no query needs, or that change nothing between regions",
     Saving.POINTS: "before the windows of a query",
 }
 """Which events of FOLLOW were not streamed."""
@@ -88,7 +88,7 @@ class Summary:
         seconds = time.monotonic() - self.began
         files = f" in {self.files:,} file{'s' * (self.files != 1)}" if self.files else ""
         rate = f", {self.seen / seconds:,.0f} rows/s" if self.seen and seconds > 0 else ""
-        so_far = "this is what came of it so far" if self.answers else "no answer yet, no file written"
+        so_far = "these are the results so far" if self.answers else "no answers yet, no file written"
         lines = [f"interrupted: {so_far}"] if interrupted else []
         lines.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
         for label, is_fences in (("points", False), ("fences", True)):
@@ -155,7 +155,7 @@ class Summary:
             ("limit", "LIMIT gave up {}", _partial_matches(self.counts["partial_matches_given_up"])),
             (
                 "skip",
-                "{} without a row further on to skip to: the search went on at the next row",
+                "{} without a later row to skip to: the search continued at the next row",
                 _matches(self.counts["skips_to_no_row"]),
             ),
             (
@@ -170,29 +170,29 @@ class Summary:
             ),
             (
                 "skipped",
-                "{} that are no updates for PREDICT: a column is NULL, or has a number that no update can have",
+                "{} that are not updates for PREDICT: a column is NULL, or has an invalid number",
                 _rows(most("not_updates:")),
             ),
             (
                 "skipped",
-                "{} of objects that FOLLOW cannot place: no key, no place, or no polygon",
+                "{} of objects that FOLLOW cannot use: no key, no place, or no polygon",
                 _rows(most("focals_without_place:") + most("focals_without_shape:")),
             ),
             (
                 "skipped",
-                "{} without a place: FOLLOW finds them nowhere",
+                "{} without a place: not found by FOLLOW",
                 _rows(most("events_without_place:")),
             ),
             (
                 "skipped",
-                "{} without a key or a place: no positions for FENCE",
+                "{} without a key or a place: not positions for FENCE",
                 _rows(most("positions_without_place:")),
             ),
-            ("skipped", "{} without a key or a place: no fences", _rows(most("fences_without_place:"))),
-            ("skipped", "{} without a polygon: no fences", _rows(most("fences_without_shape:"))),
+            ("skipped", "{} without a key or a place: not fences", _rows(most("fences_without_place:"))),
+            ("skipped", "{} without a polygon: not fences", _rows(most("fences_without_shape:"))),
             ("window", "full windows of MODE gave up {}", _rows(self.counts["rows_given_up"])),
             ("repeated", "{} left out by DEDUPLICATE", _rows(total("repeated:"))),
-            ("waiting", "{} kept back: dated far ahead, or an input's first few", _rows(total("held:"))),
+            ("waiting", "{} held: dated far ahead, or the first few of an input", _rows(total("held:"))),
         ]
         return [
             f"{label:<10}{words.format(amount)}"
@@ -227,13 +227,13 @@ class Summary:
             lines.append(
                 f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} from {locations:,} location "
                 f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before "
-                "streamed, counted for each query that reads them; "
-                f"{repeated:,} answer{'s' * (repeated != 1)} not told again"
+                "passed on, counted for each query that reads them; "
+                f"{repeated:,} answer{'s' * (repeated != 1)} not repeated"
             )
             saved = {words: self.counts[f"saved_{saving.value}:{name}"] for saving, words in _SAVED.items()}
             if any(saved.values()):
                 listed = ", ".join(f"{many:,} {words}" for words, many in saved.items() if many)
-                lines.append(f"          not streamed: {listed}")
+                lines.append(f"          not passed on: {listed}")
             if cut:
                 lines.append(f"          BEST EFFORT left out {cut:,} older events")
         return lines
@@ -246,11 +246,11 @@ class Summary:
             size = f" with BUFFER {self.buffers[name]:,}" if name in self.buffers else ""
             lines.append(
                 f"buffer    {name}: {updates:,} update{'s' * (updates != 1)} given up{size}; "
-                f"other lines of the same sensors stand in for {seconds:,} s of them, nothing for the rest"
+                f"other lines of the same sensors replace {seconds:,} s of them, and nothing replaces the rest"
             )
         if lines:
             lines.append(
-                "          all sensors of a stream share a BUFFER: those it has no room for are not predicted at all, "
+                "          all sensors of a stream share a BUFFER: sensors without room are not predicted at all, "
                 "and a larger one gives up less"
             )
         return lines
@@ -275,7 +275,7 @@ class Summary:
             ended, gone = self.counts[f"audited_at_end:{name}"], self.counts[f"missed_at_end:{name}"]
             if ended:
                 lines.append(
-                    f"          and {gone:,} of {ended:,} that came in behind the last row, as the window emptied"
+                    f"          and {gone:,} of {ended:,} that entered after the last row, as the window emptied"
                 )
         return lines
 

@@ -26,7 +26,7 @@ examples:
   headwater suppress-report cars.hw --input cars=trace.csv --tolerance 10,25,50 --predictor slope --predictor 'kalman 0.5, 25'
   headwater suppress-report lab.hw --query warm --input lab=2026-01/ --output report/
 
-A predictor without numbers gets those of the query, or those of a few that save most on these readings.
+A predictor without numbers uses those of the query, or the best of a few on these readings.
 """
 
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=PATH",
         help="recorded readings of the stream NAME, as for 'headwater run'",
     )
-    parser.add_argument("--query", metavar="Q", help="only this query (default: every one with a SUPPRESS)")
+    parser.add_argument("--query", metavar="Q", help="only this query (default: every query with a SUPPRESS)")
     parser.add_argument(
         "--tolerance",
         metavar="N,N,…",
@@ -51,14 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predictor",
         action="append",
         metavar="P",
-        help="a predictor to compare, as it stands behind USING; give it again for others (default: all five)",
+        help="a predictor to compare, as written after USING; repeat it for others (default: all five)",
     )
     parser.add_argument(
         "--output",
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="where suppress-report.csv and suppress-report.png go (default: the current folder)",
+        help="where to write suppress-report.csv and suppress-report.png (default: the current folder)",
     )
 
 
@@ -131,8 +131,8 @@ def _chosen(catalogue: Catalogue, name: str | None) -> list[Question]:
     if not found:
         raise UsageError(
             "usage",
-            "no query here has a SUPPRESS",
-            advice=["say what is sent: … FROM cars SUPPRESS (x, y TOLERANCE 25 HEARTBEAT 30 SECONDS)"],
+            "no query has a SUPPRESS",
+            advice=["add one: … FROM cars SUPPRESS (x, y TOLERANCE 25 HEARTBEAT 30 SECONDS)"],
         )
     if name is None:
         return found

@@ -47,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     parser.epilog = _EXAMPLES
     add_file(parser)
-    parser.add_argument(
-        "--query", metavar="Q", help="which query; not needed where only one has a MATCH_RECOGNIZE"
-    )
+    parser.add_argument("--query", metavar="Q", help="the query; optional if only one has a MATCH_RECOGNIZE")
     parser.add_argument(
         "--input",
         action="append",
@@ -63,10 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--partition",
         action="append",
         metavar="COLUMN=VALUE",
-        help="the value of a column of PARTITION BY; give it again for the others",
+        help="the value of a column of PARTITION BY; repeat it for other columns",
     )
     parser.add_argument(
-        "--at", metavar="TIME", help="only attempts that were open then, or began last before it"
+        "--at",
+        metavar="TIME",
+        help="only attempts that were open at that time, or the last that began before it",
     )
 
 
@@ -119,7 +119,11 @@ def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
     if name is None and len(patterns) == 1:
         name = patterns[0]
     if name is None:
-        message = "--query is needed: which pattern?" if patterns else "no query here has a MATCH_RECOGNIZE"
+        message = (
+            "--query is required: there are several patterns"
+            if patterns
+            else "no query has a MATCH_RECOGNIZE"
+        )
         raise UsageError("usage", message, advice=suggest("", patterns, "patterns"))
     found = next((query for query in plan.queries if query.name == name), None)
     if found is None:
@@ -130,14 +134,14 @@ def _chosen(plan: Plan, name: str | None) -> tuple[QueryPlan, PatternOperator]:
     if not isinstance(operator, PatternOperator):
         raise UsageError(
             "usage",
-            f"'{name}' has no MATCH_RECOGNIZE: there are no partial matches to look at",
+            f"'{name}' has no MATCH_RECOGNIZE, so there are no partial matches to explain",
             advice=suggest(name, patterns, "patterns"),
         )
     if operator.mode is not None:
         raise UsageError(
             "usage",
-            f"'{name}' is a pattern of a sensor node (MODE): why follows row patterns and event patterns",
-            advice=["take MODE out of a copy of the query to see where its conditions fail"],
+            f"'{name}' is a pattern of a sensor node (MODE): why explains row patterns and event patterns only",
+            advice=["remove MODE from a copy of the query to see where its conditions fail"],
         )
     return found, operator
 
@@ -201,7 +205,7 @@ def _rows(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> 
         _of_stream(plan, query.reads, inputs) if query.reads in declared else _of_query(plan, query, inputs)
     )
     if not rows.count:
-        raise DataError("no-input", f"there is not one row of '{query.reads}' in the input")
+        raise DataError("no-input", f"there is no row of '{query.reads}' in the input")
     schema = plan.stream(query.reads)
     order = [column for column in schema.order if column in rows]
     rows = rows.take(order_of(rows, order))
@@ -266,6 +270,6 @@ def _bounded(count: int) -> None:
         raise LimitReached(
             "MOST_ROWS",
             MOST_ROWS,
-            f"more than {MOST_ROWS:,} rows are too many to look back on",
-            advice=["give --input fewer files: the hour that matters, or a file with the one key"],
+            f"more than {MOST_ROWS:,} rows are too many to explain",
+            advice=["give --input fewer files: only the relevant hour, or a file with one key"],
         )

@@ -14,7 +14,7 @@ def add_zones(parser: argparse.ArgumentParser) -> None:
         "--zones",
         type=_zones,
         metavar="N",
-        help="over how many zones to spread the queries (default: two a core; a checkpoint keeps what it began with, and refuses another)",
+        help="over how many zones to spread the queries (default: two per core; a checkpoint keeps the number it began with, and refuses another)",
     )
 
 
@@ -25,5 +25,5 @@ def zones_here() -> int:
 
 def _zones(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_ZONES:
-        raise argparse.ArgumentTypeError(f"a number from 1 to {MOST_ZONES} is wanted, not '{text}'")
+        raise argparse.ArgumentTypeError(f"a number from 1 to {MOST_ZONES} is expected, not '{text}'")
     return int(text)

@@ -52,7 +52,7 @@ def _storm(a: Answer) -> str:
     if now < begins:
         return f"a storm is coming to {a['station']}: above 12 m/s from {begins[11:]} on"
     if now < ends:
-        return f"a storm at {a['station']}: above 12 m/s until {ends[11:]}, as far as anyone can tell"
+        return f"a storm at {a['station']}: above 12 m/s until {ends[11:]}, as far as can be predicted"
     return f"a storm at {a['station']}: above 12 m/s from {begins[11:]} to {ends[11:]}"
 
 

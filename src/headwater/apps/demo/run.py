@@ -60,7 +60,7 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
 
     plan = compile_text((files("headwater.apps.demo") / "queries.hw").read_text(), zones=2)
     with embedded_spark(debug=debug, small=True) as spark, hold(folder / "checkpoint", plan) as checkpoint:
-        view.say("Spark is there; the first readings are on their way …")
+        view.say("Spark is running; waiting for the first readings …")
 
         def each(zones: Sequence[ZoneReport], batch: int) -> None:
             answers = [

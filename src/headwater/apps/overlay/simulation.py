@@ -151,8 +151,8 @@ def _settle(world: World, said_at: Instant, start: Instant) -> None:
             raise LimitReached(
                 "set_up_us",
                 start - said_at,
-                "links so slow that sensors and subscriptions are not known everywhere when the first reading is made",
-                advice=["give links less latency or more bandwidth"],
+                "the links are so slow that sensors and subscriptions are not known everywhere when the first reading is made",
+                advice=["use links with less latency or more bandwidth"],
             )
         world.run(world.now + pause)
         pause *= 2

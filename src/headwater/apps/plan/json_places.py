@@ -55,14 +55,14 @@ def read_json(text: str) -> Document:
     except json.JSONDecodeError as fault:
         raise NotJson(fault.msg[0].lower() + fault.msg[1:], fault.lineno, fault.colno) from fault
     except RecursionError as fault:
-        raise NotJson(f"more than {DEEPEST} lists and objects within one another", 1, 1) from fault
+        raise NotJson(f"more than {DEEPEST} nested lists and objects", 1, 1) from fault
     except ValueError as fault:  # a constant, or a number of too many digits
         raise NotJson(str(fault).partition(";")[0], 1, 1) from fault
     return _Places(text).document()
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 class _Places:
@@ -90,7 +90,7 @@ class _Places:
         if token not in "{[":
             return Value(json.loads(token), path, line, column)
         if depth == DEEPEST:
-            raise NotJson(f"more than {DEEPEST} lists and objects within one another", line, column)
+            raise NotJson(f"more than {DEEPEST} nested lists and objects", line, column)
         content = self._object(path, depth + 1) if token == "{" else self._list(path, depth + 1)
         return Value(content, path, line, column)
 

@@ -35,7 +35,7 @@ LONGEST_LATENCY_MS: Final = 60_000.0
 LEAST_KBIT_S, MOST_KBIT_S = 1.0, 1e9
 FARTHEST: Final = 1e15
 """Metres or degrees; nodes know no places beyond."""
-TOO_SLOW: Final = "nodes send a frame again that is not acknowledged within seconds: slower links would carry little but copies"
+TOO_SLOW: Final = "nodes send a frame again if it is not acknowledged within seconds: slower links would mostly carry copies"
 BYTES_PER_KBIT: Final = 125.0
 
 _FIELDS: Final = ("nodes", "links", "sensors", "users")
@@ -94,17 +94,15 @@ def parse_network(text: str, file: str = "network") -> NetworkFile:
     except NotJson as fault:
         place = f"{file}:{fault.line}:{fault.column}"
         advice = [
-            "strings and field names stand in double quotes; no comma behind the last item; no comments"
+            "write strings and field names in double quotes, no comma after the last item, and no comments"
         ]
         raise PlanRefused(
-            [DataError("network-not-json", f"this is no JSON: {fault.why}", place=place, advice=advice)]
+            [DataError("network-not-json", f"this is not JSON: {fault.why}", place=place, advice=advice)]
         ) from fault
     refusals = Refusals(file)
     for again in document.repeated:
         name = again.path.rpartition(".")[2]
-        refusals.refuse(
-            "repeated-field", f"the field '{name}' is there twice", again, "leave one of them out"
-        )
+        refusals.refuse("repeated-field", f"the field '{name}' appears twice", again, "remove one of them")
     return _Reader(refusals).read(document.root)
 
 
@@ -153,9 +151,9 @@ class _Reader:
                 first = self.nodes[name]
                 self.refuse(
                     "duplicate-node",
-                    f"there is a node '{name}' already",
+                    f"there already is a node '{name}'",
                     item,
-                    f"the first one stands in line {first.line}: rename one, or leave one out",
+                    f"the first one is in line {first.line}: rename or remove one",
                 )
             self.nodes.setdefault(name, item)
         if not items and isinstance(value.content, list):
@@ -189,7 +187,7 @@ class _Reader:
         between = self.refusals.items(ends, "a link")
         if len(between) != 2:
             if isinstance(ends.content, list):
-                what = f"a link has two ends, and this one has {len(between)}"
+                what = f"a link has two ends, but this one has {len(between)}"
                 self.refuse("wrong-field", what, ends, 'write it as ["hut", "village"]')
             return None
         one, other = (self._node(end, "a link goes to") for end in between)
@@ -215,9 +213,9 @@ class _Reader:
         if pair in taken:
             self.refuse(
                 "duplicate-link",
-                f"'{link.one}' and '{link.other}' are joined by a link already",
+                f"'{link.one}' and '{link.other}' are already joined by a link",
                 item,
-                f"the first one stands in line {taken[pair].line}: links go both ways, leave one out",
+                f"the first one is in line {taken[pair].line}: links work in both directions, so remove one",
             )
             return False
         taken[pair] = item
@@ -225,9 +223,9 @@ class _Reader:
         if circle:
             self.refuse(
                 "network-cycle",
-                f"this link closes a circle: {_circle(circle)}",
+                f"this link closes a cycle: {_circle(circle)}",
                 item,
-                "a network is a tree, with one way between any two nodes: leave one of these links out",
+                "a network is a tree, with one path between any two nodes: remove one of these links",
             )
         return not circle
 
@@ -249,7 +247,7 @@ class _Reader:
             return name
         if not self.nodes:  # said already: there are none, or they could not be read
             return None
-        words, advice = f"{who} '{name}', and there is no such node", suggest(name, self.nodes, "nodes")
+        words, advice = f"{who} '{name}', but there is no such node", suggest(name, self.nodes, "nodes")
         if of_user:
             self.refuse("user-nowhere", words, value, *advice)
         else:
@@ -290,22 +288,22 @@ class _Reader:
             if (key, name) in seen:
                 self.refuse(
                     "duplicate-sensor",
-                    f"there is a sensor '{key}' of '{name}' already",
+                    f"there already is a sensor '{key}' of '{name}'",
                     item,
-                    f"the first one stands in line {seen[key, name].line}: give one of the two another key",
+                    f"the first one is in line {seen[key, name].line}: give one of the two another key",
                 )
                 continue
             seen[key, name] = found[name] = item
         if isinstance(value.content, list) and not value.content:
             self.refuse(
-                "wrong-field", "the sensor measures nothing", value, 'name what it measures: ["wind"]'
+                "wrong-field", "the sensor measures nothing", value, 'list what it measures: ["wind"]'
             )
         return found
 
     def _place(self, value: Value) -> tuple[float, float] | None:
         numbers = self.refusals.items(value, "a place")
         if isinstance(value.content, list) and len(numbers) != 2:
-            what = f"a place has two numbers, and this one has {len(numbers)}"
+            what = f"a place has two numbers, but this one has {len(numbers)}"
             self.refuse("wrong-field", what, value, "write [x, y], or [longitude, latitude]")
             return None
         found = [
@@ -323,7 +321,7 @@ class _Reader:
         _bounded("MOST_USERS", MOST_USERS, len(items), "users")
         for item in items:
             if isinstance(item.content, dict) and "node" not in item.content:
-                nowhere = "a user needs a node: without one, nobody can bring them answers"
+                nowhere = "a user needs a node, to which answers are delivered"
                 self.refuse("user-nowhere", nowhere, item, *suggest("", self.nodes, "nodes"))
                 self.refusals.fields(item, "a user", ("name", "queries"))
                 continue
@@ -339,12 +337,14 @@ class _Reader:
     def _user_name(self, value: Value, names: dict[str, Value]) -> str | None:
         name = self.refusals.name(value, "the name of a user")
         if name is not None and "/" in name:
-            self.refuse("wrong-field", f"the name of a user holds no '/': '{name}'", value, "write - instead")
+            self.refuse(
+                "wrong-field", f"the name of a user must not contain '/': '{name}'", value, "write - instead"
+            )
             return None
         if name in names:
             first = names[name].line
-            advice = f"the first one stands in line {first}: rename one, or give one of them all queries"
-            self.refuse("duplicate-user", f"there is a user '{name}' already", value, advice)
+            advice = f"the first one is in line {first}: rename one, or give all queries to one of them"
+            self.refuse("duplicate-user", f"there already is a user '{name}'", value, advice)
             return None
         if name is not None:
             names[name] = value
@@ -356,7 +356,7 @@ class _Reader:
             name = self.refusals.name(item, "the name of a query")
             if name in found:
                 what = f"'{user}' has the query '{name}' twice"
-                self.refuse("wrong-field", what, item, "once is enough: leave one out")
+                self.refuse("wrong-field", what, item, "remove one of them")
             elif name is not None:
                 found[name] = item
         return found

@@ -40,7 +40,7 @@ def filter_in_words(clause: Filter) -> str:
         words += f" of {listed([repr(key) for key in clause.keys], 4)}"
     if clause.region is not None:
         words += f" inside {region_in_words(clause.region)}"
-    return words if clause.returned else f"{words} (only looked at)"
+    return words if clause.returned else f"{words} (only tested)"
 
 
 def _together(filters: Iterable[Filter]) -> list[str]:

@@ -113,18 +113,18 @@ def _refuse_uncarried(query: CheckedQuery, catalogue: Catalogue, complaints: Com
         what = (
             "a plain SELECT joins no readings"
             if isinstance(query.operator, SelectOperator)
-            else f"{query.operator.keyword} looks at rows one after the other"
+            else f"{query.operator.keyword} processes rows in sequence"
         )
         complaints.refuse(
             "not-for-a-network",
-            f"the network cannot carry '{query.name}': {what}, and nodes exchange the readings of CORRELATE",
+            f"the network cannot carry '{query.name}': {what}, but nodes exchange the readings of CORRELATE",
             (select.operator.span if select.operator else None) or query.tree.span,
-            "ask for the readings with a CORRELATE here, and run this query where they arrive",
+            "request the readings with a CORRELATE here, and run this query where they arrive",
         )
     if query.reads not in catalogue.streams:
         complaints.refuse(
             "not-for-a-network",
-            f"the network cannot carry '{query.name}': it reads the answers of '{query.reads}', and sensors give readings",
+            f"the network cannot carry '{query.name}': it reads the answers of '{query.reads}', but sensors send readings",
             select.source_span or query.tree.span,
             "let it read the stream, or run it where the answers arrive",
         )
@@ -132,9 +132,9 @@ def _refuse_uncarried(query: CheckedQuery, catalogue: Catalogue, complaints: Com
     if query.where is not None:
         complaints.refuse(
             "not-for-a-network",
-            f"the network cannot carry '{query.name}': a sensor measures one attribute, and WHERE is about whole rows",
+            f"the network cannot carry '{query.name}': a sensor measures one attribute, but WHERE tests whole rows",
             query.where.span or query.tree.span,
-            "write ranges as clauses of the CORRELATE, sensors as SENSORS (…), places as INSIDE …",
+            "write ranges as clauses of the CORRELATE, sensors as SENSORS (…), regions as INSIDE …",
         )
     _refuse_texts(query, complaints)
     stream = catalogue.streams[query.reads]
@@ -153,9 +153,9 @@ def _refuse_texts(query: CheckedQuery, complaints: Complaints) -> None:
             complaints.refuse(
                 "not-for-a-network",
                 f"the network cannot carry '{query.name}': '{clause.attribute}' is {ColumnType.STRING.value}, "
-                "and nodes compare ranges of numbers",
+                "but nodes compare ranges of numbers",
                 query.tree.select.operator.span if query.tree.select.operator else query.tree.span,
-                "leave the clause out, or record a number for each text",
+                "remove the clause, or record a number for each text",
             )
 
 

@@ -86,7 +86,7 @@ class Refusals:
                 "wrong-field",
                 f"{what} is empty or cannot be printed",
                 value,
-                "give it a name that can be read",
+                "give it a printable name",
             )
         elif self.short(value.content, value, what):
             return value.content

@@ -144,14 +144,14 @@ def _about(planned: Planned) -> list[str]:
     lines += [f"left out  {words}" for words in planned.day.left_out]
     if question.taken_as_readings:
         names = ", ".join(f"'{name}'" for name in question.taken_as_readings)
-        lines.append(f"note      planned as EMIT READINGS, of which their answers are made: {names}")
+        lines.append(f"note      planned as EMIT READINGS, from which their answers are made: {names}")
     dropped = set()
     for subscription, why in question.unanswerable():
         dropped.add((subscription.name, "no-sources"))
-        lines.append(f"dropped   '{subscription.query}' of {subscription.user}, who is told: {why}")
+        lines.append(f"dropped   '{subscription.query}' of {subscription.user}, who is informed: {why}")
     lines += _shortened(
         [
-            f"told      {name.partition('/')[0]}, of '{name.partition('/')[2]}': {error.message}"
+            f"reported  {name.partition('/')[0]}, of '{name.partition('/')[2]}': {error.message}"
             for name, error in planned.tells
             if (name, error.code) not in dropped
         ]

@@ -94,7 +94,7 @@ def generated_day(sources: tuple[Source, ...], operators: Sequence[Operator], *,
         parts.append((np.full(len(mine), position), time, value))
     source, time, value = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     day = record(sources, source, time, value)
-    return Day(day, f"a made-up day (seed {seed})")
+    return Day(day, f"a generated day (seed {seed})")
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class _Taken:
                 else "there are no rows"
             )
             bad = [f"the first bad row: {self.first_bad}"] if self.first_bad else []
-            strange = [f"keys such as '{self.stranger}' are in the rows, and not in the network"]
+            strange = [f"keys such as '{self.stranger}' are in the rows, but not in the network"]
             raise DataError(
                 "no-readings",
                 f"no reading of a sensor of the network in the input: {seen}",
@@ -179,7 +179,7 @@ class _Taken:
                 f"the first: '{self.stranger}'",
             ),
             (self.unmeasured, "value", " that the sensor does not measure in the network", ""),
-            (repeated, "reading", " of a sensor for a time that it had told already", ""),
+            (repeated, "reading", " of a sensor for a time that it had already reported", ""),
             (silent, "sensor", " of the network without a single reading", ""),
         ]
         return [
@@ -195,7 +195,7 @@ def _bounded(readings: int) -> None:
             "MOST_READINGS",
             MOST_READINGS,
             f"more than {MOST_READINGS:,} readings are too many for one plan",
-            advice=["give --input fewer files: one day says what the links carry"],
+            advice=["give --input fewer files: one day shows what the links carry"],
         )
 
 

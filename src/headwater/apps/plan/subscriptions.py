@@ -142,14 +142,14 @@ def _sensors_fit(file: NetworkFile, carried: NetworkQueries) -> None:
         if sensor.place is None and placed & sensor.attributes.keys():
             refusals.refuse(
                 "sensor-without-place",
-                f"a query asks where things are measured, and the sensor '{sensor.key}' has no place",
+                f"a query uses places, but the sensor '{sensor.key}' has no place",
                 sensor.at,
                 'add "place": [x, y]; longitude and latitude where the stream is GEOGRAPHIC',
             )
         if geographic and any(abs(v) > most for v, most in zip(sensor.place or (), _WORLD, strict=False)):
             refusals.refuse(
                 "wrong-field",
-                f"the sensor '{sensor.key}' is at {sensor.place}, and '{stream.name}' has places on the globe",
+                f"the sensor '{sensor.key}' is at {sensor.place}, but '{stream.name}' has places on the globe",
                 sensor.at,
                 "write [longitude, latitude], up to 180 and 90 degrees",
             )
@@ -160,13 +160,13 @@ def _not_measured(attribute: str, stream: StreamSchema) -> str | None:
     if kind is None:
         return f"the stream '{stream.name}' has no column '{attribute}'"
     if attribute in (stream.key, stream.time):
-        return f"'{attribute}' says which sensor and when, and is not measured"
-    return f"'{attribute}' is {kind.value}, and nodes compare numbers" if kind is ColumnType.STRING else None
+        return f"'{attribute}' identifies the row, and is not measured"
+    return f"'{attribute}' is {kind.value}, but nodes compare numbers" if kind is ColumnType.STRING else None
 
 
 def _refuse_attribute(attribute: str, why: str, at: Value, stream: StreamSchema, refusals: Refusals) -> None:
     if attribute in stream.types:
-        refusals.refuse("wrong-field", f"no sensor measures it: {why}", at, "leave it out of the attributes")
+        refusals.refuse("wrong-field", f"no sensor measures it: {why}", at, "remove it from the attributes")
         return
     columns = [name for name, _ in stream.columns if _not_measured(name, stream) is None]
     advice = suggest(attribute, columns, "columns")

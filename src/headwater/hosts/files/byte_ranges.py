@@ -90,8 +90,8 @@ def persistently(path: str, attempt: Callable[[], T]) -> T:
                     "unreadable-input",
                     f"cannot read '{path}': {fault.strerror or fault}",
                     advice=[
-                        "nothing of it is lost: the next start with the same --checkpoint reads it again",
-                        "if it is not to be read at all, move it away first",
+                        "nothing is lost: the next start with the same --checkpoint reads it again",
+                        "if it should not be read at all, move it away first",
                     ],
                 ) from fault
             time.sleep(pause_s)

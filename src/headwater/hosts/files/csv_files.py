@@ -133,7 +133,7 @@ def _header(block: Block, delimiter: str, request: FileRequest) -> tuple[list[st
     names = _cells(block.text(0), delimiter)
     missing = [name for name in request.columns if name not in names]
     if missing and not set(names) & set(request.schema.types):
-        return [], f"no-header: the first line names no column of {request.noun} '{request.schema.name}'"
+        return [], f"no-header: the first line has no column of {request.noun} '{request.schema.name}'"
     if missing:
         near = get_close_matches(missing[0], names, 1)
         hint = f"; did you mean '{near[0]}'?" if near else f"; the header has {', '.join(names)}"

@@ -88,11 +88,11 @@ class FencesReader:
         except RecursionError:
             return request.refused("bad-json: nested too deep")
         except ValueError as fault:
-            return request.refused(f"bad-json: {getattr(fault, 'msg', 'it is no text').lower()}")
+            return request.refused(f"bad-json: {getattr(fault, 'msg', 'it is not text').lower()}")
         features = _features(collection)
         if features is None:
             return request.refused(
-                "no-features: fences are a FeatureCollection of GeoJSON, or one Feature",
+                "no-features: fences must be a GeoJSON FeatureCollection, or one Feature",
                 text=_shown(collection),
             )
         return self._of_features(request, features)
@@ -114,7 +114,7 @@ class FencesReader:
     def _properties(self, feature: Any) -> tuple[dict[str, Any], str | None]:
         """The properties of a feature with its polygon as text, and what is wrong with it."""
         if not isinstance(feature, dict) or feature.get("type") != "Feature":
-            return {}, "no-feature: it is no Feature of GeoJSON"
+            return {}, "no-feature: it is not a GeoJSON Feature"
         properties = feature.get("properties")
         cells = dict(properties) if isinstance(properties, dict) else {}
         cells.pop(GEOMETRY, None)
@@ -169,7 +169,7 @@ class FencesReader:
         summary, first = describe_bad_rows(bad, "feature")
         return DataError(
             "no-fences",
-            f"the fences '{self.schema.name}' have no fence that can be used: {summary}",
+            f"the fences '{self.schema.name}' include no valid fence: {summary}",
             advice=[
                 *first,
                 f"a fence is a Feature with a Polygon or a MultiPolygon and a property '{self.schema.key}'",

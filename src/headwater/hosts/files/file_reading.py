@@ -90,7 +90,7 @@ def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[Fil
 
         return read_parquet(request, piece_rows=piece_rows)
     known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
-    return iter([request.refused(f"unknown-format: a name ends with one of {known}")])
+    return iter([request.refused(f"unknown-format: the name must end with one of {known}")])
 
 
 def format_name(path: str) -> str:

@@ -158,7 +158,7 @@ def join_file_rows(types: Mapping[str, ColumnType], pieces: Iterable[FileRows]) 
 def describe_bad_rows(bad: Rows, what: str) -> tuple[str, list[str]]:
     """How many rows are bad where none is good, in words; and the first of them, if there is one. `what`: what a row is called."""
     if not bad.count:
-        return f"there is not one {what}", []
+        return f"there is no {what}", []
     file, line, reason = (bad[name].tolist()[0] for name in ("file", "line", "reason"))
     place = f"{file}:{line}" if file and line else file or f"row {line}"
     return f"{bad.count:,} bad {what}{'s' * (bad.count != 1)}", [f"the first: {place}: {reason}"]

@@ -53,7 +53,7 @@ def read_json_lines(
         byte_range=request.byte_range,
     ):
         if nothing and len(block) and not request.goes_on and _ARRAY_FILE.match(block.text(0)):
-            reason = "bad-json: the file is one JSON array; one object a line is wanted"
+            reason = "bad-json: the file is one JSON array; write one object per line"
             yield request.refused(reason, line=int(block.lines[0]), text=block.text(0))
             return
         nothing = nothing and not len(block)
@@ -63,7 +63,7 @@ def read_json_lines(
             yield request.refused(block.broken)
             return
     if nothing and not request.goes_on:
-        yield request.refused("empty-file: there is nothing in it")
+        yield request.refused("empty-file: the file is empty")
 
 
 def _scan(data: bytes, limit: int, final: bool) -> Scan:
@@ -202,7 +202,7 @@ def _string(value: Any) -> str:
     if not isinstance(value, str):
         raise _BadCell("bad-string", "is not a string")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise _BadCell("broken-utf8", "holds half of a surrogate pair")
+        raise _BadCell("broken-utf8", "contains half of a surrogate pair")
     return value
 
 
@@ -217,7 +217,7 @@ def _double(value: Any) -> float:
 
 def _bigint(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
-        raise _BadCell("bad-number", "is not a whole number of 64 bits")
+        raise _BadCell("bad-number", "is not a 64-bit integer")
     return value
 
 

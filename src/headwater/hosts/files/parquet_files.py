@@ -38,7 +38,7 @@ def read_parquet(request: FileRequest, *, piece_rows: int) -> Iterator[FileRows]
     done = 0
     try:
         if not Path(request.place).stat().st_size:
-            yield request.refused("empty-file: there is nothing in it")
+            yield request.refused("empty-file: the file is empty")
             return
         texts = [name for name, kind in request.types.items() if kind is ColumnType.STRING]
         with arrow_parquet.ParquetFile(request.place, read_dictionary=texts, memory_map=False) as file:

@@ -103,6 +103,6 @@ class PointsReader:
         summary, first = describe_bad_rows(bad, "row")
         return DataError(
             "no-points",
-            f"the points '{self.schema.name}' have no point that can be used: {summary}",
+            f"the points '{self.schema.name}' include no valid point: {summary}",
             advice=[*first, f"a point has a value in each of these columns: {', '.join(self.columns)}"],
         )

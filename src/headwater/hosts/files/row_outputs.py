@@ -64,8 +64,8 @@ def check_output(path: str) -> None:
     if not path.lower().endswith(OUTPUT_NAMES):
         raise DataError(
             "unknown-format",
-            f"cannot tell how to write '{path}'",
-            advice=[f"a name ends with {', '.join(OUTPUT_NAMES[:-1])} or {OUTPUT_NAMES[-1]}"],
+            f"the format to write is not known for '{path}'",
+            advice=[f"the name must end with {', '.join(OUTPUT_NAMES[:-1])} or {OUTPUT_NAMES[-1]}"],
         )
     with _trouble(path):
         there = Path(path).parent.is_dir()

@@ -32,7 +32,7 @@ ANY_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 LINE_FEED: Final = re.compile(rb"\n")
 
 CONTINUED_LINE: Final = (
-    "continued-line: the beginning of this line was read before the line was complete; write whole lines"
+    "continued-line: the beginning of this line was read before the line was complete; write complete lines"
 )
 
 

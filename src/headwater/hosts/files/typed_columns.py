@@ -119,7 +119,7 @@ _CODES = {
 
 _WORDS = {
     ColumnType.DOUBLE: "is not a number",
-    ColumnType.BIGINT: "is not a whole number of 64 bits",
+    ColumnType.BIGINT: "is not a 64-bit integer",
     ColumnType.BOOLEAN: "is neither true nor false",
     ColumnType.TIMESTAMP: "is not a timestamp",
 }

@@ -19,7 +19,7 @@ from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
 from headwater.query.planning.plan import Plan
 
-FAR_AHEAD: Final = "far-ahead: dated further ahead than rows are kept for"
+FAR_AHEAD: Final = "far-ahead: dated too far ahead to be stored"
 
 
 def stream_local(

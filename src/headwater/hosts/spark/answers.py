@@ -91,7 +91,7 @@ def run(
         raise DataError(
             "mixed-inputs",
             "some inputs are streaming and some are static",
-            advice=["make all of them one kind"],
+            advice=["use only one kind"],
         )
     if kinds == {True}:
         refuse_unbounded(plan)
@@ -328,6 +328,6 @@ def _refuse_strangers(plan: Plan, inputs: Mapping[str, Any]) -> None:
         if name in streams and not isinstance(inputs.get(name), DataFrame | None):
             raise DataError(
                 "no-input",
-                f"the input of stream '{name}' is no DataFrame of Spark's",
-                advice=["make it one: spark.createDataFrame(df)"],
+                f"the input of stream '{name}' is not a Spark DataFrame",
+                advice=["convert it: spark.createDataFrame(df)"],
             )

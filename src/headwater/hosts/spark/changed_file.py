@@ -16,12 +16,12 @@ from headwater.hosts.files.text_blocks import ANY_LINE_END, LINE_FEED
 from headwater.hosts.spark.file_log import Entry
 
 GROWN: Final = (
-    "grown-file: something was added after it was read, and was not read; "
+    "grown-file: something was added after it was read, and the addition was not read; "
     "write such files elsewhere and rename them into the folder when they are complete"
 )
 SHRUNK: Final = (
-    "shrunk-file: it is shorter than when it was read; what is added from here on is read, "
-    "what may have been written in between is not"
+    "shrunk-file: it is shorter than when it was read; additions from now on are read, "
+    "but what was written in between is not"
 )
 BEGUN_AGAIN: Final = (
     "shrunk-file: it is shorter than when it was read, and too short to tell whether it is a new one; "
@@ -32,7 +32,7 @@ LINKED: Final = (
     "give each file to one input"
 )
 EDITED: Final = (
-    "edited-file: what was read of it has been changed; it was read again from its beginning as a new file, "
+    "edited-file: the part that was read has changed; it was read again from its beginning as a new file, "
     "and rows that were read before may count twice"
 )
 _CSV, _JSON, GZIP, _PARQUET, _UNKNOWN = "csv", "json", "gzip", "parquet", "unknown"

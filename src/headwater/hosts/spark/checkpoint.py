@@ -133,7 +133,7 @@ def lock_folder(folder: Path) -> TextIOWrapper:
         raise HostError(
             "checkpoint-in-use",
             f"another run is using the checkpoint '{folder}'",
-            advice=["stop it first, or give this run a --checkpoint of its own"],
+            advice=["stop it first, or use another --checkpoint for this run"],
         ) from cause
     return lock
 
@@ -144,7 +144,7 @@ def refuse_absent(folder: Path) -> None:
         raise HostError(
             "checkpoint-not-found",
             f"there is no checkpoint in '{folder}'",
-            advice=["name the folder that was given as --checkpoint"],
+            advice=["name the --checkpoint folder of a run"],
         )
 
 
@@ -176,8 +176,8 @@ def _refuse_foreign(folder: Path) -> None:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "headwater").is_dir():
         raise HostError(
             "checkpoint-foreign",
-            f"the folder '{folder}' holds something that is not a checkpoint of Headwater",
-            advice=["give an empty or a new folder as --checkpoint"],
+            f"the folder '{folder}' is not a checkpoint of Headwater",
+            advice=["use an empty or new folder as --checkpoint"],
         )
 
 
@@ -191,7 +191,7 @@ def _refuse_others(folder: Path, notes: Notes, plan: Plan) -> None:
                 advice=[
                     f"then: {earlier}",
                     f"now:  {_definition(stream)}",
-                    "start with a new --checkpoint folder, or put the stream back",
+                    "start with a new --checkpoint folder, or restore the stream",
                 ],
             )
     if not {stream.name for stream in plan.streams} & set(notes.streams):
@@ -203,8 +203,8 @@ def _refuse_others(folder: Path, notes: Notes, plan: Plan) -> None:
     if plan.zones != notes.zones:
         raise HostError(
             "checkpoint-other-zones",
-            f"the checkpoint '{folder}' has {notes.zones} zones, this run wants {plan.zones}",
-            advice=["the number of zones is fixed when a checkpoint is made"],
+            f"the checkpoint '{folder}' has {notes.zones} zones, but this run uses {plan.zones}",
+            advice=["the number of zones is fixed when a checkpoint is created"],
         )
 
 

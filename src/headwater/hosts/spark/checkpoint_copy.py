@@ -20,14 +20,14 @@ def copy_checkpoint(folder: Path, to: Path) -> Inspection:
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise HostError(
             "checkpoint-foreign",
-            f"'{to}' is there already",
-            advice=["name a folder that is new or empty"],
+            f"'{to}' already exists",
+            advice=["use a new or empty folder"],
         )
     if to.resolve().is_relative_to(folder.resolve()):
         raise HostError(
             "checkpoint-foreign",
             f"'{to}' is inside the checkpoint '{folder}'",
-            advice=["name a folder elsewhere"],
+            advice=["use a folder outside the checkpoint"],
         )
     with lock_folder(folder):
         read_notes(folder)

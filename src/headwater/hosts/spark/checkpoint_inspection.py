@@ -89,10 +89,10 @@ def refuse_ahead(folder: Path, output: Path, name: str) -> None:
     if ahead > next_one:
         raise HostError(
             "output-ahead",
-            f"the folder '{output}' holds batch {ahead}, and the checkpoint '{folder}' goes on with batch {next_one}",
+            f"the folder '{output}' has batch {ahead}, but the checkpoint '{folder}' continues with batch {next_one}",
             advice=[
-                "the checkpoint was put back from an older copy, so rows after that are answered again",
-                f"give a new output folder, or delete the files of batch {next_one} and later from '{output}'",
+                "the checkpoint was restored from an older copy, so rows after that would be answered again",
+                f"use a new output folder, or delete the files of batch {next_one} and later from '{output}'",
             ],
         )
 

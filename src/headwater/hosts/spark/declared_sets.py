@@ -37,7 +37,7 @@ def check_audit(plan: Plan, share: float | None) -> float:
     if share is None:
         return 0.0
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise DataError("wrong-audit", f"audit is a share above 0 and up to 1, not {share}")
+        raise DataError("wrong-audit", f"audit must be above 0 and at most 1, not {share}")
     if not probable_queries(plan):
         raise DataError(
             "wrong-audit", "there is nothing to audit: no query is USING PROBABLE", advice=["leave audit out"]
@@ -67,7 +67,7 @@ def refuse_bad_points(sets: DeclaredSets) -> None:
         advice=[
             *rows,
             *([f"and {more:,} more"] if more else []),
-            "take them out first: df.dropna(), df.dropDuplicates()",
+            "remove them first: df.dropna(), df.dropDuplicates()",
         ],
     )
 
@@ -85,13 +85,13 @@ def _table(plan: Plan, schema: PointsSchema | FencesSchema, frame: Any, memory: 
             raise DataError(
                 code,
                 f"the {what} '{schema.name}' cannot be read: {cause}",
-                advice=["give a DataFrame of Spark's or of pandas', each of its columns of one type"],
+                advice=["pass a Spark or pandas DataFrame, with one type in each column"],
             ) from cause
     if frame.isStreaming:
         raise DataError(
             code,
-            f"the {what} '{schema.name}' are a stream: {what} are a table, read once before the first row",
-            advice=["give a static DataFrame"],
+            f"the {what} '{schema.name}' are a stream, but {what} must be a table, which is read once before the first row",
+            advice=["pass a static DataFrame"],
         )
     present = frame.select(*(f"`{name}`" for name in columns if name in frame.columns))
     most = None if isinstance(schema, FencesSchema) else most_points(plan, schema, memory=memory)

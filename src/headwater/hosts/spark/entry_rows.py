@@ -23,7 +23,7 @@ from headwater.query.planning.plan import Plan
 
 CHANGED: Final = (
     "changed-file: bytes {:,} to {:,} were overwritten or removed before they were read; "
-    "keep files for as long as a run needs to read them"
+    "keep files until the run has read them"
 )
 CHANGED_AMID: Final = (
     "changed-file: it was changed while bytes {:,} to {:,} were read, and rows may be missing or wrong; "

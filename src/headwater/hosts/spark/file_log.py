@@ -137,7 +137,7 @@ class FileLog:
         return HostError(
             "checkpoint-unwritable",
             f"cannot write to '{self.file}': {cause.strerror or cause}",
-            advice=["nothing is lost: the next start with the same --checkpoint goes on"],
+            advice=["nothing is lost: the next start with the same --checkpoint continues"],
         )
 
     def _read(self) -> None:
@@ -165,7 +165,7 @@ class FileLog:
             f"the checkpoint's notes on the files of '{self.name}' cannot be used: {why}",
             advice=[
                 f"the notes: {self.file}",
-                "put the checkpoint back from a copy, or start with a new --checkpoint folder: "
+                "restore the checkpoint from a copy, or start with a new --checkpoint folder: "
                 "without the notes, rows would be lost or read twice",
             ],
         )

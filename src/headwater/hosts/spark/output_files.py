@@ -144,9 +144,9 @@ class OutputFiles:
         if batch <= ahead:
             raise HostError(
                 "output-ahead",
-                f"the folder '{self.folder}' has merged the lines of batches up to {ahead}, and the checkpoint goes on with {batch}",
+                f"the folder '{self.folder}' has merged the lines of batches up to {ahead}, but the checkpoint continues with {batch}",
                 advice=[
-                    "give a new --output folder: the checkpoint is an older copy of the one it was written with"
+                    "use a new --output folder: the checkpoint is an older copy of the one with which the folder was written"
                 ],
             )
 

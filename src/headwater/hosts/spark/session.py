@@ -99,7 +99,7 @@ def start_spark(
     if SparkContext._active_spark_context is not None:
         raise HostError(
             "spark-runs-already",
-            "a Spark session runs in this process already",
+            "a Spark session is already running in this process",
             advice=["use that session, or stop it first"],
         )
     keep_compiled_code()

@@ -23,7 +23,7 @@ from headwater.model import HostError
 
 _OWNER: Final = ".headwater.json"
 _FULL: Final = (
-    "make room and start it again: it goes on where it stopped, and no line is lost or written twice",
+    "free some space and start it again: it continues where it stopped, and no line is lost or written twice",
 )
 _ADVICE: Final = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL}
 
@@ -43,8 +43,10 @@ class FolderSink:
             if owner.exists() and _note_in(owner).run != run_id:
                 raise HostError(
                     "output-of-another-run",
-                    f"the folder '{folder}' holds the output of a run with another checkpoint",
-                    advice=["give a new --output folder, or start with the checkpoint it was written with"],
+                    f"the folder '{folder}' has the output of a run with another checkpoint",
+                    advice=[
+                        "use a new --output folder, or start with the checkpoint with which the folder was written"
+                    ],
                 )
             replace_file(owner, json.dumps({"run": run_id, "merge_at": retention.merge_at}).encode())
             self.files = OutputFiles.found(folder, name, retention)
@@ -87,8 +89,8 @@ def _note_in(owner: Path) -> _Note:
 def _damaged(owner: Path) -> HostError:
     return HostError(
         "output-of-another-run",
-        f"cannot tell which run the folder '{owner.parent}' belongs to: '{owner.name}' in it is damaged",
-        advice=["give a new --output folder"],
+        f"it is not known which run the folder '{owner.parent}' belongs to: '{owner.name}' in it is damaged",
+        advice=["use a new --output folder"],
     )
 
 

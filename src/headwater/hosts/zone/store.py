@@ -173,8 +173,8 @@ def _refuse_other_zones(saved: int, now: int) -> None:
     if saved != now:
         raise HostError(
             "checkpoint-other-zones",
-            f"state was saved with {saved} zones, this run wants {now}",
-            advice=[f"the number of zones is fixed when a checkpoint is made: hw.run(..., zones={saved})"],
+            f"state was saved with {saved} zones, but this run uses {now}",
+            advice=[f"the number of zones is fixed when a checkpoint is created: hw.run(..., zones={saved})"],
         )
 
 

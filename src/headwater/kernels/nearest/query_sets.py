@@ -323,7 +323,7 @@ class Field:
                 "MOST_EMITTED",
                 MOST_EMITTED,
                 f"'{self.example.name}' has more than {MOST_EMITTED:,} answers at once",
-                advice=["ask about fewer points, for fewer neighbours, or let EVERY be longer"],
+                advice=["use fewer points, fewer neighbours, or a longer EVERY"],
             )
         return bands._replace(
             emitted=np.concatenate([emitted, np.empty_like(emitted)]),
@@ -337,11 +337,11 @@ class Field:
             raise LimitReached(
                 "MOST_CANDIDATES",
                 MOST_CANDIDATES,
-                f"'{self.example.name}' would have to keep more than {MOST_CANDIDATES:,} candidates: "
+                f"'{self.example.name}' would have to store more than {MOST_CANDIDATES:,} candidates: "
                 f"{candidates // len(bands.table):,} for each point and each value of PER",
                 advice=[
-                    "objects that come ever farther from the points must all be kept to be exact",
-                    "shorten OVER, ask about fewer points, or say USING PROBABLE 0.001, which keeps a fixed number",
+                    "objects that come ever farther from the points must all be stored for an exact answer",
+                    "shorten OVER, use fewer points, or USING PROBABLE 0.001, which stores a fixed number",
                 ],
             )
         more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), ROOM_FOR_CANDIDATES)

@@ -160,7 +160,7 @@ def read_events(body: bytes) -> Events:
             readings.source.min() >= 0 and readings.source.max() < len(pairs), "a source that is not named"
         )
         _demand(readings.time.min() >= BEGINNING and readings.time.max() <= END, "a time out of range")
-        _demand(bool(np.isfinite(readings.value).all()), "a value that is no number")
+        _demand(bool(np.isfinite(readings.value).all()), "a value that is not a number")
     _demand(len(pairs) <= max(count, MOST_ROWS), "more sources than readings")
     sets, of = _sets(tree, count)
     return Events(tuple(pairs), readings, sets, of)
@@ -168,7 +168,7 @@ def read_events(body: bytes) -> Events:
 
 def nonsense(message: str) -> PeerError:
     """What a peer sent cannot be meant."""
-    return PeerError("bad-message", message, advice=["it was dropped; is the peer of another version?"])
+    return PeerError("bad-message", message, advice=["it was dropped; does the peer have another version?"])
 
 
 def _sets(tree: dict[str, Any], count: int) -> tuple[tuple[str, ...], NDArray[np.int32]]:
@@ -225,7 +225,7 @@ def _filter(row: object, geographic: bool) -> Filter:
     attribute, low, high, region, keys, needed, returned, group = _row(row, 8)
     _demand(
         keys is None or (isinstance(keys, list) and len(keys) <= MOST_KEYS),
-        "keys that are no list, or too many",
+        "keys that are not a list, or too many",
     )
     return Filter(
         attribute=_text(attribute),
@@ -276,7 +276,7 @@ def _tree(body: bytes) -> dict[str, Any]:
     try:
         return decode(body)
     except HostError as fault:
-        raise nonsense("bytes that are no message") from fault
+        raise nonsense("bytes that are not a message") from fault
 
 
 def _list(tree: dict[str, Any], name: str) -> list[Any]:
@@ -287,7 +287,7 @@ def _list(tree: dict[str, Any], name: str) -> list[Any]:
 
 
 def _row(value: object, width: int) -> list[Any]:
-    _demand(isinstance(value, list) and len(value) == width, f"a list that has not {width} entries")
+    _demand(isinstance(value, list) and len(value) == width, f"a list that does not have {width} entries")
     assert isinstance(value, list)
     return value
 
@@ -298,7 +298,7 @@ def _pairs(rows: list[Any]) -> list[tuple[str, str]]:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME:
-        raise nonsense("a name that is none")
+        raise nonsense("an invalid name")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise nonsense("a name that cannot be written")  # halves of letters, which JSON lets pass
     return value
@@ -308,25 +308,25 @@ def _number(value: object) -> float:
     if isinstance(value, int):
         return float(_whole(value))
     if not isinstance(value, float) or not math.isfinite(value):
-        raise nonsense("a number that is none")
+        raise nonsense("an invalid number")
     return value
 
 
 def _coordinate(value: object) -> float:
     number = _number(value)
-    _demand(abs(number) <= FARTHEST, "a place that is nowhere")
+    _demand(abs(number) <= FARTHEST, "an invalid place")
     return number
 
 
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -MOST_WHOLE <= value <= MOST_WHOLE:
-        raise nonsense("a whole number that is none")
+        raise nonsense("an invalid integer")
     return value
 
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise nonsense("a yes or no that is neither")
+        raise nonsense("an invalid truth value")
     return value
 
 

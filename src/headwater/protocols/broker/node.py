@@ -115,7 +115,7 @@ class Broker:
         """One of the events of the table above."""
         try:
             if sender not in self.sides:
-                raise PeerError("not-a-neighbour", f"'{sender}' is no neighbour of '{self.name}'")
+                raise PeerError("not-a-neighbour", f"'{sender}' is not a neighbour of '{self.name}'")
             if message.kind not in self._on:
                 raise messages.nonsense(f"a message of the unknown kind '{message.kind[:40]}'")
             self._on[message.kind](message.body, sender, now)

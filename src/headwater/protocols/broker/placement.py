@@ -170,7 +170,7 @@ class Placement:
         """Whether another operator may come; the sender gets an error otherwise."""
         if sum(len(side.requested) + len(side.covered) for side in self._sides.values()) < MOST_OPERATORS:
             return True
-        message = f"'{self._name}' has been asked for {MOST_OPERATORS} operators and takes no more"
+        message = f"'{self._name}' has {MOST_OPERATORS} operators and accepts no more"
         if sender != self._name:
             raise PeerError("limit-reached", message)
         self._outbox.tell(operator.subscription, LimitReached("operators of a node", MOST_OPERATORS, message))
@@ -184,7 +184,7 @@ class Placement:
                 place = "" if f.region is None else " in its region"
                 error = HeadwaterError(
                     "no-sources",
-                    f"no sensor{keys}{place} measures '{f.attribute}', which '{operator.subscription}' asks for",
+                    f"no sensor{keys}{place} measures '{f.attribute}', which '{operator.subscription}' requests",
                     advice=[
                         "check the attribute, the sensors and the region, and subscribe again when there is one"
                     ],

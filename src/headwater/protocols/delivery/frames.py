@@ -86,10 +86,10 @@ def read_frame(data: bytes, begin: bytes) -> Frame:
     if not start <= end <= MOST_FRAME_BYTES:
         raise _bad("it is cut off" if end < start else f"it is longer than {MOST_FRAME_BYTES} bytes")
     if crc32(memoryview(data)[:end]) != _SUM.unpack_from(data, end)[0]:
-        raise _bad("its sum is wrong")
+        raise _bad("its checksum is wrong")
     number, ack, length = _NUMBERS.unpack_from(data, len(begin))
     if length != end - start or (number == 0) != (length == 0):
-        raise _bad("its lengths do not fit")
+        raise _bad("its lengths do not match")
     payload = data[start:end]
     return Frame(number, ack, payload, unpack(payload) if length else [])
 
@@ -100,7 +100,7 @@ def _wrong_beginning(data: bytes, begin: bytes) -> PeerError:
         return _bad("it is cut off")
     magic, version, one, other = _START.unpack_from(data)
     if magic != b"HF":
-        return _bad("it does not begin as a frame does")
+        return _bad("it does not begin like a frame")
     if version != FRAME_VERSION:
         return _bad(f"it has version {version}, this node reads {FRAME_VERSION}")
     names = data[_START.size : _START.size + one + other]
@@ -117,4 +117,4 @@ def _wrong_beginning(data: bytes, begin: bytes) -> PeerError:
 
 
 def _bad(why: str) -> PeerError:
-    return PeerError("bad-frame", f"the bytes of a frame make no sense: {why}")
+    return PeerError("bad-frame", f"the bytes of a frame are invalid: {why}")

@@ -126,9 +126,9 @@ class Reliable:
         peer = self._peers.get(sender)
         try:
             if peer is None:
-                raise PeerError("not-a-neighbour", f"'{sender}' is no neighbour of '{self.name}'")
+                raise PeerError("not-a-neighbour", f"'{sender}' is not a neighbour of '{self.name}'")
             if message.kind != FRAME:
-                raise PeerError("bad-frame", f"a message from '{sender}' is no frame but '{message.kind}'")
+                raise PeerError("bad-frame", f"a message from '{sender}' is not a frame but '{message.kind}'")
             frame = read_frame(message.body, peer.begin_in)
             if frame.ack > peer.sending.last:
                 raise PeerError(

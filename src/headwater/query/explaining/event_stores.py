@@ -42,7 +42,7 @@ def stores_in_words(plan: Plan) -> list[str]:
     """What will be kept."""
     zones = f" in each of {counted(plan.zones, 'zone')}" if plan.zones > 1 else ""
     return [
-        f"{store.source}: the last {history_in_words(store.history_us)}, {size_in_words(store.event_bytes)} each, kept once{zones} "
+        f"{store.source}: the last {history_in_words(store.history_us)}, {size_in_words(store.event_bytes)} each, stored once{zones} "
         f"for {listed(store.queries)}"
         for store in stores_of(plan)
     ]
@@ -56,6 +56,6 @@ def stored_in_words(stores: Iterable[Stored], counts: Mapping[str, int]) -> list
         seconds = counts.get(f"{HIGHEST}stored_us:{store.source}", 0) / SECOND
         told.append(
             f"stored    {store.source}: at most {counted(many, 'event')} at once, {size_in_words(many * store.event_bytes)}, "
-            f"of {seconds:,.1f} s; asked for are the last {history_in_words(store.history_us)}"
+            f"of {seconds:,.1f} s; needed are the last {history_in_words(store.history_us)}"
         )
     return told

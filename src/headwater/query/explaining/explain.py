@@ -39,9 +39,7 @@ LONGEST_SQL: Final = 800
 
 WIDTH: Final = 110
 
-MERGED_LATER: Final = (
-    "up to three times as much until changes are merged; texts are taken to be 16 bytes long"
-)
+MERGED_LATER: Final = "up to three times as much until changes are merged; assuming texts of 16 bytes"
 
 
 def explain(plan: Plan | str, *, keys: int | None = None) -> str:
@@ -90,14 +88,16 @@ def dot(plan: Plan) -> str:
 def _stream(plan: Plan, stream: StreamSchema) -> str:
     useful = plan.useful(stream.name)
     if useful == NOTHING:
-        return _section(f"stream {stream.name}", [("read by", "no query: its rows are not looked at")])
+        return _section(f"stream {stream.name}", [("read by", "no query: its rows are not read")])
     kept = plan.kept(stream.name)
     entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in kept)))]
     if dropped := [name for name in stream.types if name not in kept]:
         entries.append(("left out", _wrapped(f"{', '.join(dropped)} (needed by no query)")))
     entries.append(("lateness", _lateness(stream)))
     if stream.idle_us is not None:
-        entries.append(("idle", f"an input silent for {duration_in_words(stream.idle_us)} is not waited for"))
+        entries.append(
+            ("idle", f"an input that is silent for {duration_in_words(stream.idle_us)} is ignored")
+        )
     if stream.deduplicate:
         entries.append(("duplicates", "rows equal in every column count once"))
     return _section(f"stream {stream.name}", entries + _filter(stream, useful))
@@ -114,7 +114,7 @@ def _role(stream: StreamSchema, name: str) -> str:
 def _lateness(stream: StreamSchema) -> str:
     where = "dropped and counted" if stream.drop_late else "they go to the late output"
     behind = f"more than {duration_in_words(stream.late_us)} " if stream.late_us else ""
-    return f"rows {behind}behind the latest time seen are late: {where}"
+    return f"rows {behind}before the latest time seen are late: {where}"
 
 
 def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
@@ -122,18 +122,18 @@ def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
         return [("filter", "none: some query uses every row")]
     sql = to_spark_sql(useful, stream.types)
     if sql == EVERY_ROW:
-        where = "decided in Python, before rows are routed: Spark has no words for it"
+        where = "evaluated in Python, before rows are routed: it cannot be written in Spark SQL"
     else:
-        where = "decided before Python for a DataFrame, in Catalyst, and for files in the reader"
+        where = "evaluated before Python: in Catalyst for a DataFrame, in the reader for files"
     entries: list[Entry] = [
         ("filter", _wrapped(expression_text(useful))),
-        ("", f"{where}; other rows only move time on"),
+        ("", f"{where}; other rows only advance time"),
     ]
     if sql != EVERY_ROW:
         cut = sql if len(sql) <= LONGEST_SQL else f"{sql[:LONGEST_SQL]} …"
         entries.append(("in Spark SQL", _wrapped(cut)))
         if not is_said_by_spark(useful, stream.types):
-            entries.append(("", "which is all that Spark has words for; the rest is decided in Python"))
+            entries.append(("", "which is all that Spark SQL can express; the rest is evaluated in Python"))
     return entries
 
 
@@ -186,18 +186,18 @@ def _kernel(query: QueryPlan) -> str:
 
 def _zone(explained: Explained, zones: str | None, why_there: str | None) -> Entry:
     plan, query = explained.plan, explained.query
-    where = f"where '{query.reads}' is answered: its answers do not travel"
+    where = f"in the zone of '{query.reads}', so its answers need not travel"
     if query.is_inside and query.shared and plan.zones > 1:
         follow = plan.query(query.behind or "")
         zones = follow.operator.words(Explained(plan, follow, plan.stream(follow.reads))).zones
     if zones is not None:
         return "zones", _wrapped(zones)
     if query.shared and plan.zones > 1:
-        copies = f"all {plan.zones} (from 0), a copy in each, for the pairs that read it; one of them tells"
+        copies = f"all {plan.zones} (from 0), a copy in each, for the pairs that read it; one of them emits answers"
         return "zones", _wrapped(copies)
     if query.spread:
         return "zones", f"all {plan.zones} (from 0), {where}"
-    by_name = "by its name: rows from everywhere that it can use meet in this one zone"
+    by_name = "by its name: all rows that it can use go to this one zone"
     why = (why_there or by_name) if explained.reads_stream else where
     return "zone", f"{plan.zone_of(query.name)} of {plan.zones} (from 0), {why}"
 
@@ -245,7 +245,7 @@ def _shared(plan: Plan) -> str:
         if alike := by_kind.get(operator.kind):
             entries += operator.shared_words(alike)
     entries.append(
-        ("shapes", f"{len(plan.projections):,}: queries with the same columns are written out together")
+        ("shapes", f"{len(plan.projections):,}: queries with the same columns are computed together")
     )
     return _section("shared", entries)
 
@@ -265,10 +265,10 @@ def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
 
 def _memory(plan: Plan, keys: int) -> str:
     """What so many keys take, by kernel."""
-    title = f"memory for {counted(keys, 'key')} that are remembered, over all zones"
+    title = f"memory for {counted(keys, 'key')} that are stored, over all zones"
     entries: list[Entry] = [(found.queries, found.in_words(keys)) for found in key_memory(plan)]
     if not entries:
-        return f"{title}\n  none: no query keeps anything by key"
+        return f"{title}\n  none: no query stores anything by key"
     return _section(title, [*entries, ("", MERGED_LATER)])
 
 

@@ -57,7 +57,7 @@ def test_zones_are_a_number_with_a_bound(tmp_path, capsys, zones):
     with pytest.raises(SystemExit) as ended:
         main(["explain", "x.hw", "--zones", zones])
     assert ended.value.code == 2
-    assert f"a number from 1 to 64 is wanted, not '{zones}'" in capsys.readouterr().err
+    assert f"a number from 1 to 64 is expected, not '{zones}'" in capsys.readouterr().err
 
 
 def test_version_and_help(capsys):

@@ -9,13 +9,13 @@ from headwater.apps.demo.view import Figures, Lines
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--seed", "-1"], "argument --seed: a whole number from 0 on is wanted, not '-1'"),
-        (["--seed", "1.5"], "argument --seed: a whole number from 0 on is wanted, not '1.5'"),
-        (["--seconds", "0"], "argument --seconds: a number of seconds above 0 is wanted, not '0'"),
-        (["--seconds", "-2"], "argument --seconds: a number of seconds above 0 is wanted, not '-2'"),
-        (["--seconds", "nan"], "argument --seconds: a number of seconds above 0 is wanted, not 'nan'"),
-        (["--seconds", "inf"], "argument --seconds: a number of seconds above 0 is wanted, not 'inf'"),
-        (["--seconds", "soon"], "argument --seconds: a number of seconds above 0 is wanted, not 'soon'"),
+        (["--seed", "-1"], "argument --seed: expected an integer of 0 or more, not '-1'"),
+        (["--seed", "1.5"], "argument --seed: expected an integer of 0 or more, not '1.5'"),
+        (["--seconds", "0"], "argument --seconds: expected a number of seconds above 0, not '0'"),
+        (["--seconds", "-2"], "argument --seconds: expected a number of seconds above 0, not '-2'"),
+        (["--seconds", "nan"], "argument --seconds: expected a number of seconds above 0, not 'nan'"),
+        (["--seconds", "inf"], "argument --seconds: expected a number of seconds above 0, not 'inf'"),
+        (["--seconds", "soon"], "argument --seconds: expected a number of seconds above 0, not 'soon'"),
     ],
 )
 def test_a_demo_that_makes_no_sense_is_refused(capfd, flags, message):

@@ -33,7 +33,7 @@ def test_without_the_laboratory_its_commands_say_in_a_sentence_how_to_get_it(wor
     assert main(words) == 2
     assert capsys.readouterr() == (
         "",
-        f"error[lab-not-installed]: 'headwater {words[0]}' is in a package of its own, which is not installed here: "
+        f"error[lab-not-installed]: 'headwater {words[0]}' is in a separate package, which is not installed: "
         "pip install headwater-lab\n",
     )
 

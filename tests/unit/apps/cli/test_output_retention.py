@@ -28,11 +28,11 @@ def follow(*words: str) -> int:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--merge-output", "1"), "0 or a number from 2 on is wanted, not '1'"),
-        (("--merge-output", "few"), "0 or a number from 2 on is wanted, not 'few'"),
-        (("--keep-output", "10"), "an age such as '30 DAYS' or a size such as '10 GB' is wanted, not '10'"),
-        (("--keep-output", "GB"), "an age such as '30 DAYS' or a size such as '10 GB' is wanted, not 'GB'"),
-        (("--keep-output", "-3 DAYS"), "an age such as '30 DAYS' or a size such as '10 GB' is wanted, not '-3 DAYS'"),
+        (("--merge-output", "1"), "expected 0 or a number of 2 or more, not '1'"),
+        (("--merge-output", "few"), "expected 0 or a number of 2 or more, not 'few'"),
+        (("--keep-output", "10"), "expected an age such as '30 DAYS' or a size such as '10 GB', not '10'"),
+        (("--keep-output", "GB"), "expected an age such as '30 DAYS' or a size such as '10 GB', not 'GB'"),
+        (("--keep-output", "-3 DAYS"), "expected an age such as '30 DAYS' or a size such as '10 GB', not '-3 DAYS'"),
     ],
 )  # fmt: skip
 def test_what_is_no_amount_is_refused(place, capsys, words, message):
@@ -54,6 +54,6 @@ def test_nobody_follows_an_output_whose_files_are_merged(place, capsys):
     (place / "in" / ".headwater.json").write_text(json.dumps({"run": "r", "merge_at": 1000}))
     assert follow() == 2
     assert capsys.readouterr().err.splitlines() == [
-        "error[input-is-merged]: 'in' is the output of a run that merges its files: who follows it would read lines twice",
+        "error[input-is-merged]: 'in' is the output of a run that merges its files: a run that reads it with --follow would read lines twice",
         "  start that run with --merge-output 0, and this one after it",
     ]

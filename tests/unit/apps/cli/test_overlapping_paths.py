@@ -4,7 +4,7 @@ import pytest
 
 from headwater.apps.cli import main
 
-ELSEWHERE = "\n  write somewhere else, or the next run reads the answers as readings"
+ELSEWHERE = "\n  write to another place, or the next run would read the answers as readings"
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +22,12 @@ def place(tmp_path, monkeypatch):
     [
         ("in", ["--output", "a.csv", "--bad-output", "./a.csv"], "--output and --bad-output are both './a.csv'"),
         ("in", ["--late-output", "a.csv", "--bad-output", "a.csv"], "--late-output and --bad-output are both 'a.csv'"),
-        ("in/a.csv", ["--output", "link/a.csv"], "--output 'link/a.csv' is an input too"),
+        ("in/a.csv", ["--output", "link/a.csv"], "--output 'link/a.csv' is also an input"),
         ("in", ["--output", "in/b.csv"], f"--output 'in/b.csv' lies in the input folder 'in'{ELSEWHERE}"),
         ("link", ["--bad-output", "in/b.csv"], f"--bad-output 'in/b.csv' lies in the input folder 'link'{ELSEWHERE}"),
         ("in/*.csv", ["--output", "in/a.csv"], f"--output 'in/a.csv' is among the inputs 'in/*.csv'{ELSEWHERE}"),
         ("in", ["--output", "old.csv"], "--output 'old.csv' is a folder; without --follow an output is a file"),
-        ("in", ["--follow", "--checkpoint", "c", "--output", "in"], "--output 'in' is an input too"),
+        ("in", ["--follow", "--checkpoint", "c", "--output", "in"], "--output 'in' is also an input"),
         ("in", ["--follow", "--checkpoint", "c", "--output", "in/out"], f"--output 'in/out' lies in the input folder 'in'{ELSEWHERE}"),
         ("in/*.jsonl", ["--follow", "--checkpoint", "c", "--output", "in"], f"--output 'in' is among the inputs 'in/*.jsonl'{ELSEWHERE}"),
         ("in", ["--follow", "--checkpoint", "c", "--output", "o", "--late-output", "o/"], "--output and --late-output are both 'o/'"),

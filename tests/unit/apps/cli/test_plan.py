@@ -59,7 +59,7 @@ def test_recorded_readings_are_carried_as_far_as_they_are_asked_for(here, capsys
     assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 0
     out = squeezed(capsys.readouterr().out)
     assert "left out 1 row of sensors that the network does not have (the first: 'elsewhere')" in out
-    assert "dropped 'deep' of ranger, who is told: no sensor measures 'snow'" in out
+    assert "dropped 'deep' of ranger, who is informed: no sensor measures 'snow'" in out
     asks = "less than 1 minute apart"
     assert f"village ranger (user) ranger/frost temperature below 0, wind above 3, {asks}" in out
     assert f"hut village ranger/frost temperature below 0, wind above 3, {asks}" in out
@@ -134,7 +134,7 @@ def test_answers_that_slow_links_lose_are_a_failure(here, capsys, monkeypatch, a
     ("missed", "may_lose", "refused", "code", "words"),
     [
         (0, False, (), 0, ""),
-        (2, True, (), 0, "'exact' may take a subscription for covered that is not: 2 readings are lost"),
+        (2, True, (), 0, "'exact' may treat a subscription as covered when it is not: 2 readings are lost"),
         (
             2,
             False,
@@ -175,7 +175,7 @@ def test_errors_of_the_network_are_told_with_their_places(here, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert (
-        "error[unknown-node]: a link goes to 'vilage', and there is no such node\n  net.json:14:4, links[1][1]\n"
+        "error[unknown-node]: a link goes to 'vilage', but there is no such node\n  net.json:14:4, links[1][1]\n"
         in err
     )
     assert "did you mean 'village'?" in err

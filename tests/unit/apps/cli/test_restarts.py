@@ -33,14 +33,14 @@ def test_queries_that_went_on_are_new_replaced_or_gone_are_named() -> None:
     earlier = notes("s", a=PATTERN, b=PATTERN, c=SELECT, d=SELECT, link=HIDDEN)
     now = notes("s", a=PATTERN, b=OTHER_PATTERN, d=OTHER_PATTERN, e=SELECT)
     assert words(earlier, now) == [
-        "restart   went on: a; new: e; replaced, and begin anew: b, d; gone: c",
+        "restart   continued: a; new: e; replaced, and start again: b, d; gone: c",
         "dropped   the state of b",
     ]
 
 
 def test_rows_that_waited_in_a_stream_that_is_gone_are_dropped() -> None:
     assert words(notes("s t", a=PATTERN, b=SELECT), notes("s", a=PATTERN)) == [
-        "restart   went on: a; gone: b",
+        "restart   continued: a; gone: b",
         "dropped   the state of rows that waited in t",
     ]
 
@@ -59,7 +59,7 @@ def test_dropped_state_is_told_with_its_size_and_with_whom_it_was_shared() -> No
         "rows of s that wait": StateSize(99),
     }
     assert list(changes_in_words(changes_between(earlier, now, remembered))) == [
-        "restart   went on: a; replaced, and begin anew: b; gone: c",
+        "restart   continued: a; replaced, and start again: b; gone: c",
         f"dropped   the state of b ({size_in_words(123_456)}, 40 keys, with that of a); of c ({size_in_words(2_000)})",
     ]
 

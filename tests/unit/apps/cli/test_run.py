@@ -104,8 +104,8 @@ def test_the_same_stream_may_have_several_inputs(place, capfd):
         (["--input", "wether=x.csv"], "error[unknown-stream]: --input: there is no stream named 'wether'\n  known streams: weather, traffic\n  did you mean 'weather'?\n"),
         (["--input", "traffic=x.csv"], "error[no-input]: no --input for stream 'weather'\n  add --input weather=PATH\n"),
         (["--input", "weather"], "error[usage]: --input takes NAME=PATH, not 'weather'\n"),
-        (["--input", "weather=x", "--checkpoint", "d"], "error[usage]: --checkpoint is for --follow: a bounded run remembers nothing\n"),
-        (["--input", "weather=x", "--follow"], "error[checkpoint-missing]: --follow needs --checkpoint DIR, so that a restart goes on where it stopped\n"),
+        (["--input", "weather=x", "--checkpoint", "d"], "error[usage]: --checkpoint is for --follow: a bounded run stores nothing\n"),
+        (["--input", "weather=x", "--follow"], "error[checkpoint-missing]: --follow needs --checkpoint DIR, so that a restart continues where it stopped\n"),
         (["--input", "weather=x", "--once"], "error[usage]: --once and --files-per-batch are for --follow\n"),
         (["--input", "weather=x", "--follow", "--checkpoint", "d"], "error[usage]: --follow runs on Spark: leave --engine local out\n"),
     ],
@@ -127,7 +127,7 @@ def test_argparse_says_what_is_missing(place, capfd):
     [
         (["--input", "weather=reading.csv"], "error[missing-input]: there is no file or folder 'reading.csv'\n  did you mean 'readings.csv'?\n"),
         (["--input", "weather=empty"], "error[no-files]: there are no files in 'empty'\n"),
-        (["--input", "weather=readings.csv", "--output", "a.xml"], "error[unknown-format]: cannot tell how to write 'a.xml'\n  a name ends with .jsonl, .csv or .parquet\n"),
+        (["--input", "weather=readings.csv", "--output", "a.xml"], "error[unknown-format]: the format to write is not known for 'a.xml'\n  a name ends with .jsonl, .csv or .parquet\n"),
         (["--input", "weather=readings.csv", "--output", "no/a.csv"], "error[missing-folder]: there is no folder 'no' to write 'a.csv' to\n"),
     ],
 )  # fmt: skip
@@ -191,7 +191,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_says_so(place, capfd, monkeypa
         .read_text()
         .startswith("query,event_time,match_id,station,temperature\ncold,2026-01-31T06:00:00Z,")
     )
-    assert capfd.readouterr().err.startswith("interrupted: this is what came of it so far\nread      6 rows")
+    assert capfd.readouterr().err.startswith("interrupted: these are the results so far\nread      6 rows")
 
 
 @pytest.mark.usefixtures("signals_end_us")
@@ -208,7 +208,7 @@ def test_a_run_ended_before_its_first_answer_keeps_the_older_output(place, capfd
     assert run("--input", "weather=readings.csv", "--output", "answers.csv", "--bad-output", "b.csv") == 130
     assert Path("answers.csv").read_text() == "complete\n"
     assert sorted(item.name for item in place.iterdir()) == ["alerts.hw", "answers.csv", "readings.csv"]
-    assert capfd.readouterr().err.startswith("interrupted: no answer yet, no file written\nread      6 rows")
+    assert capfd.readouterr().err.startswith("interrupted: no answers yet, no file written\nread      6 rows")
     assert signal.getsignal(signal.SIGTERM) is before
 
 

@@ -89,7 +89,7 @@ def test_an_audit_without_a_loss_to_measure_is_refused(place, capfd):
 def test_a_share_is_above_nothing_and_at_most_everything(place, capfd, share: str):
     with pytest.raises(SystemExit):
         run("probable.hw", f"--audit={share}")
-    assert f"a share above 0 and up to 1 is wanted, not '{share}'" in capfd.readouterr().err
+    assert f"expected a share above 0 and at most 1, not '{share}'" in capfd.readouterr().err
 
 
 def test_points_without_an_input_are_missed(place, capfd):

@@ -41,7 +41,7 @@ def test_an_error_of_our_own_is_told_as_it_is_with_its_advice():
 def test_of_other_faults_the_deepest_cause_is_told():
     assert str(error_from_fault(JAVA)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: java.lang.OutOfMemoryError: Java heap space",
-        "  --debug shows what Spark says about it",
+        "  --debug shows Spark's log",
     ]
 
 
@@ -57,8 +57,8 @@ def test_of_other_faults_the_deepest_cause_is_told():
 def test_a_java_process_that_is_gone_is_told_so(text):
     assert str(error_from_fault(text)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: its Java process ended",
-        "  it was killed, perhaps because the machine ran out of memory",
-        "  a run with --checkpoint goes on where it stopped: start it again",
+        "  the process was killed, perhaps because the machine ran out of memory",
+        "  start it again: a run with --checkpoint continues where it stopped",
     ]
 
 
@@ -66,7 +66,7 @@ def test_after_a_full_disk_the_advice_is_to_make_room():
     text = "org.apache.spark.SparkException: Job aborted\nCaused by: java.io.IOException: No space left on device\n"
     assert str(error_from_fault(text)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: java.io.IOException: No space left on device",
-        "  make room and start it again: a run with --checkpoint goes on where it stopped",
+        "  free some space and start it again: a run with --checkpoint continues where it stopped",
     ]
 
 

@@ -52,7 +52,7 @@ def test_the_summary_adds_up_and_names_the_first_queries():
         "late      7 rows: weather 7",
         "limit     LIMIT left answers out at 3 rows",
         "repeated  4 rows left out by DEDUPLICATE",
-        "waiting   1 row kept back: dated far ahead, or an input's first few",
+        "waiting   1 row held: dated far ahead, or the first few of an input",
     ]
     assert not summary.all_refused
 
@@ -83,11 +83,11 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
     summary.take(RunReport(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
     summary.take(RunReport(counts={"updates_given_up:wide": 1, "updates_given_up:all_of_it": 0}))
     assert summary.lines()[2:] == [
-        "buffer    near: 1,203 updates given up with BUFFER 5; other lines of the same sensors stand in for 40 s of them, "
-        "nothing for the rest",
-        "buffer    wide: 1 update given up with BUFFER 5,000; other lines of the same sensors stand in for 0 s of them, "
-        "nothing for the rest",
-        "          all sensors of a stream share a BUFFER: those it has no room for are not predicted at all, "
+        "buffer    near: 1,203 updates given up with BUFFER 5; other lines of the same sensors replace 40 s of them, "
+        "and nothing replaces the rest",
+        "buffer    wide: 1 update given up with BUFFER 5,000; other lines of the same sensors replace 0 s of them, "
+        "and nothing replaces the rest",
+        "          all sensors of a stream share a BUFFER: sensors without room are not predicted at all, "
         "and a larger one gives up less",
     ]
 
@@ -98,9 +98,9 @@ def test_events_that_are_followed_count_for_each_query_that_reads_them():
     summary.take(RunReport(counts={f"{what}:near": many for what, many in counts.items()}))
     summary.take(RunReport(counts={"saved_points:near": 3, "events_cut:near": 4}))
     assert summary.lines()[2:] == [
-        "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before streamed, "
-        "counted for each query that reads them; 1 answer not told again",
-        "          not streamed: 3 before the windows of a query",
+        "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before passed on, "
+        "counted for each query that reads them; 1 answer not repeated",
+        "          not passed on: 3 before the windows of a query",
         "          BEST EFFORT left out 4 older events",
     ]
 
@@ -127,7 +127,7 @@ def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
     for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
         summary.take(RunReport(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
     assert summary.lines()[2:] == [
-        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; asked for are the last 4 minutes"
+        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; needed are the last 4 minutes"
     ]
 
 

@@ -55,7 +55,7 @@ class TestConditions:
         assert told(capsys) == [
             "query q, station = 'm': 5 rows from :00Z to :04Z",
             "3 attempts began, 0 matched",
-            "the furthest that came to nothing:",
+            "the furthest attempts without a match:",
             "",
             "1. began at :01Z: 3 rows bound, 1 more needed",
             "     at                       t     h",
@@ -153,14 +153,14 @@ class TestOtherEnds:
             "m 1 50",
             pattern="PATTERN (A ~> NOT N) WITHIN 9 SECONDS DEFINE A AS t = 41, N AS t > 45",
         )
-        assert stopped(capsys)[0] == "waited for its time to run out: NOT N, but one came at :01Z"
+        assert stopped(capsys)[0] == "waited for its deadline: NOT N, but one came at :01Z"
 
     def test_a_time_limit_says_when_it_passed_and_what_was_passed_over(self, capsys) -> None:
         pattern = "PATTERN (A ~> B) WITHIN 6 SECONDS DEFINE A AS t > 40, B AS t < 10 AND h < A.h"
         ask("m 0 41 50", "m 2 30 60", "m 5 20 40", "m 7 5 1", pattern=pattern)
         assert stopped(capsys) == [
             "waited for the next B: WITHIN 6 SECONDS passed at :06Z (the next row is at :07Z)",
-            "  2 rows were passed over, the last at :05Z",
+            "  2 rows were skipped, the last at :05Z",
             "  t < 10: 20.0 < 10 is false",
             "  h < A.h: 40.0 < 50.0 is true",
         ]
@@ -176,7 +176,7 @@ class TestOtherEnds:
         ask("m 0 41", "m 1 1", pattern="PATTERN (A ~~> B) DEFINE A AS t > 40, B AS t > 5")
         assert stopped(capsys) == [
             "waited for any later B: the input ended",
-            "  1 row was passed over, the last at :01Z",
+            "  1 row was skipped, the last at :01Z",
             "  t > 5: 1.0 > 5 is false",
         ]
 
@@ -187,7 +187,7 @@ class TestOtherEnds:
             "waited for the next B: UNTIL ended the loop at :02Z",
             "  t > 90: 95.0 > 90 is true",
             "waited for the next C: the input ended",
-            "  2 rows were passed over, the last at :03Z",
+            "  2 rows were skipped, the last at :03Z",
             "  n = 3: 2 = 3 is false",
         ]
 
@@ -195,7 +195,7 @@ class TestOtherEnds:
         pattern = "MATCH EVERY PATTERN (A B~{1,2}! ~> C) DEFINE A AS n = 1, B AS h > 0, C AS n = 3"
         ask("m 0 1 0 1", "m 1 1 1 2", "m 2 1 1 2", "m 3 1 5 2", pattern=pattern)
         assert stopped(capsys) == [
-            "waited for the next C: B! leaves none behind, but one came at :03Z",
+            "waited for the next C: B! allows no such row after it, but one came at :03Z",
             "  h > 0: 5.0 > 0 is true",
         ]
 
@@ -223,7 +223,7 @@ class TestOtherEnds:
         assert told(capsys)[1:4] == [
             "2 attempts began, 1 matched",
             "1 row inside earlier matches began none: AFTER MATCH SKIP PAST LAST ROW",
-            "the furthest that came to nothing:",
+            "the furthest attempts without a match:",
         ]
 
     def test_under_match_every_a_match_ends_other_attempts(self, capsys) -> None:
@@ -242,7 +242,7 @@ class TestOtherEnds:
         ask(*(f"m {n} 41" for n in range(9)), pattern="PATTERN (A B) DEFINE A AS t > 40, B AS t < 0")
         assert told(capsys)[1:3] == [
             "3 attempts began, 0 matched",
-            "these are not all: at most 3 attempts are looked at; --at TIME asks for others",
+            "these are not all: at most 3 attempts are examined; use --at TIME for others",
         ]
 
 
@@ -255,7 +255,7 @@ class TestPartitions:
         assert ask(*ROWS) == 0
         assert told(capsys)[:7] == [
             "3 partitions, the furthest partial matches first:",
-            "  station  rows  attempts  matched  furthest that came to nothing",
+            "  station  rows  attempts  matched  furthest that did not match",
             "  'b'         3         2        0  2 rows bound, 1 more needed",
             "  'a'         2         1        0  1 row bound, 2 more needed",
             "  'c'         1         0        0  -",
@@ -347,7 +347,7 @@ class TestErrors:
         ("flags", "code", "message"),
         [
             ("--query Q", 2, "error[unknown-query]: there is no query named 'Q'\n  known patterns: q\n  did you mean 'q'?\n"),
-            ("--query hot", 2, "error[usage]: 'hot' has no MATCH_RECOGNIZE: there are no partial matches to look at\n"),
+            ("--query hot", 2, "error[usage]: 'hot' has no MATCH_RECOGNIZE, so there are no partial matches to explain\n"),
             ("--query node", 2, "error[usage]: 'node' is a pattern of a sensor node (MODE)"),
             ("--query q --key maedow", 2, "error[usage]: no row has 'maedow' in column 'station'\n  known values: meadow\n  did you mean 'meadow'?\n"),
             ("--query q --partition sation=m", 2, "error[usage]: --partition: 'q' is not partitioned by 'sation'\n"),
@@ -355,7 +355,7 @@ class TestErrors:
             ("--query all --key m", 2, "error[usage]: 'all' has no PARTITION BY: leave --key and --partition out\n"),
             ("--query none", 1, "error[no-input]: WHERE of 'none' holds for none of the 1 rows of 'weather'\n"),
             ("--query q --at noon", 2, "error[usage]: --at takes a time such as 2026-01-31T06:00:05Z, not 'noon'\n"),
-            ("--debug", 2, "error[usage]: --query is needed: which pattern?\n"),
+            ("--debug", 2, "error[usage]: --query is required: there are several patterns\n"),
         ],
     )  # fmt: skip
     def test_what_cannot_be_asked(self, capsys, flags: str, code: int, message: str) -> None:
@@ -370,7 +370,7 @@ class TestErrors:
 
     def test_an_input_without_rows(self, capsys) -> None:
         assert ask() == 1
-        assert "error[no-input]: there is not one row of 'weather' in the input" in capsys.readouterr().err
+        assert "error[no-input]: there is no row of 'weather' in the input" in capsys.readouterr().err
 
 
 def test_explain_draws_automata_as_dot(place, capsys) -> None:

@@ -51,7 +51,7 @@ def test_a_field_that_is_there_twice_is_told_and_the_first_counts():
         ("", "expecting value", (1, 1)),
         ('{"a": 1\n "b": 2}', "expecting ',' delimiter", (2, 2)),
         ("[1] 2", "extra data", (1, 5)),
-        ("[NaN]", "NaN is no number of JSON", (1, 1)),
+        ("[NaN]", "NaN is not a JSON number", (1, 1)),
         ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), f"more than {DEEPEST}", (1, DEEPEST + 1)),
         ("[" * 100_000, f"more than {DEEPEST}", (1, 1)),
         ("1" * 5000, "exceeds the limit", (1, 1)),

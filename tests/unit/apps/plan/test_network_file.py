@@ -67,11 +67,11 @@ BAD = {
     "a latency of hours": (network(links=[["pass", "hut"], LINK | {"latency_ms": 7_200_000}]), "wrong-field", "the latency is 7200000", "links[1].latency_ms", "from 0 to 60,000"),
     "a latency that is too long to be of use": (network(links=[["pass", "hut"], LINK | {"latency_ms": 60_001}]), "wrong-field", "the latency is 60001", "links[1].latency_ms", "within seconds"),
     "a bandwidth of little": (network(links=[["pass", "hut"], LINK | {"bandwidth_kbit_s": 0.5}]), "wrong-field", "the bandwidth is 0.5", "links[1].bandwidth_kbit_s", "within seconds"),
-    "two nodes of one name": (network(nodes=["pass", "hut", "village", "hut"]), "duplicate-node", "there is a node 'hut' already", "nodes[3]", "line 4"),
+    "two nodes of one name": (network(nodes=["pass", "hut", "village", "hut"]), "duplicate-node", "there already is a node 'hut'", "nodes[3]", "line 4"),
     "a link to nowhere": (network(links=[["pass", "hut"], ["hut", "vilage"]]), "unknown-node", "a link goes to 'vilage'", "links[1][1]", "did you mean 'village'?"),
     "a link of three": (network(links=[["pass", "hut", "village"]]), "wrong-field", "this one has 3", "links[0]", '["hut", "village"]'),
     "a link without ends": (network(links=[["pass", "hut"], {"latency_ms": 1}]), "missing-field", "a link needs a field 'between'", "links[1]", "between"),
-    "a link twice": (network(links=[["pass", "hut"], LINK, ["village", "hut"]]), "duplicate-link", "'village' and 'hut' are joined", "links[2]", "line 12"),
+    "a link twice": (network(links=[["pass", "hut"], LINK, ["village", "hut"]]), "duplicate-link", "'village' and 'hut' are already joined", "links[2]", "line 12"),
     "a circle": (network(links=[["pass", "hut"], LINK, ["village", "pass"]]), "network-cycle", "'village' - 'hut' - 'pass' - 'village'", "links[2]", "a tree"),
     "a link to itself": (network(links=[["pass", "hut"], LINK, ["hut", "hut"]]), "network-cycle", "'hut' - 'hut'", "links[2]", "a tree"),
     "two pieces": (network(links=[["pass", "hut"]]), "network-in-pieces", "no link leads from 'village' to the other nodes ('pass', 'hut')", "nodes[2]", '["village", "pass"]'),
@@ -81,16 +81,16 @@ BAD = {
     "a misspelt field": (network(links=[["pass", "hut"], LINK | {"latency": 5}]), "unknown-field", "a link has no field 'latency'", "links[1].latency", "'latency_ms'?"),
     "a sensor nowhere": (network(sensors=[STATION | {"node": "Pas"}]), "unknown-node", "a sensor is attached to 'Pas'", "sensors[0].node", "did you mean 'pass'?"),
     "a sensor without a key": (network(sensors=[{"attributes": ["wind"], "node": "pass"}]), "missing-field", "a sensor needs a field 'key'", "sensors[0]", "key"),
-    "a sensor of nothing": (network(sensors=[STATION | {"attributes": []}]), "wrong-field", "measures nothing", "sensors[0].attributes", "name what it measures"),
-    "two sensors of one name": (network(sensors=[STATION, STATION | {"node": "hut"}]), "duplicate-sensor", "there is a sensor 's1' of 'wind' already", "sensors[1].attributes[0]", "another key"),
+    "a sensor of nothing": (network(sensors=[STATION | {"attributes": []}]), "wrong-field", "measures nothing", "sensors[0].attributes", "list what it measures"),
+    "two sensors of one name": (network(sensors=[STATION, STATION | {"node": "hut"}]), "duplicate-sensor", "there already is a sensor 's1' of 'wind'", "sensors[1].attributes[0]", "another key"),
     "a place of three": (network(sensors=[STATION | {"place": [1, 2, 3]}]), "wrong-field", "this one has 3", "sensors[0].place", "[x, y]"),
     "a place in words": (network(sensors=[STATION | {"place": [1, "x"]}]), "wrong-field", "a coordinate is the text 'x'", "sensors[0].place[1]", "a number"),
     "a place out of all numbers": (network(sensors=[STATION | {"place": [1, 10**400]}]), "wrong-field", "a coordinate is 1000", "sensors[0].place[1]", "from -1e+15 to 1e+15"),
     "a user nowhere": (network(users=[{"name": "rescue", "queries": []}]), "user-nowhere", "a user needs a node", "users[0]", "known nodes: hut, pass, village"),
     "a user elsewhere": (network(users=[{"name": "rescue", "node": "vilage", "queries": []}]), "user-nowhere", "the user 'rescue' is at 'vilage'", "users[0].node", "did you mean 'village'?"),
-    "a user twice": (network(users=[{"name": "r", "node": "hut", "queries": []}] * 2), "duplicate-user", "there is a user 'r' already", "users[1].name", "rename"),
-    "a user with a slash": (network(users=[{"name": "a/b", "node": "hut", "queries": []}]), "wrong-field", "holds no '/'", "users[0].name", "-"),
-    "a query twice": (network(users=[{"name": "r", "node": "hut", "queries": ["q", "q"]}]), "wrong-field", "the query 'q' twice", "users[0].queries[1]", "once"),
+    "a user twice": (network(users=[{"name": "r", "node": "hut", "queries": []}] * 2), "duplicate-user", "there already is a user 'r'", "users[1].name", "rename"),
+    "a user with a slash": (network(users=[{"name": "a/b", "node": "hut", "queries": []}]), "wrong-field", "must not contain '/'", "users[0].name", "-"),
+    "a query twice": (network(users=[{"name": "r", "node": "hut", "queries": ["q", "q"]}]), "wrong-field", "the query 'q' twice", "users[0].queries[1]", "remove one"),
 }  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def test_all_errors_are_told_at_once_in_the_order_of_the_file():
     shown = str(PlanRefused(errors))
     assert shown.count("error[") == 4
     assert shown.startswith(
-        "error[unknown-node]: a link goes to 'huts', and there is no such node\n  network:14:4, links[1][1]\n"
+        "error[unknown-node]: a link goes to 'huts', but there is no such node\n  network:14:4, links[1][1]\n"
     )
 
 
@@ -140,7 +140,7 @@ def test_what_is_no_json_is_refused_with_its_place():
     with pytest.raises(PlanRefused) as refused:
         parse_network('{"nodes": ["a"]\n "links": []}', "net.json")
     assert str(refused.value).startswith(
-        "error[network-not-json]: this is no JSON: expecting ',' delimiter\n  net.json:2:2\n"
+        "error[network-not-json]: this is not JSON: expecting ',' delimiter\n  net.json:2:2\n"
     )
 
 
@@ -173,5 +173,5 @@ def test_a_long_chain_and_its_circle_are_seen():
         network(nodes=nodes, links=[*links, ["n0", "n2999"]], sensors=[], users=[])
     ).refusals.errors
     assert error.message == (
-        "this link closes a circle: 'n0' - 'n1' - 'n2' - 'n3' - 'n4' - 'n5' - 'n6' - 'n7' - … - 'n0'"
+        "this link closes a cycle: 'n0' - 'n1' - 'n2' - 'n3' - 'n4' - 'n5' - 'n6' - 'n7' - … - 'n0'"
     )

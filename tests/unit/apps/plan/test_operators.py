@@ -81,11 +81,11 @@ PLAIN = "CREATE QUERY plain AS SELECT * FROM weather CORRELATE (wind > 1 WITHIN 
 PATTERN = "MATCH_RECOGNIZE (PATTERN (a b) WITHIN 1 MINUTE DEFINE a AS wind > 1)"
 
 REFUSED = {
-    "WHERE": ("SELECT * FROM weather WHERE wind > 2 CORRELATE (wind > 1 WITHIN 1 SECOND)", "WHERE is about whole rows", "clauses"),
+    "WHERE": ("SELECT * FROM weather WHERE wind > 2 CORRELATE (wind > 1 WITHIN 1 SECOND)", "WHERE tests whole rows", "clauses"),
     "texts": ("SELECT * FROM weather CORRELATE (note = 'x' WITHIN 1 SECOND)", "'note' is STRING", "a number for each text"),
     "SELECT": ("SELECT * FROM weather", "a plain SELECT", "CORRELATE"),
-    "patterns": (f"SELECT * FROM weather {PATTERN}", "MATCH_RECOGNIZE looks at rows", "where they arrive"),
-    "nearest": ("SELECT * FROM weather NEAREST (1 TO HIGHEST wind OVER 1 HOUR)", "NEAREST looks at rows", "where they arrive"),
+    "patterns": (f"SELECT * FROM weather {PATTERN}", "MATCH_RECOGNIZE processes rows", "where they arrive"),
+    "nearest": ("SELECT * FROM weather NEAREST (1 TO HIGHEST wind OVER 1 HOUR)", "NEAREST processes rows", "where they arrive"),
     "answers": ("SELECT * FROM plain CORRELATE (wind > 1 WITHIN 1 SECOND)", "it reads the answers of 'plain'", "read the stream"),
     "streams": ("SELECT * FROM roads CORRELATE (cars > 1 WITHIN 1 SECOND)", "'q' reads 'roads' and 'plain' reads 'weather'", "one at a time"),
 }  # fmt: skip
@@ -145,7 +145,7 @@ def test_a_part_of_an_operator_says_what_must_be_there_and_what_may():
         == "temperature at most 0 or wind at least 3"
     )
     assert words(cold, replace(wind, needed=False), replace(snow, returned=False)) == (
-        "temperature at most 0, snow at least 1 (only looked at), perhaps wind at least 3, less than 1 minute apart"
+        "temperature at most 0, snow at least 1 (only tested), perhaps wind at least 3, less than 1 minute apart"
     )
     assert words(cold) == "temperature at most 0"
     assert words(replace(cold, high=math.inf)) == "temperature"

@@ -55,7 +55,7 @@ def test_the_report_says_what_stands_where_and_what_links_carry(planned):
     assert lines[1] == "queries 2 subscriptions, approach 'exact'"
     assert lines[2].startswith("readings 2")
     assert "note planned as EMIT READINGS, of which their answers are made: 'frost'" in lines
-    assert "dropped 'deep' of ranger$, who is told: no sensor measures 'snow'" in lines
+    assert "dropped 'deep' of ranger$, who is informed: no sensor measures 'snow'" in lines
     asks = "temperature below 0, wind above 3, less than 1 minute apart"
     assert f"[c] ranger$ ranger$/frost {asks}" in lines
     assert f"a b ranger$/frost {asks}" in lines
@@ -76,15 +76,15 @@ def test_what_is_missing_is_said(planned):
 
 def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' asks for")
-    full = LimitReached("operators of a node", 9, "'[c]' takes no more")
+    full = LimitReached("operators of a node", 9, "'[c]' accepts no more")
     told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
     late = {"readings that came too late": 1234}
     said = replace(planned, told=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
     lines = printed(replace(said, missed=1, centre_missed=5, settled=False)).splitlines()
     assert [line for line in lines if "snow" in line] == [
-        "dropped   'deep' of ranger$, who is told: no sensor measures 'snow'"
+        "dropped   'deep' of ranger$, who is informed: no sensor measures 'snow'"
     ]
-    assert "told      ranger$, of 'frost': '[c]' takes no more" in lines
+    assert "told      ranger$, of 'frost': '[c]' accepts no more" in lines
     assert "refused   [bold] nonsense" in lines
     assert lines[-4:] == [
         "answers   19 of 20 readings reached their users: 1 is missing",
@@ -94,7 +94,7 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     ]
     monkeypatch.setattr(report, "MOST_ROWS", 1)
     many = printed(replace(said, told=[("ranger$/frost", full)] * 5))
-    assert many.count("takes no more") == 1 and "and 4 more" in many
+    assert many.count("accepts no more") == 1 and "and 4 more" in many
 
 
 def test_long_tables_are_cut_on_paper_and_whole_in_the_files(planned, monkeypatch, tmp_path):

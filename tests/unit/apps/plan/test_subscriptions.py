@@ -155,7 +155,7 @@ def test_rows_are_readings_of_the_sensors_that_there_are(tmp_path):
         "1 bad row (the first: bad-time: 'soon' is not a timestamp (column 'at'))",
         "2 rows of sensors that the network does not have (the first: 's3')",
         "1 value that the sensor does not measure in the network",
-        "1 reading of a sensor for a time that it had told already",
+        "1 reading of a sensor for a time that it had already reported",
     ]
 
 

@@ -84,6 +84,6 @@ def test_a_file_that_cannot_be_read_ends_the_run_and_loses_nothing(tmp_path, mon
         read(path, COLUMNS, extent=ByteRange(0, 100))
     assert str(refusal.value).splitlines() == [
         f"error[unreadable-input]: cannot read '{path}': Permission denied",
-        "  nothing of it is lost: the next start with the same --checkpoint reads it again",
-        "  if it is not to be read at all, move it away first",
+        "  nothing is lost: the next start with the same --checkpoint reads it again",
+        "  if it should not be read at all, move it away first",
     ]

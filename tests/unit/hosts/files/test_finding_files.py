@@ -43,7 +43,7 @@ def test_a_path_that_is_not_there_is_an_error_with_advice(tmp_path):
 
 def test_an_unknown_ending_and_a_file_that_cannot_be_opened_are_bad_entries(tmp_path):
     ((_, reason),) = reasons(read(written(tmp_path, "notes.txt", "hello"))[1])
-    assert reason.startswith("unknown-format: a name ends with one of .csv, .csv.gz, .jsonl")
+    assert reason.startswith("unknown-format: the name must end with one of .csv, .csv.gz, .jsonl")
     gone = str(tmp_path / "gone.csv")
     for name in (gone, gone.replace(".csv", ".jsonl"), gone.replace(".csv", ".parquet")):
         (piece,) = read_file_rows(name, WEATHER, ("at",))

@@ -56,11 +56,11 @@ def test_every_kind_of_bad_row_has_its_line_reason_and_text(tmp_path):
         (b"s1,2026-01-31,7,45,1e400,1,true\n", "not-finite: '1e400' (column 'temperature')"),
         (
             b"s1,2026-01-31,7,45,1,1.5,true\n",
-            "bad-number: '1.5' is not a whole number of 64 bits (column 'count')",
+            "bad-number: '1.5' is not a 64-bit integer (column 'count')",
         ),
         (
             b"s1,2026-01-31,7,45,1,9223372036854775808,true\n",
-            "bad-number: '9223372036854775808' is not a whole number of 64 bits (column 'count')",
+            "bad-number: '9223372036854775808' is not a 64-bit integer (column 'count')",
         ),
         (b"s1,2026-01-31,7,45,1,1,maybe\n", "bad-boolean: 'maybe' is neither true nor false (column 'dry')"),
         (
@@ -89,7 +89,7 @@ def test_every_kind_of_bad_row_has_its_line_reason_and_text(tmp_path):
     [
         ("", 0, "empty-file: there is not even a header"),
         ("\n\n", 0, "empty-file: there is not even a header"),
-        (GOOD, 1, "no-header: the first line names no column of stream 'weather'"),
+        (GOOD, 1, "no-header: the first line has no column of stream 'weather'"),
         ("at,temprature\n", 1, "missing-column: no column 'temperature'; did you mean 'temprature'?"),
         ("at,x\n", 1, "missing-column: no column 'temperature'; the header has at, x"),
         (b"at,\xfftemperature\n", 1, "broken-utf8: byte 0xff at position 4"),
@@ -146,7 +146,7 @@ def test_a_number_in_hex_is_bad_whatever_stands_beside_it(tmp_path):
     path = written(tmp_path, "w.csv", "at,count\n1,0x10\n2,+7\n")
     good, bad = read(path, ("at", "count"))
     assert good == [{"at": 2 * SECOND, "count": 7}]
-    assert reasons(bad) == [(2, "bad-number: '0x10' is not a whole number of 64 bits (column 'count')")]
+    assert reasons(bad) == [(2, "bad-number: '0x10' is not a 64-bit integer (column 'count')")]
 
 
 def test_a_stray_quote_costs_one_line(tmp_path):

@@ -35,10 +35,10 @@ BAD_LINES = [
     ('{"at": 1, "temperature": NaN}', "not-finite: 'nan' (column 'temperature')"),
     ('{"at": 1, "temperature": -Infinity}', "not-finite: '-inf' (column 'temperature')"),
     ('{"at": 1, "temperature": 1e400}', "not-finite: 'inf' (column 'temperature')"),
-    ('{"at": 1, "count": 5.0}', "bad-number: '5.0' is not a whole number of 64 bits (column 'count')"),
+    ('{"at": 1, "count": 5.0}', "bad-number: '5.0' is not a 64-bit integer (column 'count')"),
     (
         '{"at": 1, "count": 9223372036854775808}',
-        "bad-number: '9223372036854775808' is not a whole number of 64 bits (column 'count')",
+        "bad-number: '9223372036854775808' is not a 64-bit integer (column 'count')",
     ),
     ('{"at": 1, "dry": 1}', "bad-boolean: '1' is neither true nor false (column 'dry')"),
     ('{"at": 1, "station": 5}', "bad-string: '5' is not a string (column 'station')"),
@@ -60,7 +60,7 @@ def test_half_a_surrogate_pair_is_bad_only_where_it_is_asked_for(tmp_path):
     path = written(tmp_path, "w.jsonl", '{"at": 1, "station": "\\ud800"}\n')
     assert read(path, ("at",)) == ([{"at": SECOND}], [])
     assert reasons(read(path)[1]) == [
-        (1, """broken-utf8: '"\\ud800"' holds half of a surrogate pair (column 'station')""")
+        (1, """broken-utf8: '"\\ud800"' contains half of a surrogate pair (column 'station')""")
     ]
 
 
@@ -87,15 +87,13 @@ def test_of_two_fields_of_one_name_the_last_counts(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("content", ["", " \n\n\t\n"])
 def test_an_empty_file_is_one_bad_entry(tmp_path, content):
-    assert reasons(read(written(tmp_path, "w.jsonl", content))[1]) == [
-        (0, "empty-file: there is nothing in it")
-    ]
+    assert reasons(read(written(tmp_path, "w.jsonl", content))[1]) == [(0, "empty-file: the file is empty")]
 
 
 def test_a_json_array_is_refused_as_a_whole(tmp_path):
     text = json.dumps([{"at": 1}, {"at": 2}], indent=1)
     assert reasons(read(written(tmp_path, "w.json", text))[1]) == [
-        (1, "bad-json: the file is one JSON array; one object a line is wanted")
+        (1, "bad-json: the file is one JSON array; write one object per line")
     ]
 
 

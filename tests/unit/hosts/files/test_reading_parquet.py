@@ -96,9 +96,7 @@ def test_bad_values_are_bad_rows_with_their_number(tmp_path):
     assert bad[0] == (2, "missing-time: column 'at' is empty", '{"at": null, "temperature": 2.0, "count": 2}')
     assert bad[1][1] == "not-finite: 'nan' (column 'temperature')"
     assert bad[2][1].startswith("bad-time: ")
-    assert bad[3][1] == (
-        "bad-number: '9223372036854775808' is not a whole number of 64 bits (column 'count')"
-    )
+    assert bad[3][1] == ("bad-number: '9223372036854775808' is not a 64-bit integer (column 'count')")
 
 
 def test_broken_utf8_in_a_string_column_is_a_bad_row(tmp_path):
@@ -134,7 +132,7 @@ def test_a_column_missing_or_of_another_kind_is_one_bad_entry(tmp_path, columns,
 def test_a_file_that_is_no_parquet_is_one_bad_entry(tmp_path):
     path = tmp_path / "w.parquet"
     path.write_bytes(b"")
-    assert reasons(read(str(path))[1]) == [(0, "empty-file: there is nothing in it")]
+    assert reasons(read(str(path))[1]) == [(0, "empty-file: the file is empty")]
     path.write_bytes(b"PAR1 but not really PAR1")
     ((line, reason),) = reasons(read(str(path))[1])
     assert (line, reason.split(":")[0]) == (0, "unreadable-file")

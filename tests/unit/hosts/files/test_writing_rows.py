@@ -106,7 +106,7 @@ def test_columns_of_different_types_are_united():
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path):
-    with pytest.raises(DataError, match="cannot tell how to write"):
+    with pytest.raises(DataError, match="the format to write is not known for"):
         check_output(str(tmp_path / "answers.xml"))
     with pytest.raises(DataError, match="there is no folder"):
         check_output(str(tmp_path / "none" / "answers.csv"))

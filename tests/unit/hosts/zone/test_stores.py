@@ -160,6 +160,6 @@ def test_state_of_another_number_of_zones_is_refused() -> None:
     with pytest.raises(HostError) as refused:
         load_zone(three, saved.head, fetch_from(saved.cells()))
     assert str(refused.value).splitlines() == [
-        "error[checkpoint-other-zones]: state was saved with 2 zones, this run wants 3",
-        "  the number of zones is fixed when a checkpoint is made: hw.run(..., zones=2)",
+        "error[checkpoint-other-zones]: state was saved with 2 zones, but this run uses 3",
+        "  the number of zones is fixed when a checkpoint is created: hw.run(..., zones=2)",
     ]

@@ -44,15 +44,15 @@ class TestStreams:
         assert lines[1:5] == [
             "  columns       station (key), at (time), lon (place), lat (place), temperature, humidity, wind",
             "  left out      note (needed by no query)",
-            "  lateness      rows more than 10 seconds behind the latest time seen are late: they go to the late output",
-            "  idle          an input silent for 1 minute is not waited for",
+            "  lateness      rows more than 10 seconds before the latest time seen are late: they go to the late output",
+            "  idle          an input that is silent for 1 minute is ignored",
         ]
         words = " ".join(" ".join(lines[5:]).split())
         box = "lon BETWEEN 7.10542 AND 7.23458 AND lat BETWEEN 45.825033 AND 45.914967"
         assert words.startswith(
             f"filter {box} AND (temperature BETWEEN -5.0 AND 0.0 OR humidity >= 80.0 OR wind < 2.0)"
             f" OR humidity > 90 AND {box} AND wind > 20.0 OR humidity > 90 AND (station = 's1' AND temperature <= 4.5)"
-            " decided before Python for a DataFrame, in Catalyst, and for files in the reader; other rows only move time on"
+            " evaluated before Python: in Catalyst for a DataFrame, in the reader for files; other rows only advance time"
             " in Spark SQL"
         )
         assert "`humidity` >= 80.0D" in words
@@ -61,26 +61,23 @@ class TestStreams:
         assert sections(TEXT)["stream cars"].split("\n") == [
             "stream cars",
             "  columns     id (key), at (time), speed",
-            "  lateness    rows more than 5 seconds behind the latest time seen are late: dropped and counted",
+            "  lateness    rows more than 5 seconds before the latest time seen are late: dropped and counted",
             "  duplicates  rows equal in every column count once",
             "  filter      none: some query uses every row",
         ]
 
     def test_a_stream_that_nobody_reads(self) -> None:
-        assert (
-            sections(TEXT)["stream unread"]
-            == "stream unread\n  read by  no query: its rows are not looked at"
-        )
+        assert sections(TEXT)["stream unread"] == "stream unread\n  read by  no query: its rows are not read"
 
     def test_what_spark_cannot_say_is_decided_in_python(self) -> None:
         text = "CREATE STREAM s (at TIMESTAMP TIME, a DOUBLE); CREATE QUERY q AS SELECT * FROM s WHERE {};"
         alone = " ".join(sections(text.format("SIN(a) > 0"))["stream s"].split())
         beside = " ".join(sections(text.format("SIN(a) > 0 AND a > 1"))["stream s"].split())
         assert alone.endswith(
-            "filter SIN(a) > 0 decided in Python, before rows are routed: Spark has no words for it;"
-            " other rows only move time on"
+            "filter SIN(a) > 0 evaluated in Python, before rows are routed: it cannot be written in Spark SQL;"
+            " other rows only advance time"
         )
-        assert beside.endswith("which is all that Spark has words for; the rest is decided in Python")
+        assert beside.endswith("which is all that Spark SQL can express; the rest is evaluated in Python")
 
 
 class TestQueries:
@@ -95,7 +92,7 @@ class TestQueries:
             "  answers   for each row that completes a match, the latest one",
             "  columns   temperature, temperature_key, temperature_time, humidity, humidity_key, humidity_time, calm_1, calm_1_key,",
             "            calm_1_time, calm_2, calm_2_key, calm_2_time, calm_3, calm_3_key, calm_3_time",
-            "  zone      1 of 4 (from 0), by its region: queries on the same region share it, and rows elsewhere do not come here",
+            "  zone      1 of 4 (from 0), by its region: queries on the same region share it, and rows elsewhere are not sent here",
             "  kernel    correlate:weather",
             "  state     rows that match a clause, of the last 1 minute: 52 bytes a row, once for all queries of the kernel",
             "            176 bytes for the query itself, and 65 bytes for each match of its clauses in that time",
@@ -109,7 +106,7 @@ class TestQueries:
             "  together  less than 1 minute apart, inside the circle of 5 km around (7.17, 45.87)",
             "  answers   for each row that completes a match, the latest one",
             "  columns   wind, station",
-            "  zone      1 of 4 (from 0), by its region: queries on the same region share it, and rows elsewhere do not come here",
+            "  zone      1 of 4 (from 0), by its region: queries on the same region share it, and rows elsewhere are not sent here",
             "  kernel    correlate:weather",
             "  state     rows that match a clause, of the last 1 minute: 52 bytes a row, once for all queries of the kernel",
             "            80 bytes for the query itself",
@@ -122,7 +119,7 @@ class TestQueries:
             "  where    wind > 30",
             "  answers  each row for which WHERE holds",
             "  columns  twice",
-            "  zone     1 of 4 (from 0), where 'storm' is answered: its answers do not travel",
+            "  zone     1 of 4 (from 0), in the zone of 'storm', so its answers need not travel",
             "  kernel   select:storm",
             "  state    none",
         ]
@@ -164,8 +161,8 @@ class TestShared:
             "  zones    3 queries in zone 1, 1 query in zone 2",
             "  regions  2 queries inside the circle of 5 km around (7.17, 45.87)",
             "  kernels  3 for 4 queries: one for each zone, kind and source",
-            "  clauses  7, 5 of them different: equal ones are matched once",
-            "  shapes   4: queries with the same columns are written out together",
+            "  clauses  7, 5 of them different: equal clauses are matched once",
+            "  shapes   4: queries with the same columns are computed together",
         ]
 
     def test_thousands_are_counted(self) -> None:
@@ -180,7 +177,7 @@ class TestShared:
         assert "1,195 more queries of kernel correlate:s\n  named  q5, q6, q7," in told
         assert "q16 and 1,183 more\n" in told
         assert "57.4 KB for the queries themselves\n" in told
-        assert "  clauses  1,200, 50 of them different: equal ones are matched once\n" in told
+        assert "  clauses  1,200, 50 of them different: equal clauses are matched once\n" in told
         assert "           and the same for 5 more regions\n" in told
         assert "  shapes   1: " in told
 
@@ -239,10 +236,10 @@ class TestMemoryOfKeys:
         text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, v DOUBLE);
         CREATE QUERY sent AS SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT 30 SECONDS);"""
         told = explain(compile_text(text, zones=2), keys=2_000_000).split("\n\n")[-1].splitlines()
-        assert told[0] == "memory for 2,000,000 keys that are remembered, over all zones"
+        assert told[0] == "memory for 2,000,000 keys that are stored, over all zones"
         assert told[1].startswith("  sent  80 bytes a key: 160 MB")
 
     def test_nothing_is_said_where_nothing_is_kept_by_key(self):
         told = explain(compile_text(TEXT, zones=4), keys=5)
-        assert told.endswith("over all zones\n  none: no query keeps anything by key\n")
+        assert told.endswith("over all zones\n  none: no query stores anything by key\n")
         assert "memory for" not in explain(compile_text(TEXT, zones=4))

@@ -58,7 +58,7 @@ def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[st
 def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Clauses that are equal."""
     clauses = [clause for query in queries for clause in _matched(query)]
-    told = f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal ones are matched once"
+    told = f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal clauses are matched once"
     return [("clauses", [told])]
 
 
@@ -126,9 +126,9 @@ def _state(asked: CorrelateOperator, explained: Explained) -> list[str]:
 
 def _why_there(asked: CorrelateOperator) -> str | None:
     if asked.region:
-        return "by its region: queries on the same region share it, and rows elsewhere do not come here"
+        return "by its region: queries on the same region share it, and rows elsewhere are not sent here"
     if asked.sensors:
-        return "by its sensors: queries on the same sensors share it, and rows of others do not come here"
+        return "by its sensors: queries on the same sensors share it, and rows of other sensors are not sent here"
     return None
 
 

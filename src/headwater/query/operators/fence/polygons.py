@@ -76,7 +76,7 @@ def _check_ring(ring: Any) -> None:
     if len(ring) < 4 or len(corners) < 3:
         raise NoFence(
             f"few-corners: a ring has {len(ring)} positions, {len(corners)} of them different; "
-            "it takes 4, of which the last is the first again"
+            "it needs 4, of which the last repeats the first"
         )
     if ring[0][:2] != ring[-1][:2]:
         raise NoFence("open-ring: a ring does not end where it begins")

@@ -20,11 +20,11 @@ STAY_BYTES: Final = 8
 """What is kept of an object's being in a fence."""
 
 _TOLD: Final = {
-    Detect.ENTER: "who comes into a fence",
-    Detect.EXIT: "who leaves one",
+    Detect.ENTER: "objects that come into a fence",
+    Detect.EXIT: "objects that leave one",
     Detect.INSIDE: "each position in one",
     Detect.OUTSIDE: "each position in none",
-    Detect.CROSS: "who jumps over one",
+    Detect.CROSS: "objects that jump over one",
 }
 
 
@@ -43,16 +43,16 @@ def _asks(asked: FenceOperator) -> list[Entry]:
         ("fences", _fences(asked)),
         *([("of these", expression_text(asked.where))] if asked.where else []),
         ("told", told),
-        ("forgotten", f"who is silent for longer than {duration_in_words(asked.forget_us)}"),
+        ("forgotten", f"what is silent for longer than {duration_in_words(asked.forget_us)}"),
     ]
 
 
 def _state(asked: FenceOperator) -> list[str]:
     forget = duration_in_words(asked.forget_us)
     each = size_in_words(MOVING_BYTES if asked.moving else OBJECT_BYTES)
-    objects = f"where each object was, of those heard of in the last {forget}: {each} and its key"
+    objects = f"the position of each object that reported in the last {forget}: {each} and its key"
     if asked.moving:
-        return [objects, f"the same of each fence: {each}, its key and its shape"]
+        return [objects, f"the same for each fence: {each}, its key and its shape"]
     return [
         objects,
         f"{size_in_words(STAY_BYTES)} for each fence that an object is in; the fences and an index of them",
@@ -72,11 +72,11 @@ def fences_in_words(name: str) -> str:
 
 def _fences(asked: FenceOperator) -> str:
     if not asked.moving:
-        return f"the polygons '{asked.fences}', which stand still"
+        return f"the polygons '{asked.fences}', which are fixed"
     if asked.radius_m is not None:
         shape = f"circles of {asked.radius_m:g} metres around '{asked.fences}'"
     elif asked.box_m is not None:
         shape = f"boxes of {asked.box_m[0]:g} by {asked.box_m[1]:g} metres around '{asked.fences}'"
     else:
         shape = f"the polygons in column {asked.shape} of '{asked.fences}'"
-    return f"{shape}, which move" + ("; each two of them are one pair" if asked.roaming else "")
+    return f"{shape}, which move" + ("; two of them form one pair" if asked.roaming else "")

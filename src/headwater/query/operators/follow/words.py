@@ -47,7 +47,7 @@ def _asks(asked: FollowOperator, query: QueryPlan) -> list[Entry]:
     if asked.best_effort is not None:
         entries.append(("effort", f"of these at most the {counted(asked.best_effort, 'latest event')}"))
     if asked.interests:
-        entries.append(("answers", "each interest when its life is over, with precision and recall"))
+        entries.append(("answers", "each interest at its end, with precision and recall"))
     else:
         once = "once for each interest" if asked.each else "once, for the first interest that it belongs to"
         entries.append(("answers", f"stamped with focal, interest and historical; each is delivered {once}"))
@@ -57,13 +57,13 @@ def _asks(asked: FollowOperator, query: QueryPlan) -> list[Entry]:
 def completeness_in_words(weak: Sequence[str], reuses: bool) -> list[Entry]:
     """What queries behind a FOLLOW promise, of which some depend on where an interest begins; and what is streamed again."""
     promise = (
-        "strong: two objects that look at one region find the same"
+        "strong: two objects with the same region get the same answers"
         if not weak
-        else f"weak: what {_last(weak[0])} finds depends on where an interest begins, so two objects that look at one region may find "
-        "different things"
+        else f"weak: what {_last(weak[0])} finds depends on where an interest begins, so two objects with the same region may get "
+        "different answers"
     )
     reused = (
-        "what an interest has in common with the one before is not streamed again"
+        "events that an interest shares with the one before are not passed on again"
         if reuses
         else "none: every interest gets its whole history"
     )
@@ -87,25 +87,27 @@ def _state(asked: FollowOperator, query: QueryPlan, events: Sequence[StreamSchem
     delivered = (
         []
         if asked.each or not asked.last_us
-        else ["32 bytes for each answer of the history, to deliver it once"]
+        else ["32 bytes for each answer of the history, to deliver it only once"]
     )
     return [
-        f"events of the last {history_in_words(reach)}: {rows}, once for all that look at them"
+        f"events of the last {history_in_words(reach)}: {rows}, once for all queries that read them"
         if reach
-        else "no event longer than a step",
-        f"{size_in_words(INTEREST_BYTES)} for each focal object, and what the operators behind keep for its interest",
+        else "events only for the duration of a step",
+        f"{size_in_words(INTEREST_BYTES)} for each focal object, and what downstream operators store for its interest",
         *delivered,
     ]
 
 
 def zones_of_following_in_words(zones: int) -> str:
     """Where a FOLLOW and what stands behind it live."""
-    return f"all {zones} (from 0): each has all events, and follows the focal objects that live in it"
+    return f"all {zones} (from 0): each has all events, and handles the focal objects that live in it"
 
 
 def _windows(query: QueryPlan) -> str:
     return (
-        f", and {history_in_words(query.before_us)} more for the windows behind it" if query.before_us else ""
+        f", and {history_in_words(query.before_us)} more for the downstream windows"
+        if query.before_us
+        else ""
     )
 
 

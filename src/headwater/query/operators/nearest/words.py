@@ -49,7 +49,7 @@ def words(asked: NearestOperator, explained: Explained) -> Words:
         [*asked_in_words(asked), *found_in_words(asked)],
         state_in_words(asked, explained.source),
         zones=zones,
-        why_there="by its name: all that it asks about is answered in this one zone"
+        why_there="by its name: all its points are answered in this one zone"
         if asked.points or asked.per
         else None,
     )
@@ -58,8 +58,8 @@ def words(asked: NearestOperator, explained: Explained) -> Words:
 def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Queries that are one loop."""
     near = [way_of_looking(query) for query in queries]
-    ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of looking at objects"
-    told = f"{ways}: those of one way, and all their points, are one loop over the objects"
+    ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of using objects"
+    told = f"{ways}: those of one way, with all their points, are one loop over the objects"
     return [("nearest", [told])]
 
 
@@ -100,13 +100,13 @@ def points_in_words(schema_name: str, asking: Sequence[str]) -> str:
 
 def zones_of_points_in_words(query: QueryPlan, zones: int, here: int) -> str:
     """Where the points of a query live that may be many."""
-    spread = f"in one of all {zones} zones, by its place, and every object comes to all of them"
+    spread = f"in one of all {zones} zones, by its place, and every object goes to all of them"
     if query.parts > 1:
         return f"all {zones} (from 0): each point lives {spread}"
     few = f"{here} of {zones} (from 0), by its name"
     if query.given is not None:
-        return f"{few}: {counted(len(query.given), 'point')}, to which every object comes"
-    return f"{few}, with up to {POINTS_A_ZONE:,} points; of more, each lives {spread}"
+        return f"{few}: {counted(len(query.given), 'point')}, to which every object goes"
+    return f"{few}, with up to {POINTS_A_ZONE:,} points; if there are more, each lives {spread}"
 
 
 def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
@@ -124,9 +124,9 @@ def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
     if asked.per:
         ends = "until its window is empty"
         if asked.window_rows:
-            ends = "for ever: FORGET ends it"
+            ends = "forever: FORGET ends it"
         if asked.forget_us is not None:
-            ends = f"until it had no object for {duration_in_words(asked.forget_us)}"
+            ends = f"until it has had no object for {duration_in_words(asked.forget_us)}"
         told.append(f"about {size_in_words(LANE_BYTES)} for each value of {asked.per}, {ends}")
     rows = asked.window_rows or ASSUMED_ROWS
     each = size_in_words(expected_bytes(asked, 1))
@@ -134,11 +134,11 @@ def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
     if choose_algorithm(asked) is Algorithm.PA:
         assert asked.sigma is not None
         told.append(
-            f"at most {r_star(asked.k, asked.sigma):,} candidates {_for_each(asked)}, in whatever order objects come"
+            f"at most {r_star(asked.k, asked.sigma):,} candidates {_for_each(asked)}, in any order of objects"
         )
     else:
         told.append(
-            f"at most all objects of the window {_for_each(asked)}, if each is worse than the one before"
+            f"at most all objects of the window {_for_each(asked)}, if each is farther than the one before"
         )
     return told
 
@@ -155,8 +155,8 @@ def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
 
 
 _TIES: Final = {
-    False: "of equally near objects the newer ones count as nearer",
-    True: "all that are as near as the last of them belong to them too, however many they are",
+    False: "of equally near objects, the newer ones count as nearer",
+    True: "all objects as near as the last of them are included too, however many they are",
 }
 
 
@@ -182,17 +182,17 @@ def _window(asked: NearestOperator) -> str:
 
 def _answers(asked: NearestOperator) -> str:
     if asked.emission is Emission.ENTERS:
-        return "each object once, when it first is among them"
+        return "each object once, when it is first among them"
     if asked.emission is Emission.CHANGES:
-        return "each object that comes among them or leaves them, at every change"
+        return "each object that enters or leaves them, at every change"
     return f"all of them in their order, every {duration_in_words(asked.every_us or 0)}"
 
 
 def _chosen(asked: NearestOperator, algorithm: Algorithm) -> list[str]:
     why = {
         Algorithm.PA: f"a loss is allowed (PROBABLE {asked.sigma:g})" if asked.sigma else "",
-        Algorithm.RAPF: "nothing may be lost, and few of the objects that come are worth keeping",
-        Algorithm.RA: f"a window of fewer than {ROWS_TO_PUT_OFF} rows for each of the k is too short to put objects off",
+        Algorithm.RAPF: "nothing may be lost, and few new objects need to be stored",
+        Algorithm.RA: f"a window of fewer than {ROWS_TO_PUT_OFF} rows for each of the k is too short to postpone objects",
     }[algorithm]
     if asked.algorithm is not None:
         why = f"as ALGORITHM {algorithm.value} asks"
@@ -202,7 +202,7 @@ def _chosen(asked: NearestOperator, algorithm: Algorithm) -> list[str]:
 _DOES: Final = {
     Algorithm.RA: "an object is a candidate until k newer ones are nearer;"
     f" the list is pruned when it has grown by {PRUNE:.0%}",
-    Algorithm.RAPF: "an object is a candidate until k newer ones are nearer; it is put off while k recent ones are",
+    Algorithm.RAPF: "an object is a candidate until k newer ones are nearer; it is postponed while k recent ones are",
     Algorithm.PA: "only the nearest objects are candidates, so many that a farther one hardly ever becomes an answer",
 }
 
@@ -226,12 +226,12 @@ def _recent(asked: NearestOperator) -> str:
     most = recent_rows(asked.k)
     if asked.per:
         few = f"at most the last {RECENT_OF_LANE * asked.k:,} for each point"
-        return f"of each value of {asked.per} objects of half a window, {few}; when one is recent no more, it is shown to those that put it off"
+        return f"for each value of {asked.per} objects of half a window, {few}; when one is no longer recent, it is offered to the queries that postponed it"
     if asked.window_us is not None:
         half = f"objects of the last {duration_in_words(asked.window_us // 2)}, at most the last {most:,}"
     else:
         half = f"the last {min(most, (asked.window_rows or 0) // 2):,} objects"
-    return f"{half}: stored once for all; when one is recent no more, it is shown to those that put it off"
+    return f"{half}: stored once for all; when one is no longer recent, it is offered to the queries that postponed it"
 
 
 def _for_each(asked: NearestOperator) -> str:

@@ -125,7 +125,7 @@ def _state(
     if kind == AT_END:
         return State(_END, "", "no row follows", forbidden, (ACCEPT,))
     variable, condition = int(auto.variable[state]), int(auto.condition[state])
-    hidden = " (not told)" * bool(auto.hidden[state])
+    hidden = " (not emitted)" * bool(auto.hidden[state])
     return State(
         query.variables[variable] + hidden,
         texts[condition] if condition >= 0 else EVERY_ROW,
@@ -159,7 +159,7 @@ def _condition(query: PatternQuery, texts: tuple[str, ...], number: int, variabl
 
 def _veto(kind: int, what: str) -> str:
     if kind == PASSED:
-        return f"no {what} among the rows passed over"
+        return f"no {what} among the skipped rows"
     if kind == NEXT:
         return f"no {what} as the very next row"
     return f"no {what} up to and including it" if kind == ANY_ROW else f"it is no {what}"
@@ -202,7 +202,7 @@ def _begin(drawing: Drawing) -> str:
 def _label(drawing: Drawing, target: int) -> str:
     if target == ACCEPT:
         return "ACCEPT"
-    return f"{target + 1} {drawing.states[target].name.removesuffix(' (not told)')}"
+    return f"{target + 1} {drawing.states[target].name.removesuffix(' (not emitted)')}"
 
 
 # --- dot --------------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class Why:
     def survey_lines(self, looked: Sequence[Looked], partitions: int) -> list[str]:
         """The first few of them as a table."""
         cells = [
-            (", ".join(self.asked.partition), "rows", "attempts", "matched", "furthest that came to nothing")
+            (", ".join(self.asked.partition), "rows", "attempts", "matched", "furthest that did not match")
         ]
         for one in looked[:MOST_LISTED]:
             rows = int(self.data.high[one.partition] - self.data.low[one.partition])
@@ -113,10 +113,10 @@ class Why:
         if partitions > MOST_LISTED:
             lines.append(f"  and {partitions - MOST_LISTED:,} more")
         if not all(one.whole for one in looked):
-            lines.append("  + more began than were looked at")
+            lines.append("  + more began than were examined")
         if partitions > len(looked):
             lines.append(
-                f"only {len(looked):,} partitions were looked at: --key or --partition names another"
+                f"only {len(looked):,} partitions were examined: select another with --key or --partition"
             )
         return lines
 
@@ -215,14 +215,14 @@ class Why:
             )
         if not looked.whole:
             lines.append(
-                f"these are not all: at most {MOST_ATTEMPTS:,} attempts are looked at; --at TIME asks for others"
+                f"these are not all: at most {MOST_ATTEMPTS:,} attempts are examined; use --at TIME for others"
             )
         if self.asked.every and self.asked.limit is not None:
-            lines.append("LIMIT is not looked at here: it may have given up some of these earlier")
+            lines.append("LIMIT is ignored here: it may have given up some of these earlier")
         if looked.stopped:
-            lines.append("the furthest that came to nothing:")
+            lines.append("the furthest attempts without a match:")
         elif began:
-            lines.append("none came to nothing")
+            lines.append("every attempt matched")
         return lines
 
     def _counts_at(self, looked: Looked, at: Instant) -> list[str]:
@@ -270,7 +270,7 @@ class Why:
         if attempt.matches:
             return [f"{lead}: given up before it matched (LIMIT {self.asked.limit} PARTIAL MATCHES)"]
         if furthest is None:
-            return [f"{lead}: not followed, after {MOST_STEPS:,} steps"]
+            return [f"{lead}: not examined further, after {MOST_STEPS:,} steps"]
         lines = [f"{lead}: {_bound_words(furthest)}"]
         variables = self.data.auto.variable
         rows = [(row, self.asked.variables[variables[state]]) for row, state in furthest.bound]
@@ -323,14 +323,14 @@ class Why:
             limit = f"LIMIT {self.asked.limit} PARTIAL MATCHES gave it up at {self._at(ending.row)}"
             return [f"{self._waited(ending.state)}: {limit}"]
         return [
-            f"{self._waited(ending.state)}: not followed beyond {self._at(ending.row)}, after {MOST_STEPS:,} steps"
+            f"{self._waited(ending.state)}: not examined beyond {self._at(ending.row)}, after {MOST_STEPS:,} steps"
         ]
 
     def _failed(self, partial: Partial, ending: Ending, number: int) -> list[str]:
         assert ending.row is not None
         if self.data.auto.kind[ending.state] == AT_END:
             return [f"{self._waited(ending.state)}: another one came at {self._at(ending.row)}"]
-        told = f"{self._waited(ending.state)}: the one at {self._at(ending.row)} is none"
+        told = f"{self._waited(ending.state)}: the row at {self._at(ending.row)} does not match"
         return [told, *self._condition(partial, ending.state, ending.row, number)]
 
     def _forbidden(self, partial: Partial, ending: Ending, number: int) -> list[str]:
@@ -344,7 +344,7 @@ class Why:
         elif kind == NEXT:
             told = f"NOT {self.asked.variables[variable]} next, but the next row, at {here}, is one"
         else:
-            told = f"{self.asked.variables[variable]}! leaves none behind, but one came at {here}"
+            told = f"{self.asked.variables[variable]}! allows no such row after it, but one came at {here}"
         bound = self._bound(partial)
         return [
             f"{self._waited(ending.state)}: {told}",
@@ -369,7 +369,7 @@ class Why:
         if not waits or not passed:
             return []
         rows = "1 row was" if passed == 1 else f"{passed:,} rows were"
-        lines = [f"  {rows} passed over, the last at {self._at(until - 1)}"]
+        lines = [f"  {rows} skipped, the last at {self._at(until - 1)}"]
         return lines + self._condition(partial, ending.state, until - 1, number)
 
     def _limit(self, partial: Partial) -> str:
@@ -385,7 +385,7 @@ class Why:
     def _waited(self, state: int) -> str:
         auto = self.data.auto
         if auto.kind[state] == ABSENT:
-            return "waited for its time to run out"
+            return "waited for its deadline"
         if auto.kind[state] == AT_END:
             return "waited for no row to follow ($)"
         name, link = self.asked.variables[auto.variable[state]], int(auto.link[state])

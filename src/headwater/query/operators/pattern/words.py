@@ -32,18 +32,18 @@ from headwater.query.operators.pattern.written import (
 )
 from headwater.query.planning.query_plan import QueryPlan
 
-IN_COLUMNS: Final = "in columns, once for all queries that ask the same"
-IN_SCAN: Final = "in the scan, row by row, because other rows of the match are looked at"
+IN_COLUMNS: Final = "in columns, once for all queries with the same condition"
+IN_SCAN: Final = "in the scan, row by row, because other rows of the match are used"
 
 _ANSWERS: Final = {
     RowsPerMatch.ONE: "one row for each match",
-    RowsPerMatch.ALL_SHOW_EMPTY: "every row of each match; an empty match is the row where it is",
-    RowsPerMatch.ALL_OMIT_EMPTY: "every row of each match, nothing of empty ones",
-    RowsPerMatch.ALL_WITH_UNMATCHED: "every row of each match, and the rows that belong to none",
+    RowsPerMatch.ALL_SHOW_EMPTY: "every row of each match; an empty match is the row at which it is",
+    RowsPerMatch.ALL_OMIT_EMPTY: "every row of each match, nothing for empty matches",
+    RowsPerMatch.ALL_WITH_UNMATCHED: "every row of each match, and rows in no match",
 }
 _SKIPS: Final = {
-    SkipTo.PAST_LAST_ROW: "behind its last row",
-    SkipTo.NEXT_ROW: "at the row behind its first",
+    SkipTo.PAST_LAST_ROW: "after its last row",
+    SkipTo.NEXT_ROW: "at the row after its first",
     SkipTo.FIRST: "at its first row of",
     SkipTo.LAST: "at its last row of",
 }
@@ -55,15 +55,13 @@ _DROPS: Final = {
 }
 _MODES: Final = {
     Mode.UNRESTRICTED: "every combination of one row for each element, in order",
-    Mode.FIRST: "one sequence at a time, of the earliest row for each element",
-    Mode.RECENT: "one sequence at a time, of the latest row for each element",
+    Mode.FIRST: "one sequence at a time, with the earliest row for each element",
+    Mode.RECENT: "one sequence at a time, with the latest row for each element",
 }
 
 
-_WHOLE: Final = "by its name: without PARTITION BY all rows that it can use meet in this one zone"
-_GATHERED: Final = (
-    "by its name: other operators read its answers, so all its partitions meet in this one zone"
-)
+_WHOLE: Final = "by its name: without PARTITION BY all rows that it can use go to this one zone"
+_GATHERED: Final = "by its name: other operators read its answers, so all its partitions go to this one zone"
 
 
 def words(asked: PatternOperator, explained: Explained) -> Words:
@@ -92,7 +90,7 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
         return ()
     told = (
         f"{len(conditions):,} of patterns, {len(set(conditions)):,} of them different:"
-        " equal ones in columns are worked out once"
+        " equal conditions in columns are evaluated once"
     )
     return [("conditions", [told])]
 
@@ -146,14 +144,14 @@ def family_in_words(asked: PatternOperator) -> list[str]:
     if asked.every:
         return ["MATCH EVERY: every way to bind rows to the elements", *_drops(asked)]
     return [
-        "at each row where one can begin at most one, the preferred",
-        f"after one the search goes on {_SKIPS[asked.skip]}{_skipped_to(asked)}",
+        "at most one at each row where a match can begin, the preferred",
+        f"after a match the search continues {_SKIPS[asked.skip]}{_skipped_to(asked)}",
     ]
 
 
 def answers_in_words(asked: PatternOperator) -> str:
     """What is told of a match."""
-    timeouts = "; partial matches that ran out of time as well, marked by timed_out" * asked.timeouts
+    timeouts = "; also partial matches that ran out of time, marked by timed_out" * asked.timeouts
     return _ANSWERS[asked.rows] + timeouts
 
 
@@ -170,21 +168,23 @@ def times_in_words(asked: PatternOperator) -> str | None:
 def bounds_in_words(asked: PatternOperator) -> list[str]:
     """What keeps the state from growing."""
     if asked.mode is not None:
-        return [f"HOLD: {counted(asked.hold, 'event')} a partition; what has no room is given up and counted"]
+        return [
+            f"HOLD: {counted(asked.hold, 'event')} a partition; events without room are given up and counted"
+        ]
     if unbounded(asked):
-        return ["nothing bounds it: only bounded input, see unbounded-pattern"]
+        return ["no bound: allowed only over bounded input, see unbounded-pattern"]
     told = []
     if asked.within_us is not None:
         told.append(
-            f"WITHIN: nothing is open for longer than {duration_in_words(asked.within_us)} behind its first row"
+            f"WITHIN: an attempt is open for at most {duration_in_words(asked.within_us)} after its first row"
         )
     if asked.between_us is not None:
         told.append(
-            f"WITHIN … BETWEEN ROWS: nothing waits for longer than {duration_in_words(asked.between_us)}"
+            f"WITHIN … BETWEEN ROWS: a partial match waits for at most {duration_in_words(asked.between_us)}"
         )
     if asked.limit is not None and asked.every:
         told.append(
-            f"LIMIT: of each partition {asked.limit:,} at a time; above that the oldest are given up and counted"
+            f"LIMIT: for each partition {asked.limit:,} at a time; above that the oldest are given up and counted"
         )
     elif asked.limit is not None:
         told.append(f"LIMIT: an attempt over more than {counted(asked.limit, 'row')} is given up and counted")
@@ -214,11 +214,13 @@ def state_in_words(asked: PatternOperator, source: StreamSchema, columns: Iterab
     elif not has_no_end(asked.pattern):
         kept = f"at most {counted(_longest(asked.pattern), 'row')}"
     before, behind = -query.shifts[0], query.shifts[1]
-    told = [f"of each partition {kept}: {size_in_words(row)} a row, once for all queries that cut it alike"]
+    told = [
+        f"for each partition {kept}: {size_in_words(row)} a row, once for all queries with the same partitions"
+    ]
     if before:
         told.append(f"and {counted(before, 'row')} before them, for PREV")
     if behind:
-        told.append(f"a row is decided when the next {counted(behind, 'row')} are there, for NEXT")
+        told.append(f"a row is decided when the next {counted(behind, 'row')} are known, for NEXT")
     told.append(
         f"{size_in_words(thread)} for each partial match, {size_in_words(8 * NODE_COLUMNS)} for each row it binds"
     )
@@ -236,17 +238,17 @@ def _kept_for_ever(asked: PatternOperator, source: StreamSchema) -> list[str]:
     }
     said = [word for word, is_there in reasons.items() if is_there]
     if not said:
-        return ["nothing of a partition in which nothing is open"]
+        return ["nothing for a partition without an open attempt"]
     until = (
         "" if asked.forget_us is None else f", until it is silent for {duration_in_words(asked.forget_us)}"
     )
     size = EMPTY_RECORD_BYTES + MATCH_NUMBER_BYTES * query.is_numbered
-    return [f"of every partition {size_in_words(size)} and its key for {', '.join(said)}{until}"]
+    return [f"for every partition {size_in_words(size)} and its key for {', '.join(said)}{until}"]
 
 
 def zones_in_words(zones: int, partition: tuple[str, ...]) -> str:
     """For a query that is spread."""
-    return f"all {zones} (from 0), by {', '.join(partition)}: each partition lives whole in one of them"
+    return f"all {zones} (from 0), by {', '.join(partition)}: each whole partition lives in one of them"
 
 
 def _skipped_to(asked: PatternOperator) -> str:

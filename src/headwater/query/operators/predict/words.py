@@ -29,7 +29,7 @@ _POLICIES: Final = {
     GiveUp.LEAST: "the one that contributes least",
     GiveUp.NEWEST: "the one that comes",
     GiveUp.OLDEST: "the oldest",
-    GiveUp.RANDOM: "one drawn by the seed",
+    GiveUp.RANDOM: "one chosen by the seed",
 }
 
 
@@ -39,8 +39,8 @@ def words(asked: PredictOperator, explained: Explained) -> Words:
     zones = None
     if query.shared and plan.zones > 1 and asked.pairs:
         zones = (
-            f"all {plan.zones} (from 0): every update comes to all of them, and the pairs are shared out by where their lines can "
-            "be near one another, each to one zone"
+            f"all {plan.zones} (from 0): every update goes to all of them, and each pair belongs to one zone, by where its lines can "
+            "be near one another"
         )
     elif query.spread and explained.reads_stream:
         zones = f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
@@ -72,19 +72,19 @@ def _state(asked: PredictOperator) -> list[str]:
         lines = f"at most {counted(asked.buffer, 'update')} a stream, {line} each"
     else:
         lines = f"the updates whose life is not over, or ended at most {duration_in_words(asked.within_us)} ago: {line} each"
-    answers = f"answers that are not yet decided: {size_in_words(ANSWER_BYTES)} each"
+    answers = f"undecided answers: {size_in_words(ANSWER_BYTES)} each"
     return [lines, answers, f"a step reads and writes {_read_by_a_step(asked)}"]
 
 
 def _read_by_a_step(asked: PredictOperator) -> str:
     """What the work of a step follows."""
     if asked.buffer is not None:
-        return "all that is stored: what is given up depends on all of it"
+        return "everything that is stored: what is given up depends on all of it"
     if len(asked.aliases) == 1:
         return "the keys with updates, and those whose time has come"
     if bounds_all_joins(asked.conditions):
         return "the keys with updates, those whose time has come, and reads those whose lines may come near"
-    return "everything: no condition says how far apart two of them may be at most (<=, < or DISTANCE)"
+    return "everything: no condition bounds how far apart two of them may be (<=, < or DISTANCE)"
 
 
 def _condition(asked: PredictOperator, condition: Value | Difference | Distance) -> str:
@@ -109,13 +109,13 @@ def _dimension(asked: PredictOperator, alias: int, dimension: int) -> str:
 def _certainty(asked: PredictOperator) -> str:
     match asked.certainty:
         case Certainty.LINE:
-            return "lines are taken as they are"
+            return "lines are used as they are"
         case Certainty.MAY:
-            return "it may be so: some values within the tolerances satisfy it"
+            return "possible: some values within the tolerances satisfy it"
         case Certainty.MUST:
-            return "it must be so: all values within the tolerances satisfy it"
+            return "certain: all values within the tolerances satisfy it"
         case Certainty.PROBABILITY:
-            return f"with probability {asked.p:g} at least, values uniform within the tolerances"
+            return f"with a probability of at least {asked.p:g}, values uniform within the tolerances"
 
 
 def _told(asked: PredictOperator) -> str:
@@ -123,6 +123,6 @@ def _told(asked: PredictOperator) -> str:
         ahead = (
             f", {duration_in_words(asked.ahead_us)} before it begins" if asked.ahead_us is not None else ""
         )
-        return f"tentative: as soon as predicted{ahead}; a later update cuts or withdraws it"
+        return f"tentative: as soon as predicted{ahead}; a later update may shorten or withdraw it"
     every = f", and every {duration_in_words(asked.every_us)} before" if asked.every_us else ""
-    return f"validated: each interval once time has passed its end{every}; never taken back"
+    return f"validated: each interval once time has passed its end{every}; never withdrawn"

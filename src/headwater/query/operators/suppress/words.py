@@ -27,7 +27,7 @@ def _asks(asked: SuppressOperator) -> list[Entry]:
     return [
         (
             "sends",
-            f"an update when ({', '.join(asked.dimensions)}) is more than {asked.tolerance:g} from the line last sent"
+            f"an update when ({', '.join(asked.dimensions)}) is more than {asked.tolerance:g} from the last line sent"
             f"{', in Euclidean distance' if several else ''}, or {duration_in_words(asked.heartbeat_us)} after it",
         ),
         ("line", f"through the reading, {_slope(asked)}"),
@@ -46,7 +46,7 @@ def _state(asked: SuppressOperator) -> str:
     ring, memory = memory_of(asked.predictor, len(asked.dimensions), asked.parameters)
     kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(asked.dimensions) + memory))
     if asked.forget_us is None:
-        return f"{kept} a sensor, for ever: FORGET ends it"
+        return f"{kept} a sensor, forever: FORGET ends it"
     return f"{kept} a sensor that had a reading in the last {duration_in_words(asked.forget_us)}"
 
 

@@ -27,7 +27,7 @@ def follow(behind: str) -> str:
 )
 def test_a_fence_looks_back_over_its_forget_and_does_not_depend_on_where_it_begins(behind: str) -> None:
     told = follow(behind)
-    assert "20 seconds from before an interest begins, and 1 minute more for the windows behind it\n" in told
+    assert "20 seconds from before an interest begins, and 1 minute more for the downstream windows\n" in told
     assert "  complete  strong: " in told
     assert "events of the last 80 seconds: " in told
 
@@ -52,7 +52,7 @@ def test_what_looks_beyond_its_window_counts_or_chooses_by_chance_is_weak(behind
 
 
 def test_points_need_not_be_given_to_explain_what_stands_behind_a_follow() -> None:
-    assert "10 seconds more for the windows" in follow(
+    assert "10 seconds more for the downstream windows" in follow(
         "NEAREST (1 TO EACH OF marks BY (x, y) OVER 10 SECONDS)"
     )
 
@@ -65,8 +65,8 @@ def test_events_are_kept_once_for_all_who_look_at_them() -> None:
       CREATE QUERY live AS SELECT * FROM cars FOLLOW (phones RADIUS 9);"""
     told = explain(compile_text(text, zones=4))
     assert (
-        "  events   cars: the last 1 minute, 34 bytes each, kept once in each of 4 zones for near, longer, both, live\n"
-        "           trams: the last 30 seconds, 42 bytes each, kept once in each of 4 zones for both\n"
+        "  events   cars: the last 1 minute, 34 bytes each, stored once in each of 4 zones for near, longer, both, live\n"
+        "           trams: the last 30 seconds, 42 bytes each, stored once in each of 4 zones for both\n"
     ) in told
     assert (
         "events of the last 30 seconds: 34 bytes each of cars and 42 bytes each of trams, once for all"

@@ -42,19 +42,19 @@ def test_a_query_with_everything():
         "  where       solar > 0",
         "  nearest     the 3 objects nearest to each of the points 'profiles' in solar, volts, by Euclidean distance",
         "  window      the last 10 minutes",
-        "  ties        of equally near objects the newer ones count as nearer",
-        "  answers     each object that comes among them or leaves them, at every change",
+        "  ties        of equally near objects, the newer ones count as nearer",
+        "  answers     each object that enters or leaves them, at every change",
         "  algorithm   PA: a loss is allowed (PROBABLE 0.001)",
         "              only the nearest objects are candidates, so many that a farther one hardly ever becomes an answer",
         "  candidates  R*(3, 0.001) = 17 for each point, however many objects the window holds",
         "  loss        in random order 1.8e-4 of all answers; headwater run --audit measures it",
         "  columns     point, change, key, object_time, distance, solar, volts",
-        "  zones       2 of 4 (from 0), by its name, with up to 1,000 points; of more, each lives in one of all 4 zones, by its",
-        "              place, and every object comes to all of them",
+        "  zones       2 of 4 (from 0), by its name, with up to 1,000 points; if there are more, each lives in one of all 4 zones, by",
+        "              its place, and every object goes to all of them",
         "  kernel      nearest:panels",
         "  state       objects that are candidates or recent: 36 bytes each, once for all queries of the kernel",
         "              about 2.32 KB for each point with 100,000 objects in the window",
-        "              at most 17 candidates for each point, in whatever order objects come",
+        "              at most 17 candidates for each point, in any order of objects",
     ]
 
 
@@ -69,31 +69,31 @@ def test_a_query_with_everything():
         ("10 TO LOWEST solar OVER 1 DAY", "nearest", "the 10 objects with the lowest solar"),
         ("10 TO LOWEST solar OVER 50 ROWS PER note", "window", "the last 50 objects, for each value of 'note' by itself"),
         ("10 TO LOWEST solar OVER 1 DAY WITH TIES", "ties",
-         "all that are as near as the last of them belong to them too, however many they are"),
+         "all objects as near as the last of them are included too, however many they are"),
         ("10 TO LOWEST solar OVER 1 DAY EMIT EVERY 10 SECONDS", "answers", "all of them in their order, every 10 seconds"),
-        ("10 TO LOWEST solar OVER 1 DAY", "answers", "each object once, when it first is among them"),
+        ("10 TO LOWEST solar OVER 1 DAY", "answers", "each object once, when it is first among them"),
     ],
 )  # fmt: skip
 def test_what_is_asked(nearest: str, heading: str, words: str):
     assert query(nearest)[heading] == words
 
 
-PUT_OFF = "an object is a candidate until k newer ones are nearer; it is put off while k recent ones are"
+PUT_OFF = "an object is a candidate until k newer ones are nearer; it is postponed while k recent ones are"
 PRUNED = "an object is a candidate until k newer ones are nearer; the list is pruned when it has grown by 20%"
 
 
 @pytest.mark.parametrize(
     ("nearest", "algorithm", "candidates"),
     [
-        (EACH, f"RAPF: nothing may be lost, and few of the objects that come are worth keeping / {PUT_OFF}",
+        (EACH, f"RAPF: nothing may be lost, and few new objects need to be stored / {PUT_OFF}",
          "about 19 for each point, with 1,000 objects in the window as with 100,000"),
         (f"{EACH} USING EXACT ALGORITHM RA", f"RA: as ALGORITHM RA asks / {PRUNED}",
          "for each point about 24 with 1,000, 32 with 10,000, 41 with 100,000 objects in the window, in random order"),
         ("3 TO HIGHEST solar OVER 20 ROWS",
-         f"RA: a window of fewer than 8 rows for each of the k is too short to put objects off / {PRUNED}",
+         f"RA: a window of fewer than 8 rows for each of the k is too short to postpone objects / {PRUNED}",
          "about 10 for the query, in random order"),
         ("3 TO HIGHEST solar OVER 40000 ROWS PER note",
-         f"RAPF: nothing may be lost, and few of the objects that come are worth keeping / {PUT_OFF}",
+         f"RAPF: nothing may be lost, and few new objects need to be stored / {PUT_OFF}",
          "about 19 for each value of 'note', in random order"),
     ],
 )  # fmt: skip
@@ -106,24 +106,29 @@ def test_which_algorithm_and_why_and_how_many_candidates(nearest: str, algorithm
 
 
 def test_what_is_recent():
-    shown = "stored once for all; when one is recent no more, it is shown to those that put it off"
-    told = query("9 TO HIGHEST solar OVER 1 HOUR")["recent"].replace(" / ", " ")
-    assert told == f"objects of the last 30 minutes, at most the last 26,999: {shown}"
-    assert query("9 TO HIGHEST solar OVER 40000 ROWS")["recent"] == f"the last 20,000 objects: {shown}"
-    assert query("9 TO HIGHEST solar OVER 1001 ROWS")["recent"] == f"the last 500 objects: {shown}"
+    shown = (
+        "stored once for all; when one is no longer recent, it is offered to the queries that postponed it"
+    )
+    for window, objects in (
+        ("1 HOUR", "objects of the last 30 minutes, at most the last 26,999"),
+        ("40000 ROWS", "the last 20,000 objects"),
+        ("1001 ROWS", "the last 500 objects"),
+    ):
+        told = query(f"9 TO HIGHEST solar OVER {window}")["recent"].replace(" / ", " ")
+        assert told == f"{objects}: {shown}"
 
 
 def test_what_is_remembered_at_most():
     assert query(EACH)["state"].split(" / ")[1:] == [
         "about 2.48 KB for each point with 100,000 objects in the window",
-        "at most all objects of the window for each point, if each is worse than the one before",
+        "at most all objects of the window for each point, if each is farther than the one before",
     ]
 
 
 class TestWhere:
     def test_one_point_lives_in_one_zone(self):
         assert query("3 TO (1, 2) BY (solar, volts) OVER 1 HOUR")["zone"] == (
-            "2 of 4 (from 0), by its name: rows from everywhere that it can use meet in this one zone"
+            "2 of 4 (from 0), by its name: all rows that it can use go to this one zone"
         )
 
     def test_values_of_per_are_spread(self):
@@ -135,7 +140,7 @@ class TestWhere:
         text = STREAM + f"CREATE QUERY q AS SELECT * FROM panels NEAREST ({EACH});"
         plan = compile_text(text, zones=4)
         for count, words in (
-            (10, "2 of 4 (from 0), by its name: 10 points, to which every object comes"),
+            (10, "2 of 4 (from 0), by its name: 10 points, to which every object goes"),
             (1001, "all 4 (from 0): each point lives in one of all 4 zones, by its place"),
         ):
             numbers = [float(n) for n in range(count)]
@@ -148,7 +153,7 @@ class TestWhere:
         text = f"""CREATE QUERY q AS SELECT * FROM panels NEAREST ({EACH});
 CREATE QUERY r AS SELECT * FROM q CORRELATE (distance < 1 WITHIN 1 HOUR);"""
         (line,) = [line for line in sections(text)["query q"] if line.startswith("  zone")]
-        assert line.endswith("by its name: all that it asks about is answered in this one zone")
+        assert line.endswith("by its name: all its points are answered in this one zone")
 
 
 class TestShared:
@@ -168,6 +173,6 @@ CREATE QUERY three AS SELECT * FROM panels NEAREST ({EACH} EMIT CHANGES);
 
     def test_queries_that_look_alike_are_one_loop(self):
         assert (
-            "  nearest  3 queries in 2 ways of looking at objects: those of one way, and all their points, are one loop"
+            "  nearest  3 queries in 2 ways of using objects: those of one way, with all their points, are one loop"
             " over the objects" in sections(self.TEXT)["shared"]
         )

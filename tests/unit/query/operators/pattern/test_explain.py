@@ -54,20 +54,20 @@ class TestQueries:
             "  conditions  A  A.temperature > 40",
             "              B  B.temperature > PREV(B.temperature) AND B.humidity < A.humidity",
             "              C  C.humidity < 20",
-            "  decided     A, C in columns, once for all queries that ask the same",
-            "              B in the scan, row by row, because other rows of the match are looked at",
-            "  matches     at each row where one can begin at most one, the preferred",
-            "              after one the search goes on behind its last row",
+            "  decided     A, C in columns, once for all queries with the same condition",
+            "              B in the scan, row by row, because other rows of the match are used",
+            "  matches     at most one at each row where a match can begin, the preferred",
+            "              after a match the search continues after its last row",
             "  time        from the first row to the last at most 6 seconds",
-            "  bounded by  WITHIN: nothing is open for longer than 6 seconds behind its first row",
+            "  bounded by  WITHIN: an attempt is open for at most 6 seconds after its first row",
             "  answers     one row for each match",
             "  columns     station, peak",
-            "  zones       all 2 (from 0), by station: each partition lives whole in one of them",
+            "  zones       all 2 (from 0), by station: each whole partition lives in one of them",
             "  kernel      pattern:weather",
-            "  state       of each partition at most the rows of the last 6 seconds: 28 bytes a row, once for all queries that cut it alike",
+            "  state       for each partition at most the rows of the last 6 seconds: 28 bytes a row, once for all queries with the same partitions",
             "              and 1 row before them, for PREV",
             "              32 bytes for each partial match, 40 bytes for each row it binds",
-            "              of every partition 72 bytes and its key for PREV",
+            "              for every partition 72 bytes and its key for PREV",
             "  automaton      begin         -> 1 A",
             "              1  A  first row  -> 2 B",
             "              2  B  next row   -> 3 B, 4 C",
@@ -96,7 +96,7 @@ class TestQueries:
             "   begin                          -> 1 A",
             "1  A          first row           -> 2 C",
             "2  C          next such row       -> 3 C, 4 D",
-            "                no B among the rows passed over",
+            "                no B among the skipped rows",
             "                it is no row with humidity > 90 (UNTIL)",
             "3  C          any later such row  -> 3 C, 4 D",
             "                no row with humidity > 90 (UNTIL) up to and including it",
@@ -110,10 +110,10 @@ class TestQueries:
 
     def test_edges_and_exclusions(self) -> None:
         assert entry(query("PATTERN (^ A {- B -}? $)"), "automaton") == [
-            "   begin                         -> 1 A (at the partition's first row)",
-            "1  A             first row       -> 2 B, 3 (end)",
-            "2  B (not told)  next row        -> 3 (end)",
-            "3  (end)         no row follows  -> ACCEPT",
+            "   begin                            -> 1 A (at the partition's first row)",
+            "1  A                first row       -> 2 B, 3 (end)",
+            "2  B (not emitted)  next row        -> 3 (end)",
+            "3  (end)            no row follows  -> ACCEPT",
         ]
 
     def test_a_node_mode(self) -> None:
@@ -121,14 +121,14 @@ class TestQueries:
             "MODE RECENT HOLD 8 EVENTS PATTERN (A B+ D) WITHIN 6 SECONDS DEFINE A AS temperature > 1"
         )
         assert entry(text, "matches") == [
-            "MODE RECENT: one sequence at a time, of the latest row for each element, as a sensor node does it"
+            "MODE RECENT: one sequence at a time, with the latest row for each element, as a sensor node does it"
         ]
         assert entry(text, "bounded by") == [
-            "HOLD: 8 events a partition; what has no room is given up and counted"
+            "HOLD: 8 events a partition; events without room are given up and counted"
         ]
         assert entry(text, "state") == [
             "a window of 8 events for each partition",
-            "nothing of a partition in which nothing is open",
+            "nothing for a partition without an open attempt",
         ]
         assert entry(text, "automaton") == [
             "   begin                               -> 1 A",
@@ -140,12 +140,12 @@ class TestQueries:
     @pytest.mark.parametrize(
         ("body", "told"),
         [
-            ("PATTERN (A+)", ["nothing bounds it: only bounded input, see unbounded-pattern"]),
-            ("PATTERN (A ~> B)", ["nothing bounds it: only bounded input, see unbounded-pattern"]),
+            ("PATTERN (A+)", ["no bound: allowed only over bounded input, see unbounded-pattern"]),
+            ("PATTERN (A ~> B)", ["no bound: allowed only over bounded input, see unbounded-pattern"]),
             ("PATTERN (A B{1,3} | C)", ["its length: a match has at most 4 rows"]),
             (
                 "PATTERN (A ~> B) WITHIN 5 SECONDS BETWEEN ROWS",
-                ["WITHIN … BETWEEN ROWS: nothing waits for longer than 5 seconds"],
+                ["WITHIN … BETWEEN ROWS: a partial match waits for at most 5 seconds"],
             ),
             (
                 "PATTERN (A+) LIMIT 9 PARTIAL MATCHES",
@@ -153,7 +153,7 @@ class TestQueries:
             ),
             (
                 "MATCH EVERY PATTERN (A+) LIMIT 9 PARTIAL MATCHES",
-                ["LIMIT: of each partition 9 at a time; above that the oldest are given up and counted"],
+                ["LIMIT: for each partition 9 at a time; above that the oldest are given up and counted"],
             ),
         ],
     )
@@ -163,8 +163,8 @@ class TestQueries:
     @pytest.mark.parametrize(
         ("skip", "told"),
         [
-            ("SKIP TO NEXT ROW", "after one the search goes on at the row behind its first"),
-            ("SKIP TO LAST B", "after one the search goes on at its last row of B"),
+            ("SKIP TO NEXT ROW", "after a match the search continues at the row after its first"),
+            ("SKIP TO LAST B", "after a match the search continues at its last row of B"),
         ],
     )
     def test_where_the_search_goes_on(self, skip: str, told: str) -> None:
@@ -181,14 +181,14 @@ class TestZones:
     def test_answers_that_an_operator_reads_meet_in_one_zone(self) -> None:
         text = query("PARTITION BY station PATTERN (A B)") + query("PATTERN (A B)", "r", "q")
         (first,), (second,) = entry(text, "zone"), entry(text, "zone", "query r")
-        assert "other operators read its answers, so all its partitions meet in this one zone" in first
-        assert second.endswith("where 'q' is answered: its answers do not travel")
+        assert "other operators read its answers, so all its partitions go to this one zone" in first
+        assert second.endswith("in the zone of 'q', so its answers need not travel")
         assert first[0] == second[0]
 
     def test_plain_selects_are_spread_with_what_they_read(self) -> None:
         text = query("PARTITION BY station PATTERN (A B)") + "CREATE QUERY r AS SELECT * FROM q;"
         assert entry(text, "zones", "query r") == [
-            "all 2 (from 0), where 'q' is answered: its answers do not travel"
+            "all 2 (from 0), in the zone of 'q', so its answers need not travel"
         ]
         assert sections(text)["shared"][:2] == [
             "  zones    2 queries in all zones, each partition in one",
@@ -207,7 +207,7 @@ class TestShared:
         )
         told = sections(text)
         assert (
-            "  conditions  80 of patterns, 6 of them different: equal ones in columns are worked out once"
+            "  conditions  80 of patterns, 6 of them different: equal conditions in columns are evaluated once"
             in told["shared"]
         )
         assert (
