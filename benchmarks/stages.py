@@ -65,7 +65,7 @@ def arrive(plan: Plan, files: list[Path], first: int, stages: Stages) -> list[li
     schema, routing = plan.stream("weather"), plan.routing("weather")
     units: list[list] = [[] for _ in range(ZONES)]
     for number, file in enumerate(files, first):
-        pieces = enumerate(read_file_rows(str(file), schema, plan.kept("weather")))
+        pieces = enumerate(read_file_rows(str(file), schema, plan.columns_read("weather")))
         while True:
             with stages.of("read"):
                 place, piece = next(pieces, (0, None))

@@ -251,7 +251,7 @@ def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, D
     if not plan.points and not plan.fences:
         return plan, DeclaredSets()
     given = sets_from_files(plan, paths)
-    return plan.with_points(given.rows), given
+    return plan.with_sets(given.rows), given
 
 
 def write_inputs(case: Case, folder: Path, start: int = 0) -> dict[str, list[str]]:

@@ -109,7 +109,7 @@ class FenceWorld:
     def plan(self, text: str = "", *, zones: int = 1) -> Plan:
         """With the fences that stand."""
         plan = compile_text(text or self.text, zones=zones)
-        return plan.with_points({"zones": self.table()}) if plan.fences else plan
+        return plan.with_sets({"zones": self.table()}) if plan.fences else plan
 
     def table(self) -> Rows:
         """The fences that stand, as a host reads them."""

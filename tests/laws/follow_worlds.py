@@ -180,7 +180,7 @@ class FollowWorld:
         """The plan of the queries, or of some text, with the fences that there are."""
         place = self.schemas["events"].place
         fences = zone_rows(geographic=place is not None and place.geographic)
-        return compile_text(text or self.text, zones=zones).with_points({"zones": fences})
+        return compile_text(text or self.text, zones=zones).with_sets({"zones": fences})
 
     def oracle(self, asked: Asked) -> dict[str, list[follow.Delivered]]:
         """What every query of a FOLLOW has to deliver."""

@@ -301,13 +301,13 @@ def test_late_rows_are_as_if_they_had_never_been(world: FollowWorld):
         state, output = program.step(state, Arrivals({stream: [unit]}))
         blocks += output.answers
         for name, told in output.late.items():
-            late[name].update(contents(told, plan.kept(name)))
+            late[name].update(contents(told, plan.columns_read(name)))
     _, output = program.step(state, Arrivals({}, end=True))
     in_time = {}
     for stream, rows in world.rows.items():
         left = late[stream].copy()
         kept = []
-        for place, content in enumerate(contents(rows, plan.kept(stream))):
+        for place, content in enumerate(contents(rows, plan.columns_read(stream))):
             left[content] -= 1
             if left[content] < 0:
                 kept.append(place)

@@ -179,7 +179,7 @@ def program(kind: str) -> Program:
             "coordinates": [[[-50, -50], [50, -50], [50, 50], [-50, 50], [-50, -50]]],
         }
         table = {"name": ["middle"], GEOMETRY: [json.dumps(square)]}
-        plan = plan.with_points(
+        plan = plan.with_sets(
             {"zones": Rows.of({k: Column.of(ColumnType.STRING, v) for k, v in table.items()})}
         )
     return Program(plan)

@@ -287,7 +287,7 @@ def test_rows_that_no_pattern_can_use_make_no_difference(
 ):
     assume(_is_accepted(operator))
     plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))
-    useful = plan.useful(SCHEMA.name)
+    useful = plan.useful_rows(SCHEMA.name)
     everything = PatternWorld(rows, [], (("q", operator),), (), 0)
     holds = np.ones(everything.rows.count, np.bool_) if useful is None else condition(useful)(everything.rows)
     kernel = everything.kernel()

@@ -105,7 +105,7 @@ def ordered_steps(
 
 def useful(plan: Plan, stream: str, rows: Rows) -> Rows:
     """What a host hands over of some rows: the columns that travel, and the rows that a query can use."""
-    return row_filter(plan, stream)(rows.select(plan.kept(stream)))
+    return row_filter(plan, stream)(rows.select(plan.columns_read(stream)))
 
 
 def restored(program: Program, state: ZoneState, into: Program | None = None) -> ZoneState:

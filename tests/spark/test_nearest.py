@@ -56,7 +56,7 @@ def profiles(count: int, seed: int = 5) -> dict[str, tuple[float, float]]:
 
 def with_points(text: str, points: Mapping[str, tuple[float, float]], **how: Any) -> Plan:
     plan = compile_text(text, zones=how.pop("zones", ZONES))
-    return plan.with_points(sets_from_tables(plan, {"profiles": pa.table(frame(points))}).rows, **how)
+    return plan.with_sets(sets_from_tables(plan, {"profiles": pa.table(frame(points))}).rows, **how)
 
 
 def frame(points: Mapping[str, tuple[float, float]]) -> dict[str, list[Any]]:

@@ -193,7 +193,7 @@ def alike(week: Rows, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[An
     given = sets_from_files(plan, {"profiles": [str(folder / "profiles.csv")]})
     counts: dict[str, int] = {}
     inputs = {"weather": [str(folder / "week.parquet")]}
-    found = answers(plan.with_points(given.rows, audit=1.0), inputs, counts)
+    found = answers(plan.with_sets(given.rows, audit=1.0), inputs, counts)
     return found, counts
 
 

@@ -91,7 +91,7 @@ class TestAgreement:
         assert min(Counter(answer["query"] for answer in answers).values()) > 5
         assert any(answer["withdrawn"] for answer in answers if answer["query"] == "tentative")
         plan = compile_text(EVERYTHING, zones=ZONES)
-        shared = {query.name for query in plan.told if query.shared}
+        shared = {query.name for query in plan.public_queries if query.shared}
         assert shared == TOLD - {"north", "few"}
         assert plan.query("north").spread == ("id",)
         told = run_local(compile_text(EVERYTHING), inputs)
@@ -390,7 +390,7 @@ def test_lines_that_live_elsewhere_after_a_change_begin_anew_and_say_nothing_wro
     _, told = step_zones(plan, states, cars.take(slice(border, None)), end=True)
     later = cars.take(cars["at"].values > reached)
     assert told == step_zones(compile_text(STREAMS + after), [None], later, end=True)[1]
-    assert {json.loads(line)["query"] for line in told} == {query.name for query in plan.told}
+    assert {json.loads(line)["query"] for line in told} == {query.name for query in plan.public_queries}
 
 
 def step_zones(

@@ -86,10 +86,10 @@ def probable_queries(plan: Plan) -> list[QueryPlan]:
 def audited_points(query: QueryPlan) -> int:
     """For how many of its points the loss of a query is measured."""
     assert isinstance(query.operator, NearestOperator)
-    assert isinstance(query.given, Points), "the points have not been given"
+    assert isinstance(query.opened_set, Points), "the points have not been given"
     found = 0
     for part in range(query.parts):
-        if not len(here := share(query.given, query.parts, part)):
+        if not len(here := share(query.opened_set, query.parts, part)):
             continue
         nearest_query = make_query(
             query.operator,
@@ -142,7 +142,7 @@ def _read_sets(
 
 def _queries_reading(plan: Plan, schema: PointsSchema | FencesSchema) -> list[QueryPlan]:
     """The queries that ask about a set."""
-    return [query for query in plan.queries if query.operator.given_set == schema.name]
+    return [query for query in plan.queries if query.operator.declared_set == schema.name]
 
 
 def _is_geographic(plan: Plan, query: QueryPlan) -> bool:

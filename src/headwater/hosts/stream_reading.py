@@ -22,13 +22,17 @@ def read_stream(
 ) -> Iterator[FileRows]:
     """The rows of one file of a declared stream, or of a byte range of it, a piece at a time."""
     return read_file_rows(
-        path, plan.stream(stream), plan.kept(stream), judge=judge_of(plan, stream), byte_range=byte_range
+        path,
+        plan.stream(stream),
+        plan.columns_read(stream),
+        judge=judge_of(plan, stream),
+        byte_range=byte_range,
     )
 
 
 def judge_of(plan: Plan, stream: str) -> Judge | None:
     """What finds the rows that are bad to the queries of a stream; None: there is no such thing as one."""
-    used = [(bad, condition(bad.holds)) for bad in plan.bad(stream)]
+    used = [(bad, condition(bad.holds)) for bad in plan.bad_rows(stream)]
 
     def judge(rows: Rows, faults: Faults) -> Faults:
         for bad, holds in used:

@@ -109,6 +109,6 @@ def test_a_share_of_the_points_is_audited_where_a_loss_is_allowed(plan):
     for count, parts in ((10, 1), (3000, 4)):
         given = sets_from_tables(plan, {"marks": marks(count), "others": others(1)})
         for share, least, most in ((1.0, count, count), (0.1, 1, count // 5)):
-            (query,) = probable_queries(plan.with_points(given.rows, audit=share))
+            (query,) = probable_queries(plan.with_sets(given.rows, audit=share))
             assert query.parts == parts
             assert least <= audited_points(query) <= most

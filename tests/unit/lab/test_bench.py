@@ -143,7 +143,7 @@ def test_an_idle_plan_routes_as_the_other_and_answers_nothing(reports) -> None:
     sent = pickle.dumps(idle(plan))
     quiet = pickle.loads(sent)
     assert pickle.loads(sent) is quiet
-    assert quiet.kept("weather") == plan.kept("weather")
+    assert quiet.columns_read("weather") == plan.columns_read("weather")
     for zone in range(3):
         assert [group.queries for group in quiet.groups(zone)] == [
             group.queries for group in plan.groups(zone)

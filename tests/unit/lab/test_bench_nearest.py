@@ -289,7 +289,7 @@ def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> No
 def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
     objects, points = make_objects(uniform(), 600, seed=3), make_points(uniform(), 5, seed=3)
     question = NearestQuestion(3, Algorithm.RAPF, window_objects=2_000)
-    plan = compile_text(question.text()).with_points({"points": point_rows(points)})
+    plan = compile_text(question.text()).with_sets({"points": point_rows(points)})
     (near,) = [query.operator for query in plan.queries]
     query = question.query(points)
     assert (near.k, near.attributes, near.window_us) == (query.k, query.attributes, query.window_us)

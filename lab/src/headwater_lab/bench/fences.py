@@ -166,7 +166,7 @@ def _crossed(spark: SparkSession, samples: Samples, polygons: Any, report: Repor
 
 def _plan(areas: Path, *, zones: int) -> Plan:
     plan = compile_text(TEXT, zones=zones)
-    return plan.with_points(sets_from_files(plan, {"areas": [str(areas)]}).rows)
+    return plan.with_sets(sets_from_files(plan, {"areas": [str(areas)]}).rows)
 
 
 def _polygons(seed: int) -> NDArray[np.object_]:

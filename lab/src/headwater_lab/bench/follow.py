@@ -234,7 +234,7 @@ def _streamed_again(options: BenchOptions, report: Report, say: Say) -> None:
 
 
 def _run(plan: Plan, events: _Events, *left_off: Saving) -> _Ran:
-    program = Program(plan.without(*left_off))
+    program = Program(plan.without_savings(*left_off))
     states, counts, identities = program.start().groups, Counter[str](), []
     at = events.samples.at
     edges = np.searchsorted(at, np.arange(at[0], at[-1] + 1, ALWAYS_STEP_S * SECOND)).tolist()

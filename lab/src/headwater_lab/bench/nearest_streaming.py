@@ -61,9 +61,7 @@ class _Bench:
     say: Say
 
     def plan(self, zones: int) -> Plan:
-        return compile_text(self.question.text(), zones=zones).with_points(
-            {"points": point_rows(self.points)}
-        )
+        return compile_text(self.question.text(), zones=zones).with_sets({"points": point_rows(self.points)})
 
 
 def measure_streaming(

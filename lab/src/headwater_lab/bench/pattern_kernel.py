@@ -37,7 +37,7 @@ def kernel_rate(questions: Sequence[PatternQuestion], events: Events) -> tuple[f
     """Events a second of processor time, the best of some runs; and the matches of one."""
     plan = compile_text(script(questions))
     (group,) = plan.groups(0)
-    steps = [rows.select(plan.kept("events")) for rows in batches(events)]
+    steps = [rows.select(plan.columns_read("events")) for rows in batches(events)]
     seconds: list[float] = []
     matches = 0
     for _ in range(TRIES):

@@ -45,12 +45,12 @@ def read_sets(
             advice=["leave --audit out: no answer is lost"],
         )
     declared = sets_from_files(plan, inputs)
-    plan = plan.with_points(declared.rows, parts=parts, audit=audit or 0.0)
+    plan = plan.with_sets(declared.rows, parts=parts, audit=audit or 0.0)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
     audits = {}
     for query in probable_queries(plan) if audit else ():
         assert isinstance(query.operator, NearestOperator)
-        assert query.operator.sigma is not None and query.given is not None
-        audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.given))
+        assert query.operator.sigma is not None and query.opened_set is not None
+        audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.opened_set))
     return PlanWithSets(plan, streams, declared, audits)

@@ -20,7 +20,9 @@ class Outputs:
         try:
             self.late = self._open(late, [LATE_TYPES]) if late else None
             self.bad = self._open(bad, [BAD_TYPES]) if bad else None
-            self.answers = self._open(answers, [answer_types(plan, query.name) for query in plan.told])
+            self.answers = self._open(
+                answers, [answer_types(plan, query.name) for query in plan.public_queries]
+            )
         except BaseException:
             self.discard()
             raise

@@ -178,7 +178,7 @@ def _plan(queries: str, rows: Rows) -> Plan:
     sets = sets_from_tables(
         plan, {"marks": some.append_column("number", [range(some.num_rows)]), "areas": areas}
     )
-    return plan.with_points(sets.rows, audit=1.0)
+    return plan.with_sets(sets.rows, audit=1.0)
 
 
 def _save_and_restore(plan: Plan, rows: Rows) -> None:

@@ -253,7 +253,7 @@ def _run_to_the_end(
 
     plan = prepared.plan
     files = sum(len(find_files(path)) for paths in prepared.streams.values() for path in paths)
-    names = (query.name for query in plan.told)
+    names = (query.name for query in plan.public_queries)
     summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)

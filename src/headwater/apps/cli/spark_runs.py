@@ -191,4 +191,4 @@ def _counts(table: pa.RecordBatch | pa.Table) -> dict[str, int]:
 
 def _column_types(plan: Plan, stream: str) -> dict[str, ColumnType]:
     types = plan.stream(stream).types
-    return {name: types[name] for name in plan.kept(stream)}
+    return {name: types[name] for name in plan.columns_read(stream)}

@@ -61,7 +61,7 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     refuse_merged_inputs(inputs)
     prepared = read_sets(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = prepared.plan, prepared.streams
-    names = (query.name for query in plan.told)
+    names = (query.name for query in plan.public_queries)
     summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
         _tell_changes(arguments, checkpoint)

@@ -225,7 +225,7 @@ def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> 
     from headwater.hosts.files import find_files
     from headwater.hosts.stream_reading import read_stream
 
-    schema, columns = plan.stream(stream), plan.kept(stream)
+    schema, columns = plan.stream(stream), plan.columns_read(stream)
     parts = [Rows.empty({name: schema.types[name] for name in columns})]
     count = bad = 0
     for path in inputs[stream]:

@@ -59,7 +59,7 @@ def run_local(
 
 def row_filter(plan: Plan, stream: str) -> Callable[[Rows], Rows]:
     """Only the rows of a stream that some query can use."""
-    expression = plan.useful(stream)
+    expression = plan.useful_rows(stream)
     if expression is None:
         return _every
     useful = condition(expression)

@@ -82,10 +82,10 @@ def run(
     _refuse_strangers(plan, inputs)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     declared = sets_from_frames(plan, {name: frame for name, frame in inputs.items() if name in sets})
-    plan = plan.with_points(declared.rows, audit=check_audit(plan, audit))
+    plan = plan.with_sets(declared.rows, audit=check_audit(plan, audit))
     frames = {name: frame for name, frame in inputs.items() if name not in sets}
     for name, frame in frames.items():
-        check_columns(frame, plan.stream(name), plan.kept(name))
+        check_columns(frame, plan.stream(name), plan.columns_read(name))
     kinds = {frame.isStreaming for frame in frames.values()}
     if len(kinds) > 1:
         raise DataError(
@@ -100,7 +100,7 @@ def run(
         def started(folder: Path) -> Answers:
             keys = zones or checkpoints.zones_of(folder, zone_count)
             again = compile_queries(queries, zones=keys, most_history_us=most_history_us(most_history))
-            again = again.with_points(declared.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
+            again = again.with_sets(declared.rows, parts=checkpoints.parts_of(folder), audit=audit or 0.0)
             tasks = checkpoints.tasks_of(folder, tasks_for(again, session))
             with our_python(session):
                 return Answers(streaming.streaming_frames(frames, again, tasks=tasks), again, tasks=tasks)
@@ -144,7 +144,7 @@ class Answers:
     @property
     def queries(self) -> tuple[str, ...]:
         """The names of the queries."""
-        return tuple(query.name for query in self.plan.told)
+        return tuple(query.name for query in self.plan.public_queries)
 
     def __getitem__(self, query: str) -> DataFrame:
         """The answers of one query, with typed columns."""

@@ -34,7 +34,7 @@ CHANGED_AMID: Final = (
 def read_entry(plan: Plan, stream: str, root: str, entry: Entry) -> Iterator[FileRows]:
     """The rows of an entry, a piece at a time, and what there is to tell about it; `root` is the folder of its input."""
     named = os.path.join(root, entry.path) if entry.path else root  # noqa: PTH118 - names that are no UTF-8
-    shown = FileRequest(named, plan.stream(stream), tuple(plan.kept(stream)))
+    shown = FileRequest(named, plan.stream(stream), tuple(plan.columns_read(stream)))
     if entry.reason:
         yield shown.refused(entry.reason)
     if not entry.rows:

@@ -67,20 +67,22 @@ def sliced_frame(
 def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
     """`time`, why the row is `bad` (or NULL), its `text` when it is, and its `row` when it is of use."""
     schema = plan.stream(stream)
-    check_columns(frame, schema, plan.kept(stream))
-    typed = frame.select(*(typed_column(frame, n, schema.types[n]).alias(n) for n in plan.kept(stream)))
-    useful = plan.useful(stream)
+    check_columns(frame, schema, plan.columns_read(stream))
+    typed = frame.select(
+        *(typed_column(frame, n, schema.types[n]).alias(n) for n in plan.columns_read(stream))
+    )
+    useful = plan.useful_rows(stream)
     is_useful = (
         F.lit(True)
         if useful is None
         else F.coalesce(F.expr(to_spark_sql(useful, schema.types)), F.lit(False))
     )
-    bad = _bad_reason(schema, plan.kept(stream))
+    bad = _bad_reason(schema, plan.columns_read(stream))
     columns = [
         F.unix_micros(F.col(f"`{n}`")).alias(n)
         if schema.types[n] is ColumnType.TIMESTAMP
         else F.col(f"`{n}`")
-        for n in plan.kept(stream)
+        for n in plan.columns_read(stream)
     ]
     return typed.select(
         F.unix_micros(F.col(f"`{schema.time}`")).alias("time"),
@@ -152,7 +154,7 @@ class Packer:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
         plan = self.plan
-        schema, names = plan.stream(self.stream), plan.kept(self.stream)
+        schema, names = plan.stream(self.stream), plan.columns_read(self.stream)
         routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)
         origin, sent = Origin(self.stream, self.stream, 0), False
         for batch in batches:

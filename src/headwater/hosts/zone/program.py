@@ -83,7 +83,10 @@ class Program:
         # Every stream has a queue in every zone, read there or not: a query added later finds the time already known.
         self.queues = {
             stream.name: Queue(
-                stream, plan.kept(stream.name), self.inputs.get(stream.name, (stream.name,)), tick_us=tick_us
+                stream,
+                plan.columns_read(stream.name),
+                self.inputs.get(stream.name, (stream.name,)),
+                tick_us=tick_us,
             )
             for stream in plan.streams
         }

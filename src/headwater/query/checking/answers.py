@@ -16,7 +16,7 @@ def used_of(further: Columns, selected: SelectList) -> Columns:
     return tuple((name, types[name]) for name in dict.fromkeys(used) if name in types)
 
 
-def columns_read(selected: SelectList, stamps: Columns) -> Columns:
+def visible_columns(selected: SelectList, stamps: Columns) -> Columns:
     """The columns of a SELECT list that another query sees: not the stamps of a FOLLOW, nor what is made from them."""
     names = dict(stamps)
     return tuple(

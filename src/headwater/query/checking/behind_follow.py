@@ -98,7 +98,7 @@ def tells_interests(operator: AnyOperator) -> bool:
 
 def check_bounded(
     tree: CreateQuery,
-    asked: AnyOperator,
+    operator: AnyOperator,
     queries: Mapping[str, CheckedQuery],
     streams: Container[str],
     complaints: Complaints,
@@ -107,29 +107,29 @@ def check_bounded(
 
     What is neither among `queries` nor among `streams` was refused, and is not held against those that read it.
     """
-    operator = tree.select.operator
+    node = tree.select.operator
     wrong: tuple[str, str, str] | None = None
-    if isinstance(asked, NearestOperator) and asked.window_us is None:
+    if isinstance(operator, NearestOperator) and operator.window_us is None:
         wrong = (
             "a window of rows may reach back for any time",
             "OVER",
             "use OVER with a time, as in OVER 1 HOUR",
         )
-    elif isinstance(asked, PatternOperator) and asked.within_us is None:
+    elif isinstance(operator, PatternOperator) and operator.within_us is None:
         wrong = (
             "the pattern does not limit how long a match may last",
             "WITHIN",
             "write PATTERN (…) WITHIN 1 MINUTE",
         )
-    elif isinstance(asked, PredictOperator):
-        wrong = _why_unbounded(tree, asked, queries, streams)
-    if wrong is None or operator is None:
+    elif isinstance(operator, PredictOperator):
+        wrong = _why_unbounded(tree, operator, queries, streams)
+    if wrong is None or node is None:
         return
     why, word, advice = wrong
     complaints.refuse(
         "unbounded-behind-follow",
         f"downstream of FOLLOW it must be known how far back an answer looks, but {why}",
-        operator.place_of(word),
+        node.place_of(word),
         advice,
         "when an interest moves, earlier events are processed again, as far back as the windows downstream of FOLLOW reach",
     )
@@ -161,16 +161,16 @@ def stamps_in(expression: Expression | None) -> tuple[Name, ...]:
 
 
 def _why_unbounded(
-    tree: CreateQuery, asked: PredictOperator, queries: Mapping[str, CheckedQuery], streams: Container[str]
+    tree: CreateQuery, operator: PredictOperator, queries: Mapping[str, CheckedQuery], streams: Container[str]
 ) -> tuple[str, str, str] | None:
     """Why it is not known how far back a PREDICT looks, at which word that stands, and what to do."""
-    if asked.tentative:
+    if operator.tentative:
         return (
             "a TENTATIVE answer may be withdrawn later",
             "TENTATIVE",
             "leave it out: answers are then emitted when they are final",
         )
-    if asked.buffer is not None:
+    if operator.buffer is not None:
         return "the contents of a full BUFFER depend on all earlier updates", "BUFFER", "leave BUFFER out"
     sources = (tree.select.source, *tree.select.further_sources)
     for source in sources:

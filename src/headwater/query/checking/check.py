@@ -15,8 +15,8 @@ from headwater.model import QueriesRefused, QueryError, StreamSchema
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.checking.answers import (
     answers_as_stream,
-    columns_read,
     used_of,
+    visible_columns,
 )
 from headwater.query.checking.behind_follow import (
     Read,
@@ -218,7 +218,7 @@ class _Checker:
             return None
         if behind and behind != tree.name:
             check_bounded(tree, operator, self.queries, self.streams, self.complaints)
-        beside = self._schema_of(operator.given_set or operator.reads_beside)
+        beside = self._schema_of(operator.declared_set or operator.reads_beside)
         if added := operator.stamps(beside):
             self.stamps.setdefault(tree.name, added)
         stamps = self.stamps.get(behind, ()) if behind else ()
@@ -306,7 +306,7 @@ class _Checker:
             return None
         used = used_of(further, selected) if further else ()
         answers = (*answers, *used, *stamps) if used or stamps else answers
-        shown = answers, selected, columns_read(selected, stamps)
+        shown = answers, selected, visible_columns(selected, stamps)
         if alike and len(self.complaints.errors) == before:
             self.starred[schema.name, alike] = shown
         return shown

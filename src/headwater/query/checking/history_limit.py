@@ -50,16 +50,16 @@ def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) ->
 def _refuse(
     query: CheckedQuery, needed_us: int, windows_us: int, most_us: int, complaints: Complaints
 ) -> None:
-    asked, operator = query.operator, query.tree.select.operator
-    assert isinstance(asked, FollowOperator) and isinstance(operator, Follow)
-    over = asked.last_us + windows_us <= asked.over_us
+    operator, node = query.operator, query.tree.select.operator
+    assert isinstance(operator, FollowOperator) and isinstance(node, Follow)
+    over = operator.last_us + windows_us <= operator.over_us
     word = "QUALITY" if over else "LAST"
-    parts = f"LAST is {history_in_words(asked.last_us)}, the downstream windows are {history_in_words(windows_us)}"
+    parts = f"LAST is {history_in_words(operator.last_us)}, the downstream windows are {history_in_words(windows_us)}"
     enough = format_duration(needed_us)
     complaints.refuse(
         "history-too-long",
         f"events of the last {history_in_words(needed_us)} would have to be stored, and a run stores those of {history_in_words(most_us)} at most",
-        operator.place_of(word),
+        node.place_of(word),
         f"{'QUALITY uses them' if over else parts}: use shorter times",
         f"or allow a longer history, if there is enough memory: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",
     )

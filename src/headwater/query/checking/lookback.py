@@ -26,9 +26,9 @@ def windows_behind(catalogue: Catalogue, name: str) -> int:
     return max(reached.values(), default=0)
 
 
-def history_us(asked: FollowOperator, windows_us: int) -> int:
+def history_us(operator: FollowOperator, windows_us: int) -> int:
     """How long events are kept for a FOLLOW with such windows behind it."""
-    return max(asked.last_us + windows_us, asked.over_us)
+    return max(operator.last_us + windows_us, operator.over_us)
 
 
 def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None:

@@ -49,12 +49,12 @@ def explain(plan: Plan | str, *, keys: int | None = None) -> str:
     """
     if isinstance(plan, str):
         plan = compile_text(plan)
-    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.told), "query")
+    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.public_queries), "query")
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
     sets: tuple[PointsSchema | FencesSchema, ...] = (*plan.points, *plan.fences)
     for given in sets:
-        if asking := [query for query in plan.queries if query.operator.given_set == given.name]:
+        if asking := [query for query in plan.queries if query.operator.declared_set == given.name]:
             parts.append(_set(given, asking))
     for alike in _by_kernel(plan).values():
         parts += [_query(plan, query) for query in alike[:MOST_TOLD]]
@@ -75,10 +75,10 @@ def dot(plan: Plan) -> str:
     return "\n".join(
         as_dot(
             query.name,
-            f"PATTERN ({pattern_text(asked.pattern)})",
-            draw(asked, written[query.name], plan.stream(query.reads)),
+            f"PATTERN ({pattern_text(operator.pattern)})",
+            draw(operator, written[query.name], plan.stream(query.reads)),
         )
-        for query, asked in patterns
+        for query, operator in patterns
     )
 
 
@@ -86,10 +86,10 @@ def dot(plan: Plan) -> str:
 
 
 def _stream(plan: Plan, stream: StreamSchema) -> str:
-    useful = plan.useful(stream.name)
+    useful = plan.useful_rows(stream.name)
     if useful == NOTHING:
         return _section(f"stream {stream.name}", [("read by", "no query: its rows are not read")])
-    kept = plan.kept(stream.name)
+    kept = plan.columns_read(stream.name)
     entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in kept)))]
     if dropped := [name for name in stream.types if name not in kept]:
         entries.append(("left out", _wrapped(f"{', '.join(dropped)} (needed by no query)")))
@@ -178,9 +178,9 @@ def _query(plan: Plan, query: QueryPlan) -> str:
 
 
 def _kernel(query: QueryPlan) -> str:
-    asked = query.operator
-    if isinstance(asked, FollowOperator):
-        return follow_name(asked.focals, asked.events)
+    operator = query.operator
+    if isinstance(operator, FollowOperator):
+        return follow_name(operator.focals, operator.events)
     return f"{query.kind}:{query.reads}"
 
 

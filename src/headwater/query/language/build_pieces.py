@@ -31,9 +31,9 @@ def query_of(
     return CreateQuery(text_of(name, "name"), Select(items, source_name(source), condition, operator))
 
 
-def source_name(given: Source) -> str:
+def source_name(value: Source) -> str:
     """The name of a stream or query that is read, whatever it is given as."""
-    named = given.name if isinstance(given, CreateQuery | CreateStream) else given
+    named = value.name if isinstance(value, CreateQuery | CreateStream) else value
     return text_of(named, "source", "'cars', or give the stream or query itself")
 
 
@@ -46,32 +46,32 @@ def read(parse: Callable[[str], _Read], text: str, what: str, example: str = "")
         raise QueriesRefused([error], text, what) from None
 
 
-def text_of(given: str, what: str, example: str = "") -> str:
+def text_of(value: str, what: str, example: str = "") -> str:
     """A piece of text, such as a name; `example` is how to give it."""
-    if not isinstance(given, str):
-        raise refused(f"{what} takes a text, not {given!r}", *([f"as in {example}"] if example else []))
-    return given
+    if not isinstance(value, str):
+        raise refused(f"{what} takes a text, not {value!r}", *([f"as in {example}"] if example else []))
+    return value
 
 
-def duration(given: Duration) -> Quantity:
+def duration(value: Duration) -> Quantity:
     """A time, from text or from Python's own."""
-    if isinstance(given, timedelta):
-        micros = given // timedelta(microseconds=1)
+    if isinstance(value, timedelta):
+        micros = value // timedelta(microseconds=1)
         return Quantity(micros // SECOND if micros % SECOND == 0 else micros / SECOND, Unit.SECONDS)
-    if isinstance(given, str):
-        return read(parse_quantity, given, "duration")
-    if not isinstance(given, Quantity):
-        raise refused(f"{given!r} is not a duration", "write it like '6 SECONDS', or give a timedelta")
-    return given
+    if isinstance(value, str):
+        return read(parse_quantity, value, "duration")
+    if not isinstance(value, Quantity):
+        raise refused(f"{value!r} is not a duration", "write it like '6 SECONDS', or give a timedelta")
+    return value
 
 
-def length(given: str | Number | Quantity) -> Quantity:
+def length(value: str | Number | Quantity) -> Quantity:
     """A length, from text; a number is metres."""
-    if isinstance(given, Quantity):
-        return given
-    if isinstance(given, str):
-        return read(parse_quantity, given, "length")
-    return Quantity(plain_number(given), Unit.METERS)
+    if isinstance(value, Quantity):
+        return value
+    if isinstance(value, str):
+        return read(parse_quantity, value, "length")
+    return Quantity(plain_number(value), Unit.METERS)
 
 
 def column_type(kind: str | ColumnType) -> ColumnType:
@@ -93,11 +93,11 @@ def plain_number(value: Number, *advice: str) -> Number:
     return plain
 
 
-def whole(given: int | None, what: str) -> int | None:
+def whole(value: int | None, what: str) -> int | None:
     """A whole number, if one is given; numpy's own are made plain."""
-    plain: object = given.item() if isinstance(given, np.generic) else given
+    plain: object = value.item() if isinstance(value, np.generic) else value
     if plain is not None and (not isinstance(plain, int) or isinstance(plain, bool)):
-        raise refused(f"{what} takes an integer, not {given!r}")
+        raise refused(f"{what} takes an integer, not {value!r}")
     return plain
 
 

@@ -17,19 +17,19 @@ class Option(NamedTuple):
     span: Span
 
 
-def once(given: Iterable[Option]) -> dict[str, Any]:
+def once(listed: Iterable[Option]) -> dict[str, Any]:
     """What each option says, by its word; none may stand twice."""
     options: dict[str, Any] = {}
-    for option in given:
+    for option in listed:
         if option.word in options:
             raise refused(f"{option.word} appears here twice", option.span, "remove one of them")
         options[option.word] = option.value
     return options
 
 
-def one_of(given: Sequence[Option], words: Sequence[str]) -> None:
+def one_of(listed: Sequence[Option], words: Sequence[str]) -> None:
     """Of these options at most one stands here."""
-    said = [option for option in given if option.word in words]
+    said = [option for option in listed if option.word in words]
     if len(said) > 1:
         message = f"{said[0].word} and {said[1].word} contradict each other"
         raise refused(message, said[1].span, f"remove one of them: {' or '.join(words)}")

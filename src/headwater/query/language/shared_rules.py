@@ -56,9 +56,9 @@ class SharedRules(ExpressionRules):
         return Option("FORGET", forget, stretch(word, forget))
 
 
-def length_of(given: Literal | Quantity) -> Quantity:
+def length_of(radius: Literal | Quantity) -> Quantity:
     """A number without unit is metres."""
-    if isinstance(given, Quantity):
-        return given
-    assert isinstance(given.value, int | float)
-    return Quantity(given.value, Unit.METERS, span=given.span)
+    if isinstance(radius, Quantity):
+        return radius
+    assert isinstance(radius.value, int | float)
+    return Quantity(radius.value, Unit.METERS, span=radius.span)

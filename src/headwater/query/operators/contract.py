@@ -130,7 +130,7 @@ class Operator:
         return None
 
     @property
-    def given_set(self) -> str | None:
+    def declared_set(self) -> str | None:
         """The declared points or fences that it must be given before rows come."""
         return None
 

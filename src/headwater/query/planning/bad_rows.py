@@ -35,14 +35,14 @@ _NO_UPDATES: Final = (
 
 def bad_updates(wheres: Iterable[Expression | None]) -> tuple[BadRows, ...]:
     """What makes a row of a stream bad to PREDICTs with these WHEREs; None: one without."""
-    asked = {
+    conditions = {
         repr(where): where for where in wheres
     }  # by their written form: as values, 1 and TRUE would be equal
     found = []
-    for column, comparator, code, words in _NO_UPDATES if asked else ():
+    for column, comparator, code, words in _NO_UPDATES if conditions else ():
         wrong: Expression = Binary(comparator, Name(column), Literal(0))
-        some = [where for where in asked.values() if where is not None]
-        if len(some) == len(asked):
+        some = [where for where in conditions.values() if where is not None]
+        if len(some) == len(conditions):
             wrong = Binary("AND", wrong, reduce(lambda left, right: Binary("OR", left, right), some))
         found.append(BadRows(wrong, column, code, words))
     return tuple(found)

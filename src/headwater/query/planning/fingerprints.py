@@ -26,9 +26,9 @@ def fingerprints(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _meaning_of_set(catalogue: Catalogue, operator: AnyOperator) -> str:
-    if operator.given_set is None:
+    if operator.declared_set is None:
         return ""
-    given = catalogue.points.get(operator.given_set) or catalogue.fences[operator.given_set]
+    given = catalogue.points.get(operator.declared_set) or catalogue.fences[operator.declared_set]
     return operator.meaning_of_set(given.schema)
 
 

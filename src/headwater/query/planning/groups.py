@@ -20,7 +20,7 @@ from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.row_conditions import RowConditions, zone_of_rows
 from headwater.query.planning.zones import zone_of
 
-Wanted = NDArray[np.bool_]
+ZoneMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def make_follow_group(
     """The group of some FOLLOW queries of the same focal objects and events, each with what stands behind it, and the names of that."""
     from headwater.kernels.follow import FollowKernel
 
-    asked = [
+    follow_queries = [
         make_follow_query(
             query,
             focals,
@@ -84,7 +84,7 @@ def make_follow_group(
         follow_name(focals.name, sources),
         focals.name,
         tuple(names),
-        FollowKernel(focals, asked),
+        FollowKernel(focals, follow_queries),
         sources,
     )
 
@@ -113,7 +113,7 @@ def _share(query: QueryPlan, zone: int, zones: int) -> tuple[int, int] | None:
 
 def make_routing(
     source: StreamSchema, asking: Sequence[tuple[QueryPlan, Sequence[Demand]]], zones: int
-) -> Callable[[Rows], Wanted]:
+) -> Callable[[Rows], ZoneMask]:
     """A function from rows of `source` to bool[zones, n]: which zones can use each row, given all queries and what they ask of it."""
     correlating = [query for query, demands in asking if any(demand.readings for demand in demands)]
     conditions = RowConditions()
@@ -124,18 +124,18 @@ def make_routing(
         (query, demand.condition) for query, demands in asking for demand in demands if not demand.readings
     ]
     plain = {
-        (zone, repr(useful)): condition(useful) if useful else None
-        for query, useful in others
+        (zone, repr(condition_of_use)): condition(condition_of_use) if condition_of_use else None
+        for query, condition_of_use in others
         for zone in range(zones)
         if not query.spread and query.lives_in(zone, zones)
     }
     spread = {
-        (query.spread, repr(useful)): condition(useful) if useful else None
-        for query, useful in others
+        (query.spread, repr(condition_of_use)): condition(condition_of_use) if condition_of_use else None
+        for query, condition_of_use in others
         if query.spread
     }
 
-    def wanted(rows: Rows) -> Wanted:
+    def zones_using(rows: Rows) -> ZoneMask:
         found = routing.zones_using(rows) if routing else np.zeros((zones, rows.count), np.bool_)
         for (zone, _), holds in plain.items():
             found[zone] |= holds(rows) if holds else True
@@ -145,4 +145,4 @@ def make_routing(
             found[homes[columns][chosen], chosen] = True
         return found
 
-    return wanted
+    return zones_using

@@ -13,7 +13,7 @@ from headwater.query.language.walk import columns_of
 from headwater.query.operators.contract import Demand
 
 
-def kept_columns(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, ...]:
+def columns_read(schema: StreamSchema, demands: Iterable[Demand]) -> tuple[str, ...]:
     """The columns that travel, as declared."""
     needed = set[str]()
     for condition, columns, _ in demands:

@@ -48,14 +48,14 @@ from headwater.query.planning.bad_rows import BadRows, bad_updates
 from headwater.query.planning.fingerprints import fingerprints
 from headwater.query.planning.groups import (
     Group,
-    Wanted,
+    ZoneMask,
     make_follow_group,
     make_group,
     make_routing,
     make_store,
     store_of,
 )
-from headwater.query.planning.needed_columns import kept_columns
+from headwater.query.planning.needed_columns import columns_read
 from headwater.query.planning.needs import inside_groups
 from headwater.query.planning.projections import Projection, project, shapes
 from headwater.query.planning.query_plan import QueryPlan
@@ -116,7 +116,7 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
 class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
-    `points` and `fences` are the declared sets: those that some query asks about must be given by `with_points` before rows come.
+    `points` and `fences` are the declared sets: those that some query asks about must be given by `with_sets` before rows come.
     `merges` are streams and queries that some query reads together, under one name.
     """
 
@@ -128,15 +128,15 @@ class Plan:
     points: tuple[PointsSchema, ...] = ()
     merges: tuple[Merge, ...] = ()
     fences: tuple[FencesSchema, ...] = ()
-    _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def stream(self, name: str) -> StreamSchema:
         """A declared stream, or a query or several sources seen as one."""
         return self._once("schemas", self._schemas)[name]
 
     @property
-    def told(self) -> tuple[QueryPlan, ...]:
-        """The queries whose answers somebody asked for: not the links of a chain."""
+    def public_queries(self) -> tuple[QueryPlan, ...]:
+        """The queries whose answers are written out: not the links of a chain."""
         return tuple(query for query in self.queries if not query.hidden)
 
     def query(self, name: str) -> QueryPlan:
@@ -175,15 +175,17 @@ class Plan:
         """What changes when the rows of a source come to mean something else."""
         return source if source in self._declared() else self.query(source).fingerprint
 
-    def kept(self, stream: str) -> tuple[str, ...]:
+    def columns_read(self, stream: str) -> tuple[str, ...]:
         """The declared columns that travel: the others make no difference to any query."""
-        return self._once(("kept", stream), lambda: kept_columns(self.stream(stream), self._demands(stream)))
+        return self._once(
+            ("columns read", stream), lambda: columns_read(self.stream(stream), self._demands(stream))
+        )
 
-    def useful(self, stream: str) -> Expression | None:
+    def useful_rows(self, stream: str) -> Expression | None:
         """A condition that is false or NULL for rows that no query can use; None: every row is of use."""
         return self._once(("useful", stream), lambda: useful_rows(self.stream(stream), self._demands(stream)))
 
-    def bad(self, stream: str) -> tuple[BadRows, ...]:
+    def bad_rows(self, stream: str) -> tuple[BadRows, ...]:
         """Which rows of a declared stream are bad to its queries, beside those with values that cannot be read."""
         return self._once(
             ("bad", stream),
@@ -210,22 +212,22 @@ class Plan:
 
         points = {schema.name: Rows.empty(schema.types) for schema in self.points}
         fences = {schema.name: Rows.empty(schema.types) for schema in self.fences}
-        plan = self.with_points(points | fences)
+        plan = self.with_sets(points | fences)
         kernels = [group.kernel for group in plan.groups(self.zone_of(query))]
-        (asked,) = (
-            asked
+        (follow_query,) = (
+            follow_query
             for kernel in kernels
             if isinstance(kernel, FollowKernel)
-            for asked in kernel.queries
-            if asked.name == query
+            for follow_query in kernel.queries
+            if follow_query.name == query
         )
-        return asked.operators.weak if asked.operators else (), asked.reuses
+        return follow_query.operators.weak if follow_query.operators else (), follow_query.reuses
 
-    def routing(self, stream: str) -> Callable[[Rows], Wanted]:
+    def routing(self, stream: str) -> Callable[[Rows], ZoneMask]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(("routing", stream), lambda: self._make_routing(stream))
 
-    def without(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
+    def without_savings(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
         """The same plan without some savings of FOLLOW, for some of its queries or all: more is streamed, and no answer is another."""
         return replace(
             self,
@@ -237,8 +239,8 @@ class Plan:
             ),
         )
 
-    def with_points(
-        self, given: Mapping[str, Rows], *, parts: Mapping[str, int] | None = None, audit: float = 0.0
+    def with_sets(
+        self, rows: Mapping[str, Rows], *, parts: Mapping[str, int] | None = None, audit: float = 0.0
     ) -> Plan:
         """The plan with the points, or the fences, of every declared set, by its name, as checked rows.
 
@@ -249,11 +251,9 @@ class Plan:
         sets.update({points.name: points for points in self.points})
         sets.update({fences.name: fences for fences in self.fences})
         opened = {
-            query.name: query.operator.open_set(
-                sets[name], given[name], geographic=self._is_geographic(query)
-            )
+            query.name: query.operator.open_set(sets[name], rows[name], geographic=self._is_geographic(query))
             for query in self.queries
-            if (name := query.operator.given_set)
+            if (name := query.operator.declared_set)
         }
         spread_over = {
             name: parts_for(len(opened[name]), self.zones)
@@ -264,7 +264,7 @@ class Plan:
         queries = tuple(
             replace(
                 query,
-                given=opened.get(query.name, query.given),
+                opened_set=opened.get(query.name, query.opened_set),
                 parts=spread_over[query.scatter] if query.scatter else 1,
                 audit=audit if query.operator.may_lose else 0.0,
             )
@@ -295,9 +295,9 @@ class Plan:
         return zlib.compress(written.getvalue(), 1)
 
     def _once(self, key: object, make: Callable[[], Made]) -> Made:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
 
     def _schemas(self) -> dict[str, StreamSchema]:
         """Every schema by its name, each after those it is made of."""
@@ -324,7 +324,7 @@ class Plan:
     def _demands_of(self, query: QueryPlan, source: str) -> Iterator[Demand]:
         return query.operator.demands(self.stream(source), self.sources(query.reads), query.where)
 
-    def _make_routing(self, stream: str) -> Callable[[Rows], Wanted]:
+    def _make_routing(self, stream: str) -> Callable[[Rows], ZoneMask]:
         asking = [(query, list(self._demands_of(query, stream))) for query in self._readers(stream)]
         return make_routing(self.stream(stream), asking, self.zones)
 
@@ -344,8 +344,8 @@ class Plan:
         if kind == "follow":
             alike: dict[tuple[str, tuple[str, ...]], list[QueryPlan]] = {}
             for query in members:
-                if isinstance(asked := query.operator, FollowOperator):
-                    alike.setdefault((asked.focals, asked.events), []).append(query)
+                if isinstance(operator := query.operator, FollowOperator):
+                    alike.setdefault((operator.focals, operator.events), []).append(query)
             for (focals, events), queries in alike.items():
                 yield self._follow_group(queries, focals, events, zone)
         else:
@@ -355,9 +355,9 @@ class Plan:
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
         """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
         lookers = [
-            (query, [self.stream(name) for name in asked.events])
+            (query, [self.stream(name) for name in operator.events])
             for query in here
-            if isinstance(asked := query.operator, FollowOperator) and source in asked.events
+            if isinstance(operator := query.operator, FollowOperator) and source in operator.events
         ]
         return make_store(self.stream(source), lookers, zone, self.zones)
 
@@ -472,7 +472,7 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
         shape,
         query.where,
         query.schema,
-        given=operator.written_set,
+        opened_set=operator.written_set,
     )
 
 
@@ -504,5 +504,5 @@ def _unpack(packed: bytes) -> Plan:
     finally:
         if collecting:
             gc.enable()
-    plan._made["packed"] = packed
+    plan._derived["packed"] = packed
     return plan

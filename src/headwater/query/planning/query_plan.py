@@ -19,7 +19,7 @@ class QueryPlan:
 
     `fingerprint` changes with the meaning of the query and of all it reads. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
-    `given` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
+    `opened_set` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
     `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
@@ -36,7 +36,7 @@ class QueryPlan:
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
-    given: Points | Fences | None = None
+    opened_set: Points | Fences | None = None
     scatter: str | None = None
     parts: int = 1
     audit: float = 0.0

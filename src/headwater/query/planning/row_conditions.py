@@ -47,8 +47,8 @@ def _at_home(where: Expression | None, spread: tuple[str, ...], home: tuple[int,
     zone, zones = home
     holds = condition(where) if where else None
 
-    def wanted(rows: Rows) -> NDArray[np.bool_]:
+    def selected(rows: Rows) -> NDArray[np.bool_]:
         here = zone_of_rows(rows, spread, zones) == zone
         return here & holds(rows) if holds else here
 
-    return wanted
+    return selected

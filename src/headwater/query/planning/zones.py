@@ -87,14 +87,14 @@ def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> 
             return False
 
 
-def _reads_any(query: CheckedQuery, wanted: Iterable[str], catalogue: Catalogue) -> bool:
+def _reads_any(query: CheckedQuery, names: Iterable[str], catalogue: Catalogue) -> bool:
     """Whether a query reads one of some queries, at once or by way of others."""
     seen: set[str] = set()
     ahead = [query]
     while ahead:
         reading = ahead.pop()
         sources = {reading.reads, *reading.further_reads} & catalogue.queries.keys() - seen
-        if not sources.isdisjoint(wanted):
+        if not sources.isdisjoint(names):
             return True
         seen |= sources
         ahead += (catalogue.queries[source] for source in sources)

@@ -270,7 +270,7 @@ class TestKeptColumns:
 
     def test_a_stream_that_nobody_reads_keeps_its_time(self) -> None:
         text = BARE + PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS")
-        assert compile_text(text).kept("bare") == ("at",)
+        assert compile_text(text).columns_read("bare") == ("at",)
         assert compile_text(text).useful("bare") == Literal(False)
 
 
@@ -283,7 +283,7 @@ class TestBadRows:
 
     def bad(self, stream: str, *queries: str) -> tuple[str, ...]:
         plan = compile_text(self.UPDATES + "".join(f"CREATE QUERY {query};" for query in queries))
-        return tuple(show(bad.holds) for bad in plan.bad(stream))
+        return tuple(show(bad.holds) for bad in plan.bad_rows(stream))
 
     def test_only_predict_asks_for_updates(self) -> None:
         suppress = "q AS SELECT * FROM u SUPPRESS (v TOLERANCE 1 HEARTBEAT 1 SECOND)"

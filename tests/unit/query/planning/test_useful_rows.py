@@ -127,7 +127,7 @@ class TestUsefulRows:
     def test_dropping_a_useless_row_never_changes_an_answer(self, count: int) -> None:
         plan = compile_text(PLANE + some_queries(random.Random(count), count))
         rows = some_rows(np.random.default_rng(count), 4000, plan.stream("plane"))
-        useful = plan.useful("plane")
+        useful = plan.useful_rows("plane")
         assert useful is not None
         chosen = condition(useful)(rows)
         assert 0 < chosen.sum() < rows.count

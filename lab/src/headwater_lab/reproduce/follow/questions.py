@@ -121,4 +121,4 @@ def plan_of(
         for statement in script.statements
     )
     plan = make_plan(check(Script(statements), text), text, zones=zones)
-    return plan.without(*Saving, queries={query.name for query in plan.queries} - set(saving))
+    return plan.without_savings(*Saving, queries={query.name for query in plan.queries} - set(saving))

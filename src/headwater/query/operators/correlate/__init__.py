@@ -1,1 +1,1 @@
-"""CORRELATE: what is asked when its words have been read and checked."""
+"""CORRELATE: from its words to the queries of its kernel."""

@@ -64,10 +64,10 @@ def _clause(
     if schema is None or type_of(clause.condition, schema.types, complaints) is None:
         return None
     assert attribute is not None
-    asked = _asked(clause.condition, attribute, schema.types[attribute], complaints)
-    if asked is None or len(complaints.errors) > before:
+    checked = _values_of(clause.condition, attribute, schema.types[attribute], complaints)
+    if checked is None or len(complaints.errors) > before:
         return None
-    interval, text = asked
+    interval, text = checked
     return [kernel.Clause(name, attribute, interval, text, clause.sensor, group) for name in names_of(clause)]
 
 
@@ -85,7 +85,7 @@ def _no_range(condition: Between | Binary) -> str | None:
     return None
 
 
-def _asked(
+def _values_of(
     condition: Between | Binary, attribute: str, kind: ColumnType, complaints: Complaints
 ) -> tuple[Interval | None, str | None] | None:
     """The interval or the text a clause asks for."""

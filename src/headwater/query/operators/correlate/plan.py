@@ -1,4 +1,4 @@
-"""From a checked CORRELATE to what its kernel is asked."""
+"""From a checked CORRELATE to the queries of its kernel."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def make_subscriptions(queries: Sequence[QueryPlan], conditions: RowConditions) 
 
 
 def make_subscription(
-    asked: CorrelateOperator, *, name: str, fingerprint: str, shape: int, where: int | None
+    operator: CorrelateOperator, *, name: str, fingerprint: str, shape: int, where: int | None
 ) -> Subscription:
     """What the kernel is asked."""
     return Subscription(
         name,
         fingerprint,
         shape,
-        asked.clauses,
-        asked.within_us,
-        asked.within_m,
-        asked.region,
-        asked.sensors,
-        asked.distinct_sensors,
-        asked.emit,
-        asked.limit,
+        operator.clauses,
+        operator.within_us,
+        operator.within_m,
+        operator.region,
+        operator.sensors,
+        operator.distinct_sensors,
+        operator.emit,
+        operator.limit,
         where,
     )

@@ -36,9 +36,9 @@ from headwater.query.operators.correlate.tree import (
 class CorrelateRules(SharedRules):
     """The rules between `CORRELATE (` and its end."""
 
-    def correlate(self, word: Token, clauses: tuple[Clause, ...], *given: Option) -> Correlate:
+    def correlate(self, word: Token, clauses: tuple[Clause, ...], *listed: Option) -> Correlate:
         """`CORRELATE (clauses options)`."""
-        options = once(given)
+        options = once(listed)
         if "WITHIN" not in options:
             advice = "give the longest time between the readings: WITHIN 30 SECONDS"
             raise refused("CORRELATE without WITHIN", span_of(word), advice)

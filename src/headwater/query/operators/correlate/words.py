@@ -29,26 +29,26 @@ BYTES_PER_CLAUSE: Final = 32
 BYTES_PER_MATCH: Final = 65
 
 
-def words(asked: CorrelateOperator, explained: Explained) -> Words:
+def words(operator: CorrelateOperator, explained: Explained) -> Words:
     """One query."""
     return Words(
         [
-            ("clauses", aligned(clauses_in_words(asked, explained.source))),
-            ("together", condition_in_words(asked)),
-            ("answers", [emission_in_words(asked)]),
+            ("clauses", aligned(clauses_in_words(operator, explained.source))),
+            ("together", condition_in_words(operator)),
+            ("answers", [emission_in_words(operator)]),
         ],
-        _state(asked, explained),
-        why_there=_why_there(asked),
+        _state(operator, explained),
+        why_there=_why_there(operator),
     )
 
 
 def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[str]:
     """What many queries remember."""
-    asked = _operators(queries)
-    longest = duration_in_words(max(correlate.within_us for correlate in asked))
-    row = bytes_per_row(source, asked)
-    clauses = sum(len(correlate.clauses) for correlate in asked)
-    own = BYTES_PER_QUERY * len(asked) + BYTES_PER_CLAUSE * clauses
+    operators = _operators(queries)
+    longest = duration_in_words(max(correlate.within_us for correlate in operators))
+    row = bytes_per_row(source, operators)
+    clauses = sum(len(correlate.clauses) for correlate in operators)
+    own = BYTES_PER_QUERY * len(operators) + BYTES_PER_CLAUSE * clauses
     return [
         f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row and zone",
         f"{size_in_words(own)} for the queries themselves",
@@ -105,7 +105,7 @@ def _operators(queries: Iterable[QueryPlan]) -> list[CorrelateOperator]:
     return [query.operator for query in queries if isinstance(query.operator, CorrelateOperator)]
 
 
-def _state(asked: CorrelateOperator, explained: Explained) -> list[str]:
+def _state(operator: CorrelateOperator, explained: Explained) -> list[str]:
     plan, query = explained.plan, explained.query
     here = plan.zone_of(query.name)
     mates = _operators(
@@ -113,31 +113,31 @@ def _state(asked: CorrelateOperator, explained: Explained) -> list[str]:
     )
     row = bytes_per_row(explained.source, mates)
     longest = duration_in_words(max(mate.within_us for mate in mates))
-    own = BYTES_PER_QUERY + BYTES_PER_CLAUSE * len(asked.clauses)
+    own = BYTES_PER_QUERY + BYTES_PER_CLAUSE * len(operator.clauses)
     told = [
         f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row, once for all queries of the kernel",
         f"{size_in_words(own)} for the query itself",
     ]
-    subscription = make_subscription(asked, name=query.name, fingerprint="", shape=query.shape, where=None)
-    if asked.emit is not Emit.LATEST or not is_plain(subscription):
+    subscription = make_subscription(operator, name=query.name, fingerprint="", shape=query.shape, where=None)
+    if operator.emit is not Emit.LATEST or not is_plain(subscription):
         told[1] += f", and {size_in_words(BYTES_PER_MATCH)} for each match of its clauses in that time"
     return told
 
 
-def _why_there(asked: CorrelateOperator) -> str | None:
-    if asked.region:
+def _why_there(operator: CorrelateOperator) -> str | None:
+    if operator.region:
         return "by its region: queries on the same region share it, and rows elsewhere are not sent here"
-    if asked.sensors:
+    if operator.sensors:
         return "by its sensors: queries on the same sensors share it, and rows of other sensors are not sent here"
     return None
 
 
 def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
     """What is matched for a query: clauses that are equal in this are one to the kernel."""
-    asked = query.operator
-    assert isinstance(asked, CorrelateOperator)
-    for clause in asked.clauses:
-        scope = clause.sensor if clause.sensor is not None else (asked.region, asked.sensors)
+    operator = query.operator
+    assert isinstance(operator, CorrelateOperator)
+    for clause in operator.clauses:
+        scope = clause.sensor if clause.sensor is not None else (operator.region, operator.sensors)
         where = repr(query.where)
         yield query.reads, query.zone_key, where, scope, clause.attribute, clause.interval, clause.text
 
@@ -145,13 +145,13 @@ def _matched(query: QueryPlan) -> Iterable[tuple[object, ...]]:
 def _clause_in_words(clauses: Sequence[Clause], schema: StreamSchema) -> tuple[str, str]:
     first = clauses[0]
     kind = schema.types[first.attribute]
-    asked = f"is '{first.text}'" if first.interval is None else interval_in_words(first.interval, kind)
+    condition = f"is '{first.text}'" if first.interval is None else interval_in_words(first.interval, kind)
     name = first.name
     if len(clauses) > 1:
         name = f"{first.name} … {clauses[-1].name}"
-        asked += f", {len(clauses)} of different sensors"
+        condition += f", {len(clauses)} of different sensors"
     if first.attribute != first.name:
-        asked = f"{first.attribute} {asked}"
+        condition = f"{first.attribute} {condition}"
     if first.sensor is not None:
-        asked += f", of sensor {first.sensor!r}"
-    return name, asked
+        condition += f", of sensor {first.sensor!r}"
+    return name, condition

@@ -1,1 +1,1 @@
-"""FENCE: what is asked when its words have been read and checked."""
+"""FENCE: from its words to the queries of its kernel."""

@@ -117,21 +117,21 @@ class _Checker:
             )
 
     def _check_placed(
-        self, schema: StreamSchema | None, asked: str, what: str, span: Span | None, place_known: bool
+        self, schema: StreamSchema | None, question: str, what: str, span: Span | None, place_known: bool
     ) -> None:
         if schema is None:
             return
         if schema.key is None:
             self._refuse(
                 "needs-key",
-                f"FENCE asks {asked}, and '{schema.name}' has no KEY",
+                f"FENCE asks {question}, and '{schema.name}' has no KEY",
                 span or self.tree.span,
                 f"mark the column that names {what} with KEY, or select it under its name",
             )
         if schema.place is None and place_known:
             self._refuse(
                 "needs-place",
-                f"FENCE asks {asked}, and '{schema.name}' has no PLACE",
+                f"FENCE asks {question}, and '{schema.name}' has no PLACE",
                 span or self.tree.span,
                 *NO_PLACE,
             )

@@ -86,15 +86,15 @@ class FenceOperator(Operator):
         return self.fences if self.moving else None
 
     @property
-    def given_set(self) -> str | None:
+    def declared_set(self) -> str | None:
         """Fences that stand still."""
         return None if self.moving else self.fences
 
     def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
         """The type of their names, which answers carry, and of the columns that its condition asks about."""
-        asked = self.columns_of_set(given)
+        columns = self.columns_of_set(given)
         return " ".join(
-            f"{name} {kind.value}" for name, kind in given.columns if name in asked or name == given.key
+            f"{name} {kind.value}" for name, kind in given.columns if name in columns or name == given.key
         )
 
     def open_set(

@@ -1,4 +1,4 @@
-"""From a checked FENCE to what its kernel is asked; and fences that were given, as the kernel sees them."""
+"""From a checked FENCE to the queries of its kernel; and fences that were given, as the kernel sees them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headwater.query.planning.row_conditions import RowConditions
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> FenceKernel:
     """The kernel of some FENCE queries."""
     conditions = RowConditions()
-    asked = [
+    kernel_queries = [
         make_fence_query(
             query,
             query.operator,
@@ -32,15 +32,15 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> FenceKernel
         for query in queries
         if isinstance(query.operator, FenceOperator)
     ]
-    return FenceKernel(place.source, asked, conditions.listed)
+    return FenceKernel(place.source, kernel_queries, conditions.listed)
 
 
 def fences_of(
-    asked: FenceOperator, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
+    operator: FenceOperator, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
 ) -> Fences:
     """The fences of a set for which the condition holds, in the order of their names."""
-    if asked.where is not None and rows.count:
-        rows = rows.take(np.flatnonzero(condition(asked.where)(rows)))
+    if operator.where is not None and rows.count:
+        rows = rows.take(np.flatnonzero(condition(operator.where)(rows)))
     rows = rows.take(order_of(rows, [schema.key]))
     drawn = [rings_of(text) for text in rows[GEOMETRY].tolist()]
     return Fences(rows[schema.key], of_rings(drawn, geographic=geographic))
@@ -48,14 +48,14 @@ def fences_of(
 
 def make_fence_query(
     query: QueryPlan,
-    asked: FenceOperator,
+    operator: FenceOperator,
     place: KernelPlace,
     *,
     where: int | None,
     fence_where: int | None,
 ) -> FenceQuery:
     """What the kernel of FENCE is asked."""
-    assert asked.moving or isinstance(query.given, Fences), "the fences have not been given"
+    assert operator.moving or isinstance(query.opened_set, Fences), "the fences have not been given"
     source = place.source.name if place.merge is None else place.merge.members[0].name
     positions = place.schemas[source]
     assert positions.place is not None
@@ -64,17 +64,17 @@ def make_fence_query(
         fingerprint=query.fingerprint,
         shape=query.shape,
         positions=_placed(place, positions, where),
-        fences=query.given if isinstance(query.given, Fences) else None,
-        moving=_placed(place, place.schemas[asked.fences], fence_where, asked.shape)
-        if asked.moving
+        fences=query.opened_set if isinstance(query.opened_set, Fences) else None,
+        moving=_placed(place, place.schemas[operator.fences], fence_where, operator.shape)
+        if operator.moving
         else None,
         geographic=positions.place.geographic,
-        radius_m=asked.radius_m,
-        box_m=asked.box_m,
-        detect=frozenset(asked.detect),
-        forget_us=asked.forget_us,
-        same=asked.fences == source,
-        roaming=asked.roaming,
+        radius_m=operator.radius_m,
+        box_m=operator.box_m,
+        detect=frozenset(operator.detect),
+        forget_us=operator.forget_us,
+        same=operator.fences == source,
+        roaming=operator.roaming,
         share=place.share(query),
     )
 

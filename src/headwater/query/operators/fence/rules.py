@@ -19,10 +19,10 @@ from headwater.query.language.tree import Expression, Fence
 class FenceRules(SharedRules):
     """The rules between `FENCE (` and its end."""
 
-    def fence(self, word: Token, fences: Token, where: Expression | None, *given: Option) -> Fence:
+    def fence(self, word: Token, fences: Token, where: Expression | None, *listed: Option) -> Fence:
         """`FENCE (fences [WHERE condition] options)`."""
-        options = once(given)
-        one_of(given, REGIONS)
+        options = once(listed)
+        one_of(listed, REGIONS)
         return Fence(
             name_of(fences),
             where,
@@ -32,7 +32,7 @@ class FenceRules(SharedRules):
             options.get("DETECT"),
             options.get("FORGET"),
             span=span_of(word),
-            places={"fences": span_of(fences)} | {part.word: part.span for part in given},
+            places={"fences": span_of(fences)} | {part.word: part.span for part in listed},
         )
 
     def detect_option(self, word: Token, *told: Token) -> Option:

@@ -28,30 +28,30 @@ _TOLD: Final = {
 }
 
 
-def words(asked: FenceOperator, explained: Explained) -> Words:
+def words(operator: FenceOperator, explained: Explained) -> Words:
     """One query."""
     plan, query = explained.plan, explained.query
     zones = None
     if plan.zones > 1 and (query.spread or query.shared):
-        zones = _zones(asked, plan.zones, query.spread[0] if query.spread else "")
-    return Words(_asks(asked), _state(asked), zones=zones)
+        zones = _zones(operator, plan.zones, query.spread[0] if query.spread else "")
+    return Words(_asks(operator), _state(operator), zones=zones)
 
 
-def _asks(asked: FenceOperator) -> list[Entry]:
-    told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in asked.detect)
+def _asks(operator: FenceOperator) -> list[Entry]:
+    told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in operator.detect)
     return [
-        ("fences", _fences(asked)),
-        *([("of these", expression_text(asked.where))] if asked.where else []),
+        ("fences", _fences(operator)),
+        *([("of these", expression_text(operator.where))] if operator.where else []),
         ("told", told),
-        ("forgotten", f"what is silent for longer than {duration_in_words(asked.forget_us)}"),
+        ("forgotten", f"what is silent for longer than {duration_in_words(operator.forget_us)}"),
     ]
 
 
-def _state(asked: FenceOperator) -> list[str]:
-    forget = duration_in_words(asked.forget_us)
-    each = size_in_words(MOVING_BYTES if asked.moving else OBJECT_BYTES)
+def _state(operator: FenceOperator) -> list[str]:
+    forget = duration_in_words(operator.forget_us)
+    each = size_in_words(MOVING_BYTES if operator.moving else OBJECT_BYTES)
     objects = f"the position of each object that reported in the last {forget}: {each} and its key"
-    if asked.moving:
+    if operator.moving:
         return [objects, f"the same for each fence: {each}, its key and its shape"]
     return [
         objects,
@@ -59,8 +59,8 @@ def _state(asked: FenceOperator) -> list[str]:
     ]
 
 
-def _zones(asked: FenceOperator, zones: int, key: str) -> str:
-    if asked.moving:
+def _zones(operator: FenceOperator, zones: int, key: str) -> str:
+    if operator.moving:
         return f"all {zones} (from 0): each has every fence, and the objects that live in it"
     return f"all {zones} (from 0), by {key}: each object lives in one of them, and each has every fence"
 
@@ -70,13 +70,13 @@ def fences_in_words(name: str) -> str:
     return f"once, before the first row, from --input {name}=PATH.geojson; one index for all of them"
 
 
-def _fences(asked: FenceOperator) -> str:
-    if not asked.moving:
-        return f"the polygons '{asked.fences}', which are fixed"
-    if asked.radius_m is not None:
-        shape = f"circles of {asked.radius_m:g} metres around '{asked.fences}'"
-    elif asked.box_m is not None:
-        shape = f"boxes of {asked.box_m[0]:g} by {asked.box_m[1]:g} metres around '{asked.fences}'"
+def _fences(operator: FenceOperator) -> str:
+    if not operator.moving:
+        return f"the polygons '{operator.fences}', which are fixed"
+    if operator.radius_m is not None:
+        shape = f"circles of {operator.radius_m:g} metres around '{operator.fences}'"
+    elif operator.box_m is not None:
+        shape = f"boxes of {operator.box_m[0]:g} by {operator.box_m[1]:g} metres around '{operator.fences}'"
     else:
-        shape = f"the polygons in column {asked.shape} of '{asked.fences}'"
-    return f"{shape}, which move" + ("; two of them form one pair" if asked.roaming else "")
+        shape = f"the polygons in column {operator.shape} of '{operator.fences}'"
+    return f"{shape}, which move" + ("; two of them form one pair" if operator.roaming else "")

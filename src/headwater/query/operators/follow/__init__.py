@@ -1,1 +1,1 @@
-"""FOLLOW: what is asked when its words have been read and checked."""
+"""FOLLOW: from its words to the queries of its kernel."""

@@ -20,11 +20,11 @@ from headwater.query.language.tree import Expression, Follow, Literal, Quantity
 class FollowRules(SharedRules):
     """The rules between `FOLLOW (` and its end."""
 
-    def follow(self, word: Token, focals: Token, where: Expression | None, *given: Option) -> Follow:
+    def follow(self, word: Token, focals: Token, where: Expression | None, *listed: Option) -> Follow:
         """`FOLLOW (focals [WHERE condition] options)`."""
-        options = once(given)
-        one_of(given, REGIONS)
-        one_of(given, [update.name for update in Update])
+        options = once(listed)
+        one_of(listed, REGIONS)
+        one_of(listed, [update.name for update in Update])
         quality, over = options.get("QUALITY", (None, None))
         return Follow(
             name_of(focals),
@@ -43,7 +43,7 @@ class FollowRules(SharedRules):
             options.get("BEST EFFORT"),
             "EMIT" in options,
             span=span_of(word),
-            places={"focals": span_of(focals)} | {part.word: part.span for part in given},
+            places={"focals": span_of(focals)} | {part.word: part.span for part in listed},
         )
 
     # --- when an interest moves -----------------------------------------------------------------------------------

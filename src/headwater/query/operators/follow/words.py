@@ -21,35 +21,37 @@ INTEREST_BYTES: Final = 120
 """What a focal object takes: its interest, when and where it was heard of."""
 
 
-def words(asked: FollowOperator, explained: Explained) -> Words:
+def words(operator: FollowOperator, explained: Explained) -> Words:
     """One query."""
     plan, query = explained.plan, explained.query
     shared = query.shared and plan.zones > 1
     return Words(
-        [*_asks(asked, query), *completeness_in_words(*plan.promised(query.name))],
-        _state(asked, query, [plan.stream(name) for name in asked.events]),
+        [*_asks(operator, query), *completeness_in_words(*plan.promised(query.name))],
+        _state(operator, query, [plan.stream(name) for name in operator.events]),
         zones=zones_of_following_in_words(plan.zones) if shared else None,
     )
 
 
-def _asks(asked: FollowOperator, query: QueryPlan) -> list[Entry]:
-    where = f" for which {expression_text(asked.where)}" if asked.where is not None else ""
-    history = duration_in_words(asked.last_us) if asked.last_us else "nothing"
+def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
+    where = f" for which {expression_text(operator.where)}" if operator.where is not None else ""
+    history = duration_in_words(operator.last_us) if operator.last_us else "nothing"
     entries: list[Entry] = [
         (
             "follows",
-            f"each {asked.focals}{where}; one silent for {duration_in_words(asked.forget_us)} is forgotten",
+            f"each {operator.focals}{where}; one silent for {duration_in_words(operator.forget_us)} is forgotten",
         ),
-        ("region", _region(asked)),
-        ("moves", _update(asked)),
+        ("region", _region(operator)),
+        ("moves", _update(operator)),
         ("history", f"{history} from before an interest begins{_windows(query)}"),
     ]
-    if asked.best_effort is not None:
-        entries.append(("effort", f"of these at most the {counted(asked.best_effort, 'latest event')}"))
-    if asked.interests:
+    if operator.best_effort is not None:
+        entries.append(("effort", f"of these at most the {counted(operator.best_effort, 'latest event')}"))
+    if operator.interests:
         entries.append(("answers", "each interest at its end, with precision and recall"))
     else:
-        once = "once for each interest" if asked.each else "once, for the first interest that it belongs to"
+        once = (
+            "once for each interest" if operator.each else "once, for the first interest that it belongs to"
+        )
         entries.append(("answers", f"stamped with focal, interest and historical; each is delivered {once}"))
     return entries
 
@@ -81,12 +83,12 @@ def event_bytes(source: StreamSchema) -> int:
     return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in source.columns)
 
 
-def _state(asked: FollowOperator, query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
-    reach = history_us(asked, query.before_us)
+def _state(operator: FollowOperator, query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
+    reach = history_us(operator, query.before_us)
     rows = " and ".join(f"{size_in_words(event_bytes(source))} each of {source.name}" for source in events)
     delivered = (
         []
-        if asked.each or not asked.last_us
+        if operator.each or not operator.last_us
         else ["32 bytes for each answer of the history, to deliver it only once"]
     )
     return [
@@ -111,24 +113,24 @@ def _windows(query: QueryPlan) -> str:
     )
 
 
-def _region(asked: FollowOperator) -> str:
-    if asked.radius_m is not None:
-        return f"at most {asked.radius_m:g} m around it, border included"
-    if asked.box_m is not None:
-        return f"a box of {asked.box_m[0]:g} m by {asked.box_m[1]:g} m around it, border included"
-    return f"the polygon in its column '{asked.shape}', border included"
+def _region(operator: FollowOperator) -> str:
+    if operator.radius_m is not None:
+        return f"at most {operator.radius_m:g} m around it, border included"
+    if operator.box_m is not None:
+        return f"a box of {operator.box_m[0]:g} m by {operator.box_m[1]:g} m around it, border included"
+    return f"the polygon in its column '{operator.shape}', border included"
 
 
-def _update(asked: FollowOperator) -> str:
-    match asked.update:
+def _update(operator: FollowOperator) -> str:
+    match operator.update:
         case Update.ALWAYS:
             return "with every location update"
         case Update.EVERY:
-            return f"with an update more than {duration_in_words(asked.every_us)} after it began"
+            return f"with an update more than {duration_in_words(operator.every_us)} after it began"
         case Update.MOVED:
-            return f"with an update more than {asked.moved_m:g} m from its centre"
+            return f"with an update more than {operator.moved_m:g} m from its centre"
         case Update.QUALITY:
             return (
-                f"with an update at which, of the events of the last {duration_in_words(asked.over_us)}, precision is at most "
-                f"{asked.precision:g} or recall at most {asked.recall:g}"
+                f"with an update at which, of the events of the last {duration_in_words(operator.over_us)}, precision is at most "
+                f"{operator.precision:g} or recall at most {operator.recall:g}"
             )

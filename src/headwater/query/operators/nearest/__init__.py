@@ -1,1 +1,1 @@
-"""NEAREST: what is asked when its words have been read and checked."""
+"""NEAREST: from its words to the queries of its kernel."""

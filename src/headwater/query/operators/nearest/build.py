@@ -83,8 +83,8 @@ def nearest(
             "nearest needs over or over_rows, one of the two", "give over='1 HOUR' or over_rows=1000"
         )
     target = _target(to)
-    kept = Using() if using is None else read(parse_using, f"USING {using}", "using")
-    emission, ticks = _told(emit, every)
+    candidates = Using() if using is None else read(parse_using, f"USING {using}", "using")
+    emission, ticks = _emission_and_ticks(emit, every)
     operator = Nearest(
         _counted(k, "k"),
         target,
@@ -94,9 +94,9 @@ def nearest(
         None if weighted is None else tuple(map(plain_number, weighted)),
         per,
         with_ties,
-        kept.exact,
-        kept.sigma,
-        kept.algorithm,
+        candidates.exact,
+        candidates.sigma,
+        candidates.algorithm,
         emission,
         ticks,
         None if forget is None else duration(forget),
@@ -150,7 +150,9 @@ def _attributes(by: Attributes | None, target: Target) -> tuple[NearAttribute, .
     return tuple(NearAttribute(said) if isinstance(said, str) else NearAttribute(*said) for said in by)
 
 
-def _told(emit: str | Emission | None, every: Duration | None) -> tuple[Emission | None, Quantity | None]:
+def _emission_and_ticks(
+    emit: str | Emission | None, every: Duration | None
+) -> tuple[Emission | None, Quantity | None]:
     emission = _emission(emit) if isinstance(emit, str) else emit
     if every is None:
         if emission is Emission.EVERY:
@@ -170,8 +172,8 @@ def _emission(word: str) -> Emission:
     return Emission(word.upper())
 
 
-def _counted(given: int, what: str) -> int:
-    made = whole(given, what)
+def _counted(value: int, what: str) -> int:
+    made = whole(value, what)
     if made is None:
         raise refused(f"{what} takes an integer, not None")
     return made

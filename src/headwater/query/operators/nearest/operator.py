@@ -122,7 +122,7 @@ class NearestOperator(Operator):
         return replace(self, columns_carried=(*self.columns_carried, *((name, name) for name in further)))
 
     @property
-    def given_set(self) -> str | None:
+    def declared_set(self) -> str | None:
         """The points to which neighbours are sought, unless they stand in the text."""
         return self.points
 

@@ -1,4 +1,4 @@
-"""From a checked NEAREST to what its kernel is asked: which algorithm, which points, and which of them in which zone.
+"""From a checked NEAREST to the queries of its kernel: which algorithm, which points, and which of them in which zone.
 
 Rule 1  Without USING … ALGORITHM the engine chooses: PA where a loss is allowed, else RAPF; RA where the window is so short
         that hardly anything could be put off.
@@ -48,14 +48,14 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKern
     from headwater.kernels.nearest import NearestKernel
 
     conditions = RowConditions()
-    asked = []
+    kernel_queries = []
     for query in queries:
         operator = query.operator
         assert isinstance(operator, NearestOperator)
-        assert isinstance(query.given, Points), "the points have not been given"
+        assert isinstance(query.opened_set, Points), "the points have not been given"
         one = make_query(
             operator,
-            share(query.given, query.parts, place.zone),
+            share(query.opened_set, query.parts, place.zone),
             name=query.name,
             fingerprint=query.fingerprint,
             shape=query.shape,
@@ -63,51 +63,52 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKern
             audit=query.audit,
             counts_rows=query.parts == 1 or place.zone == 0,
         )
-        asked.append(one)
-    return NearestKernel(place.source, [one for one in asked if len(one.points)], conditions.listed)
+        kernel_queries.append(one)
+    return NearestKernel(place.source, [one for one in kernel_queries if len(one.points)], conditions.listed)
 
 
-def choose_algorithm(asked: NearestOperator) -> Algorithm:
+def choose_algorithm(operator: NearestOperator) -> Algorithm:
     """The algorithm that answers a query."""
-    if asked.algorithm is not None:
-        return asked.algorithm
-    if asked.sigma is not None:
+    if operator.algorithm is not None:
+        return operator.algorithm
+    if operator.sigma is not None:
         return Algorithm.PA
-    if asked.window_rows is not None and asked.window_rows < ROWS_TO_PUT_OFF * asked.k:
+    if operator.window_rows is not None and operator.window_rows < ROWS_TO_PUT_OFF * operator.k:
         return Algorithm.RA
     return Algorithm.RAPF
 
 
-def expected_candidates(asked: NearestOperator, rows: int) -> float:
+def expected_candidates(operator: NearestOperator, rows: int) -> float:
     """How many objects a query keeps as candidates while its window holds so many, in random order."""
-    algorithm = choose_algorithm(asked)
+    algorithm = choose_algorithm(operator)
     if algorithm is Algorithm.PA:
-        assert asked.sigma is not None
-        return min(rows, r_star(asked.k, asked.sigma))
+        assert operator.sigma is not None
+        return min(rows, r_star(operator.k, operator.sigma))
     if algorithm is Algorithm.RA:
-        return (1 + PRUNE) * skyband_size(asked.k, rows)
+        return (1 + PRUNE) * skyband_size(operator.k, rows)
     # Half of the window is recent and shared by all queries: what a query keeps of it is what it took at once.
-    return min((1 + PRUNE) * skyband_size(asked.k, rows), 3.0 * asked.k + 10)
+    return min((1 + PRUNE) * skyband_size(operator.k, rows), 3.0 * operator.k + 10)
 
 
-def expected_bytes(asked: NearestOperator, points: int) -> int:
+def expected_bytes(operator: NearestOperator, points: int) -> int:
     """Memory for the candidates of so many points: a rough figure, by which the impossible is refused."""
-    rows = asked.window_rows or ASSUMED_ROWS
-    each = 900 + 32 * len(asked.attributes) + 80 * expected_candidates(asked, rows)
+    rows = operator.window_rows or ASSUMED_ROWS
+    each = 900 + 32 * len(operator.attributes) + 80 * expected_candidates(operator, rows)
     return int(points * each)
 
 
-def given_point(asked: NearestOperator) -> Points | None:
+def given_point(operator: NearestOperator) -> Points | None:
     """The points that stand in the text; None: they come from outside."""
-    if asked.points is not None:
+    if operator.points is not None:
         return None
-    return Points(np.array([asked.point or (0.0,)], np.float64))
+    return Points(np.array([operator.point or (0.0,)], np.float64))
 
 
-def points_of(asked: NearestOperator, schema: PointsSchema | FencesSchema, rows: Rows) -> Points:
+def points_of(operator: NearestOperator, schema: PointsSchema | FencesSchema, rows: Rows) -> Points:
     """The points of a table that has been checked."""
     return Points(
-        np.column_stack([rows[name].values.astype(np.float64) for name in asked.attributes]), rows[schema.key]
+        np.column_stack([rows[name].values.astype(np.float64) for name in operator.attributes]),
+        rows[schema.key],
     )
 
 
@@ -126,7 +127,7 @@ def share(points: Points, parts: int, part: int) -> Points:
 
 
 def make_query(
-    asked: NearestOperator,
+    operator: NearestOperator,
     points: Points,
     *,
     name: str,
@@ -142,23 +143,23 @@ def make_query(
         fingerprint,
         shape,
         where,
-        asked.k,
-        asked.metric,
-        asked.attributes,
-        asked.weights,
+        operator.k,
+        operator.metric,
+        operator.attributes,
+        operator.weights,
         points,
-        asked.window_us,
-        asked.window_rows,
-        asked.per,
-        asked.ties,
-        choose_algorithm(asked),
-        asked.sigma,
-        asked.emission,
-        asked.every_us,
-        asked.columns_carried,
+        operator.window_us,
+        operator.window_rows,
+        operator.per,
+        operator.ties,
+        choose_algorithm(operator),
+        operator.sigma,
+        operator.emission,
+        operator.every_us,
+        operator.columns_carried,
         audit,
         counts_rows,
-        asked.forget_us,
+        operator.forget_us,
     )
 
 

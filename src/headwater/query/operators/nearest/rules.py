@@ -31,10 +31,10 @@ from headwater.query.operators.nearest.tree import (
 class NearestRules(SharedRules):
     """The rules between `NEAREST (` and its end."""
 
-    def nearest(self, word: Token, k: Signed, target: Target, *given: Option) -> Nearest:
+    def nearest(self, word: Token, k: Signed, target: Target, *listed: Option) -> Nearest:
         """`NEAREST (k TO target options)`."""
-        options = once(given)
-        _check_by(word, target, given, options)
+        options = once(listed)
+        _check_by(word, target, listed, options)
         if "OVER" not in options:
             advice = "give the length of the window: OVER 1 HOUR, or OVER 1000 ROWS"
             raise refused("NEAREST without OVER", span_of(word), advice)
@@ -57,15 +57,15 @@ class NearestRules(SharedRules):
             every,
             options.get("FORGET"),
             span=span_of(word),
-            places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in given},
+            places={"k": stretch(k.minus or k.number, k.number)} | {part.word: part.span for part in listed},
         )
 
     # --- what is near to what -------------------------------------------------------------------------------------
 
     def point_target(self, start: Token, *coordinates: Any) -> PointTarget:
         """`(x, y, …)`."""
-        *given, end = coordinates
-        return PointTarget(_numbers(given), span=stretch(start, end))
+        *listed, end = coordinates
+        return PointTarget(_numbers(listed), span=stretch(start, end))
 
     def each_target(self, _: Token, name: Token) -> EachTarget:
         """`EACH OF points`."""
@@ -97,8 +97,8 @@ class NearestRules(SharedRules):
 
     def weighted_option(self, word: Token, *weights: Any) -> Option:
         """`WEIGHTED (weights)`."""
-        *given, end = weights
-        return Option("WEIGHTED", _numbers(given), stretch(word, end))
+        *listed, end = weights
+        return Option("WEIGHTED", _numbers(listed), stretch(word, end))
 
     def over_time(self, word: Token, over: Quantity) -> Option:
         """`OVER 1 HOUR`."""
@@ -149,7 +149,7 @@ class NearestRules(SharedRules):
         return Emission.EVERY, every
 
 
-def _check_by(word: Token, target: Target, given: tuple[Option, ...], options: dict[str, Any]) -> None:
+def _check_by(word: Token, target: Target, listed: tuple[Option, ...], options: dict[str, Any]) -> None:
     """BY belongs to points, and to nothing else."""
     if not isinstance(target, ValueTarget):
         if "BY" not in options:
@@ -157,7 +157,7 @@ def _check_by(word: Token, target: Target, given: tuple[Option, ...], options: d
             raise refused("NEAREST without BY", span_of(word), advice)
     elif "BY" in options:
         which = "HIGHEST" if target.highest else "LOWEST"
-        span = next(option.span for option in given if option.word == "BY")
+        span = next(option.span for option in listed if option.word == "BY")
         advice = f"leave BY out, or give a point: TO (0.31, 0.22) BY (solar, {target.attribute})"
         raise refused(f"{which} already names its column, so BY is not allowed", span, advice)
 
@@ -167,12 +167,12 @@ def _value_target(name: Token, alias: Token | None, *, highest: bool) -> ValueTa
     return ValueTarget(name_of(name), highest, said, span=stretch(name, alias or name))
 
 
-def _numbers(given: list[Literal]) -> tuple[Number, ...]:
-    return tuple(literal.value for literal in given)  # type: ignore[misc]
+def _numbers(listed: list[Literal]) -> tuple[Number, ...]:
+    return tuple(literal.value for literal in listed)  # type: ignore[misc]
 
 
-def _whole(given: Signed, what: str) -> int:
-    return whole_number(given.number, what, given.minus)
+def _whole(listed: Signed, what: str) -> int:
+    return whole_number(listed.number, what, listed.minus)
 
 
 def _algorithm(word: Token | None) -> Algorithm | None:

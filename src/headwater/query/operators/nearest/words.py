@@ -35,7 +35,7 @@ LANE_BYTES: Final = 100
 """What a value of PER takes beside its objects and candidates."""
 
 
-def words(asked: NearestOperator, explained: Explained) -> Words:
+def words(operator: NearestOperator, explained: Explained) -> Words:
     """One query."""
     plan, query = explained.plan, explained.query
     zones = None
@@ -46,11 +46,11 @@ def words(asked: NearestOperator, explained: Explained) -> Words:
             f"all {plan.zones} (from 0), by {query.spread[0]}: each value and its window live in one of them"
         )
     return Words(
-        [*asked_in_words(asked), *found_in_words(asked)],
-        state_in_words(asked, explained.source),
+        [*asked_in_words(operator), *found_in_words(operator)],
+        state_in_words(operator, explained.source),
         zones=zones,
         why_there="by its name: all its points are answered in this one zone"
-        if asked.points or asked.per
+        if operator.points or operator.per
         else None,
     )
 
@@ -63,28 +63,31 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     return [("nearest", [told])]
 
 
-def asked_in_words(asked: NearestOperator) -> list[Entry]:
+def asked_in_words(operator: NearestOperator) -> list[Entry]:
     """What the query wants to know."""
     return [
-        ("nearest", _nearest(asked)),
-        ("window", _window(asked)),
-        ("ties", _TIES[asked.ties]),
-        ("answers", _answers(asked)),
+        ("nearest", _nearest(operator)),
+        ("window", _window(operator)),
+        ("ties", _TIES[operator.ties]),
+        ("answers", _answers(operator)),
     ]
 
 
-def found_in_words(asked: NearestOperator) -> list[Entry]:
+def found_in_words(operator: NearestOperator) -> list[Entry]:
     """How it is found."""
-    algorithm = choose_algorithm(asked)
-    entries: list[Entry] = [("algorithm", _chosen(asked, algorithm)), ("candidates", _candidates(asked))]
+    algorithm = choose_algorithm(operator)
+    entries: list[Entry] = [
+        ("algorithm", _chosen(operator, algorithm)),
+        ("candidates", _candidates(operator)),
+    ]
     if algorithm is Algorithm.PA:
-        assert asked.sigma is not None
-        share = expected_loss(r_star(asked.k, asked.sigma), asked.k)
+        assert operator.sigma is not None
+        share = expected_loss(r_star(operator.k, operator.sigma), operator.k)
         entries.append(
             ("loss", f"in random order {_small(share)} of all answers; headwater run --audit measures it")
         )
     if algorithm is Algorithm.RAPF:
-        entries.append(("recent", _recent(asked)))
+        entries.append(("recent", _recent(operator)))
     return entries
 
 
@@ -104,53 +107,53 @@ def zones_of_points_in_words(query: QueryPlan, zones: int, here: int) -> str:
     if query.parts > 1:
         return f"all {zones} (from 0): each point lives {spread}"
     few = f"{here} of {zones} (from 0), by its name"
-    if query.given is not None:
-        return f"{few}: {counted(len(query.given), 'point')}, to which every object goes"
+    if query.opened_set is not None:
+        return f"{few}: {counted(len(query.opened_set), 'point')}, to which every object goes"
     return f"{few}, with up to {POINTS_A_ZONE:,} points; if there are more, each lives {spread}"
 
 
-def state_in_words(asked: NearestOperator, source: StreamSchema) -> list[str]:
+def state_in_words(operator: NearestOperator, source: StreamSchema) -> list[str]:
     """What is remembered, and how much that is."""
     names = {
         source.time,
         source.key,
-        *asked.attributes,
-        asked.per,
-        *(column for _, column in asked.columns_carried),
+        *operator.attributes,
+        operator.per,
+        *(column for _, column in operator.columns_carried),
     }
     row = NUMBER_BYTES + sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
-    once = f"for each value of {asked.per}" if asked.per else "for all queries of the kernel"
+    once = f"for each value of {operator.per}" if operator.per else "for all queries of the kernel"
     told = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
-    if asked.per:
+    if operator.per:
         ends = "until its window is empty"
-        if asked.window_rows:
+        if operator.window_rows:
             ends = "forever: FORGET ends it"
-        if asked.forget_us is not None:
-            ends = f"until it has had no object for {duration_in_words(asked.forget_us)}"
-        told.append(f"about {size_in_words(LANE_BYTES)} for each value of {asked.per}, {ends}")
-    rows = asked.window_rows or ASSUMED_ROWS
-    each = size_in_words(expected_bytes(asked, 1))
-    told.append(f"about {each} {_for_each(asked)} with {rows:,} objects in the window")
-    if choose_algorithm(asked) is Algorithm.PA:
-        assert asked.sigma is not None
+        if operator.forget_us is not None:
+            ends = f"until it has had no object for {duration_in_words(operator.forget_us)}"
+        told.append(f"about {size_in_words(LANE_BYTES)} for each value of {operator.per}, {ends}")
+    rows = operator.window_rows or ASSUMED_ROWS
+    each = size_in_words(expected_bytes(operator, 1))
+    told.append(f"about {each} {_for_each(operator)} with {rows:,} objects in the window")
+    if choose_algorithm(operator) is Algorithm.PA:
+        assert operator.sigma is not None
         told.append(
-            f"at most {r_star(asked.k, asked.sigma):,} candidates {_for_each(asked)}, in any order of objects"
+            f"at most {r_star(operator.k, operator.sigma):,} candidates {_for_each(operator)}, in any order of objects"
         )
     else:
         told.append(
-            f"at most all objects of the window {_for_each(asked)}, if each is farther than the one before"
+            f"at most all objects of the window {_for_each(operator)}, if each is farther than the one before"
         )
     return told
 
 
 def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
     """Queries that are equal in this look at the same objects in the same way: they are one loop."""
-    asked = query.operator
-    assert isinstance(asked, NearestOperator)
-    window = asked.window_us, asked.window_rows, asked.per
-    said = asked.ties, asked.emission, asked.every_us
+    operator = query.operator
+    assert isinstance(operator, NearestOperator)
+    window = operator.window_us, operator.window_rows, operator.per
+    said = operator.ties, operator.emission, operator.every_us
     return (
-        query.reads, repr(query.where), asked.metric, asked.attributes, asked.weights, window, said, choose_algorithm(asked),
+        query.reads, repr(query.where), operator.metric, operator.attributes, operator.weights, window, said, choose_algorithm(operator),
     )  # fmt: skip
 
 
@@ -160,41 +163,43 @@ _TIES: Final = {
 }
 
 
-def _nearest(asked: NearestOperator) -> str:
-    by, objects = ", ".join(asked.attributes), counted(asked.k, "object")
-    if asked.metric.ranks_values:
-        which = "highest" if asked.metric is Metric.HIGHEST else "lowest"
+def _nearest(operator: NearestOperator) -> str:
+    by, objects = ", ".join(operator.attributes), counted(operator.k, "object")
+    if operator.metric.ranks_values:
+        which = "highest" if operator.metric is Metric.HIGHEST else "lowest"
         return f"the {objects} with the {which} {by}"
-    where = f"each of the points '{asked.points}'" if asked.points else f"({_listed(asked.point or ())})"
-    how = "in metres on the globe" if asked.metric is Metric.GEOGRAPHIC else "by Euclidean distance"
-    weights = f", weighted {_listed(asked.weights)}" if asked.weights else ""
+    where = (
+        f"each of the points '{operator.points}'" if operator.points else f"({_listed(operator.point or ())})"
+    )
+    how = "in metres on the globe" if operator.metric is Metric.GEOGRAPHIC else "by Euclidean distance"
+    weights = f", weighted {_listed(operator.weights)}" if operator.weights else ""
     return f"the {objects} nearest to {where} in {by}, {how}{weights}"
 
 
-def _window(asked: NearestOperator) -> str:
+def _window(operator: NearestOperator) -> str:
     over = (
-        f"the last {duration_in_words(asked.window_us)}"
-        if asked.window_us is not None
-        else f"the last {counted(asked.window_rows or 0, 'object')}"
+        f"the last {duration_in_words(operator.window_us)}"
+        if operator.window_us is not None
+        else f"the last {counted(operator.window_rows or 0, 'object')}"
     )
-    return f"{over}, for each value of '{asked.per}' by itself" if asked.per else over
+    return f"{over}, for each value of '{operator.per}' by itself" if operator.per else over
 
 
-def _answers(asked: NearestOperator) -> str:
-    if asked.emission is Emission.ENTERS:
+def _answers(operator: NearestOperator) -> str:
+    if operator.emission is Emission.ENTERS:
         return "each object once, when it is first among them"
-    if asked.emission is Emission.CHANGES:
+    if operator.emission is Emission.CHANGES:
         return "each object that enters or leaves them, at every change"
-    return f"all of them in their order, every {duration_in_words(asked.every_us or 0)}"
+    return f"all of them in their order, every {duration_in_words(operator.every_us or 0)}"
 
 
-def _chosen(asked: NearestOperator, algorithm: Algorithm) -> list[str]:
+def _chosen(operator: NearestOperator, algorithm: Algorithm) -> list[str]:
     why = {
-        Algorithm.PA: f"a loss is allowed (PROBABLE {asked.sigma:g})" if asked.sigma else "",
+        Algorithm.PA: f"a loss is allowed (PROBABLE {operator.sigma:g})" if operator.sigma else "",
         Algorithm.RAPF: "nothing may be lost, and few new objects need to be stored",
         Algorithm.RA: f"a window of fewer than {ROWS_TO_PUT_OFF} rows for each of the k is too short to postpone objects",
     }[algorithm]
-    if asked.algorithm is not None:
+    if operator.algorithm is not None:
         why = f"as ALGORITHM {algorithm.value} asks"
     return [f"{algorithm.value}: {why}", _DOES[algorithm]]
 
@@ -207,37 +212,35 @@ _DOES: Final = {
 }
 
 
-def _candidates(asked: NearestOperator) -> str:
-    if asked.sigma is not None:
-        limit = r_star(asked.k, asked.sigma)
-        return f"R*({asked.k:,}, {asked.sigma:g}) = {limit:,} {_for_each(asked)}, however many objects the window holds"
-    if asked.window_rows is not None:
-        return (
-            f"about {expected_candidates(asked, asked.window_rows):.0f} {_for_each(asked)}, in random order"
-        )
-    told = {rows: f"{expected_candidates(asked, rows):.0f}" for rows in WINDOWS}
+def _candidates(operator: NearestOperator) -> str:
+    if operator.sigma is not None:
+        limit = r_star(operator.k, operator.sigma)
+        return f"R*({operator.k:,}, {operator.sigma:g}) = {limit:,} {_for_each(operator)}, however many objects the window holds"
+    if operator.window_rows is not None:
+        return f"about {expected_candidates(operator, operator.window_rows):.0f} {_for_each(operator)}, in random order"
+    told = {rows: f"{expected_candidates(operator, rows):.0f}" for rows in WINDOWS}
     if len(set(told.values())) == 1:
-        return f"about {told[WINDOWS[0]]} {_for_each(asked)}, with {WINDOWS[0]:,} objects in the window as with {WINDOWS[-1]:,}"
+        return f"about {told[WINDOWS[0]]} {_for_each(operator)}, with {WINDOWS[0]:,} objects in the window as with {WINDOWS[-1]:,}"
     listed = ", ".join(f"{count} with {rows:,}" for rows, count in told.items())
-    return f"{_for_each(asked)} about {listed} objects in the window, in random order"
+    return f"{_for_each(operator)} about {listed} objects in the window, in random order"
 
 
-def _recent(asked: NearestOperator) -> str:
-    most = recent_rows(asked.k)
-    if asked.per:
-        few = f"at most the last {RECENT_OF_LANE * asked.k:,} for each point"
-        return f"for each value of {asked.per} objects of half a window, {few}; when one is no longer recent, it is offered to the queries that postponed it"
-    if asked.window_us is not None:
-        half = f"objects of the last {duration_in_words(asked.window_us // 2)}, at most the last {most:,}"
+def _recent(operator: NearestOperator) -> str:
+    most = recent_rows(operator.k)
+    if operator.per:
+        few = f"at most the last {RECENT_OF_LANE * operator.k:,} for each point"
+        return f"for each value of {operator.per} objects of half a window, {few}; when one is no longer recent, it is offered to the queries that postponed it"
+    if operator.window_us is not None:
+        half = f"objects of the last {duration_in_words(operator.window_us // 2)}, at most the last {most:,}"
     else:
-        half = f"the last {min(most, (asked.window_rows or 0) // 2):,} objects"
+        half = f"the last {min(most, (operator.window_rows or 0) // 2):,} objects"
     return f"{half}: stored once for all; when one is no longer recent, it is offered to the queries that postponed it"
 
 
-def _for_each(asked: NearestOperator) -> str:
-    if asked.per:
-        return f"for each {'point and ' * bool(asked.points)}value of '{asked.per}'"
-    return "for each point" if asked.points else "for the query"
+def _for_each(operator: NearestOperator) -> str:
+    if operator.per:
+        return f"for each {'point and ' * bool(operator.points)}value of '{operator.per}'"
+    return "for each point" if operator.points else "for the query"
 
 
 def _listed(numbers: Sequence[float]) -> str:

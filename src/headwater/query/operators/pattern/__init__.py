@@ -1,1 +1,1 @@
-"""MATCH_RECOGNIZE: what is asked when its words have been read and checked."""
+"""MATCH_RECOGNIZE: from its words to the queries of its kernel."""

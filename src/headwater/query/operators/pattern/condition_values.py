@@ -44,7 +44,7 @@ class Seeing:
     """What the parts of a condition see: values of the row under test and of the rows bound so far."""
 
     data: Recording
-    asked: PatternOperator
+    operator: PatternOperator
     written: MatchRecognize
     schema: StreamSchema
     columns: tuple[str, ...] = field(init=False)
@@ -55,7 +55,7 @@ class Seeing:
         defined = {definition.name: definition.condition for definition in self.written.define}
         loops = (part for part in every_pattern(self.written.pattern) if isinstance(part, Loop))
         untils = (loop.until for loop in loops if loop.until is not None)
-        self._conditions = (*(defined[name] for name, _ in self.asked.define), *untils)
+        self._conditions = (*(defined[name] for name, _ in self.operator.define), *untils)
         used = {column.name for condition in self._conditions for column in columns_of(condition)}
         self.columns = tuple(name for name in self.schema.types if name in used and name != self.schema.time)
 
@@ -105,12 +105,12 @@ class Seeing:
     def _taken_apart(self, node: Expression, variable: int) -> Lowered:
         key = (id(node), variable)
         if key not in self._lowered:
-            name = None if variable < 0 else self.asked.variables[variable]
-            place = Place(Where.UNTIL if name is None else Where.DEFINE, name, every=self.asked.every)
+            name = None if variable < 0 else self.operator.variables[variable]
+            place = Place(Where.UNTIL if name is None else Where.DEFINE, name, every=self.operator.every)
             lowered = lower(
                 node,
-                variables=self.asked.variables,
-                subsets=dict(self.asked.subsets),
+                variables=self.operator.variables,
+                subsets=dict(self.operator.subsets),
                 columns=self.schema.types,
                 place=place,
                 complaints=Complaints(),
@@ -145,7 +145,7 @@ class Seeing:
         return _AGGREGATES[term.function](values)
 
     def _members(self, variables: tuple[str, ...] | None, bound: Bound) -> list[int]:
-        names = self.asked.variables
+        names = self.operator.variables
         return [row for row, variable in bound if variables is None or names[variable] in variables]
 
     def _at(self, argument: Expression, rows: list[int]) -> list[Any]:

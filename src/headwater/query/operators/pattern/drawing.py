@@ -57,12 +57,12 @@ class Drawing:
     states: tuple[State, ...]
 
 
-def draw(asked: PatternOperator, written: MatchRecognize, source: StreamSchema) -> Drawing:
+def draw(operator: PatternOperator, written: MatchRecognize, source: StreamSchema) -> Drawing:
     """The automaton of a checked pattern; `written` is where its conditions stand as text."""
-    texts = condition_texts(asked, written)
-    if asked.mode is not None:
-        return _draw_mode(asked, dict(zip((name for name, _ in asked.define), texts, strict=False)))
-    query = make_query("", "", 0, None, asked, source)
+    texts = condition_texts(operator, written)
+    if operator.mode is not None:
+        return _draw_mode(operator, dict(zip((name for name, _ in operator.define), texts, strict=False)))
+    query = make_query("", "", 0, None, operator, source)
     auto = create(query.shape)
     followed = _followed(auto)
     states = tuple(_state(auto, query, texts, state, state in followed) for state in range(auto.states))
@@ -165,16 +165,16 @@ def _veto(kind: int, what: str) -> str:
     return f"no {what} up to and including it" if kind == ANY_ROW else f"it is no {what}"
 
 
-def _draw_mode(asked: PatternOperator, texts: dict[str, str]) -> Drawing:
+def _draw_mode(operator: PatternOperator, texts: dict[str, str]) -> Drawing:
     """The states of a sensor node: one for each element."""
-    assert asked.mode is not None
-    names = [part.name for part in every_pattern(asked.pattern) if isinstance(part, Variable)]
+    assert operator.mode is not None
+    names = [part.name for part in every_pattern(operator.pattern) if isinstance(part, Variable)]
     last = len(names) - 1
     states = [
         State(
             name,
             texts.get(name, EVERY_ROW),
-            _how_in_mode(asked.mode, place, last),
+            _how_in_mode(operator.mode, place, last),
             (),
             (place + 1 if place < last else ACCEPT,),
         )

@@ -23,18 +23,18 @@ from headwater.query.operators.pattern.terms import ClassifierTerm, Lowered, Row
 from headwater.query.operators.pattern.walk import every_pattern
 
 
-def wanted_rows(asked: PatternOperator, where: Expression | None) -> Expression | None:
+def needed_rows(operator: PatternOperator, where: Expression | None) -> Expression | None:
     """A condition that holds for every row a query can use; None: for any row."""
-    needed = _needed(asked)
+    needed = _needed(operator)
     given = [condition for condition in (where, needed) if condition is not None]
     return reduce(lambda left, right: Binary("AND", left, right), given) if given else None
 
 
-def _needed(asked: PatternOperator) -> Expression | None:
-    if not _passes_rows_over(asked) or len(asked.define) < len(asked.variables):
+def _needed(operator: PatternOperator) -> Expression | None:
+    if not _passes_rows_over(operator) or len(operator.define) < len(operator.variables):
         return None
     found: dict[str, Expression] = {}
-    for lowered in (*(lowered for _, lowered in asked.define), *asked.untils):
+    for lowered in (*(lowered for _, lowered in operator.define), *operator.untils):
         condition = _of_one_row(lowered)
         if condition is None:
             return None
@@ -42,16 +42,16 @@ def _needed(asked: PatternOperator) -> Expression | None:
     return reduce(lambda left, right: Binary("OR", left, right), found.values())
 
 
-def _passes_rows_over(asked: PatternOperator) -> bool:
-    counts_rows = asked.rows is RowsPerMatch.ALL_WITH_UNMATCHED or asked.limit is not None
-    if not asked.every and (counts_rows or can_be_empty(asked.pattern)):
+def _passes_rows_over(operator: PatternOperator) -> bool:
+    counts_rows = operator.rows is RowsPerMatch.ALL_WITH_UNMATCHED or operator.limit is not None
+    if not operator.every and (counts_rows or can_be_empty(operator.pattern)):
         return False
-    if asked.forget_us is not None:
+    if operator.forget_us is not None:
         return False
-    terms = [term for _, lowered in (*asked.define, *asked.measures) for term in lowered.terms]
+    terms = [term for _, lowered in (*operator.define, *operator.measures) for term in lowered.terms]
     if any(term.shift for term in terms if isinstance(term, RowTerm | ClassifierTerm)):
         return False
-    return asked.mode is not None or all(map(_may_pass, every_pattern(asked.pattern)))
+    return operator.mode is not None or all(map(_may_pass, every_pattern(operator.pattern)))
 
 
 def _may_pass(part: tree.Pattern) -> bool:

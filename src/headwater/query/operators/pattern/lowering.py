@@ -34,79 +34,79 @@ def make_query(
     fingerprint: str,
     output: int,
     where: int | None,
-    asked: PatternOperator,
+    operator: PatternOperator,
     source: StreamSchema,
     *,
     apart: bool = False,
 ) -> PatternQuery:
     """The query as the kernel takes it."""
-    lowering = _Lowering(asked, source)
-    made = lowering.shape(asked.pattern)
-    measures = tuple(lowering.measure(*measure) for measure in asked.measures)
-    numbers = {variable: number for number, variable in enumerate(asked.variables)}
+    lowering = _Lowering(operator, source)
+    made = lowering.shape(operator.pattern)
+    measures = tuple(lowering.measure(*measure) for measure in operator.measures)
+    numbers = {variable: number for number, variable in enumerate(operator.variables)}
     return PatternQuery(
         name=name,
         fingerprint=fingerprint,
         output=output,
         where=where,
-        partition=asked.partition,
-        order=asked.order,
+        partition=operator.partition,
+        order=operator.order,
         shape=made,
-        variables=asked.variables,
+        variables=operator.variables,
         tests=tuple(lowering.tests),
         recall=lowering.compiler.recall(),
         measures=measures,
-        row_columns=_row_columns(asked, source),
-        identity=needed_columns(asked, source),
-        rows=asked.rows,
-        every=asked.every,
-        skip=asked.skip,
-        skip_to=tuple(numbers[variable] for variable in asked.skip_to if variable in numbers),
-        within_us=asked.within_us,
-        between_us=asked.between_us,
-        timeouts=asked.timeouts,
-        limit=asked.limit,
-        shifts=_shifts(asked),
-        node=_node(asked),
+        row_columns=_row_columns(operator, source),
+        identity=needed_columns(operator, source),
+        rows=operator.rows,
+        every=operator.every,
+        skip=operator.skip,
+        skip_to=tuple(numbers[variable] for variable in operator.skip_to if variable in numbers),
+        within_us=operator.within_us,
+        between_us=operator.between_us,
+        timeouts=operator.timeouts,
+        limit=operator.limit,
+        shifts=_shifts(operator),
+        node=_node(operator),
         apart=apart,
-        forget_us=asked.forget_us,
+        forget_us=operator.forget_us,
     )
 
 
-def _node(asked: PatternOperator) -> NodePattern | None:
-    if asked.mode is None:
+def _node(operator: PatternOperator) -> NodePattern | None:
+    if operator.mode is None:
         return None
-    parts = asked.pattern.parts if isinstance(asked.pattern, tree.Sequence) else (asked.pattern,)
+    parts = operator.pattern.parts if isinstance(operator.pattern, tree.Sequence) else (operator.pattern,)
     repeats = np.array([isinstance(part, tree.Loop) for part in parts], np.bool_)
-    assert asked.within_us is not None, "MODE was checked to have a time"
-    hold = max(asked.hold, len(parts) - 1)
-    return NodePattern(len(parts), repeats, asked.within_us, asked.mode, hold, asked.seed)
+    assert operator.within_us is not None, "MODE was checked to have a time"
+    hold = max(operator.hold, len(parts) - 1)
+    return NodePattern(len(parts), repeats, operator.within_us, operator.mode, hold, operator.seed)
 
 
-def needed_columns(asked: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
+def needed_columns(operator: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
     """The columns that make a difference to a query, as declared."""
-    if asked.rows is not RowsPerMatch.ONE:
+    if operator.rows is not RowsPerMatch.ONE:
         return tuple(source.types)
-    needed = {source.time, *asked.partition, *asked.order}
-    for term in _terms(asked):
+    needed = {source.time, *operator.partition, *operator.order}
+    for term in _terms(operator):
         if isinstance(term, RowTerm | AggregateTerm) and term.argument is not None:
             needed.update(column.name for column in columns_of(term.argument))
     return tuple(column for column in source.types if column in needed)
 
 
-def _terms(asked: PatternOperator) -> list[Term]:
-    named = (*asked.define, *asked.measures)
-    lowered = [*(one for _, one in named), *asked.untils]
+def _terms(operator: PatternOperator) -> list[Term]:
+    named = (*operator.define, *operator.measures)
+    lowered = [*(one for _, one in named), *operator.untils]
     return [term for one in lowered for term in one.terms]
 
 
-def _shifts(asked: PatternOperator) -> tuple[int, int]:
-    shifts = [term.shift for term in _terms(asked) if isinstance(term, RowTerm | ClassifierTerm)]
+def _shifts(operator: PatternOperator) -> tuple[int, int]:
+    shifts = [term.shift for term in _terms(operator) if isinstance(term, RowTerm | ClassifierTerm)]
     return min([0, *shifts]), max([0, *shifts])
 
 
-def _row_columns(asked: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
-    if asked.rows is RowsPerMatch.ONE:
+def _row_columns(operator: PatternOperator, source: StreamSchema) -> tuple[str, ...]:
+    if operator.rows is RowsPerMatch.ONE:
         return ()
     return tuple(name for name in source.types if name != "event_time")
 
@@ -115,7 +115,7 @@ def _row_columns(asked: PatternOperator, source: StreamSchema) -> tuple[str, ...
 class _Lowering:
     """One query on its way to the kernel."""
 
-    asked: PatternOperator
+    operator: PatternOperator
     source: StreamSchema
     tests: list[RowTest | Program] = field(default_factory=list)
     compiler: Compiler = field(init=False)
@@ -124,8 +124,8 @@ class _Lowering:
     _ones: dict[int, shapes.One] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.compiler = Compiler(self.asked.variables, self.source.types)
-        for variable, lowered in self.asked.define:
+        self.compiler = Compiler(self.operator.variables, self.source.types)
+        for variable, lowered in self.operator.define:
             self.defined[variable] = self._test(lowered)
 
     def shape(self, node: tree.Pattern) -> Shape:
@@ -157,12 +157,12 @@ class _Lowering:
         return Measure(name, lowered.kind.column, terms, lambda rows: evaluate(expression, rows))
 
     def _variable(self, name: str) -> tuple[int, int]:
-        return self.asked.variables.index(name), self.defined.get(name, ALWAYS)
+        return self.operator.variables.index(name), self.defined.get(name, ALWAYS)
 
     def _loop(self, node: tree.Loop) -> shapes.Loop:
         until = None
         if node.until is not None:
-            until = self._test(self.asked.untils[self._untils])
+            until = self._test(self.operator.untils[self._untils])
             self._untils += 1
         return shapes.Loop(
             self.shape(node.pattern),
@@ -206,7 +206,7 @@ class _Lowering:
     def _numbers(self, variables: Variables) -> tuple[int, ...] | None:
         if variables is None:
             return None
-        return tuple(self.asked.variables.index(variable) for variable in variables)
+        return tuple(self.operator.variables.index(variable) for variable in variables)
 
 
 def _row_test(lowered: Lowered) -> RowTest:

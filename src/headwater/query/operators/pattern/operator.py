@@ -77,9 +77,9 @@ class PatternOperator(Operator):
 
     def useful_rows(self, where: Expression | None) -> Expression | None:
         """Rows that it does not pass over unseen."""
-        from headwater.query.operators.pattern.ignorable_rows import wanted_rows
+        from headwater.query.operators.pattern.ignorable_rows import needed_rows
 
-        return wanted_rows(self, where)
+        return needed_rows(self, where)
 
     def demands(
         self, source: StreamSchema, sources: Sequence[str], where: Expression | None

@@ -1,4 +1,4 @@
-"""From checked patterns to what their kernel is asked."""
+"""From checked patterns to the queries of their kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.query.planning.row_conditions import RowConditions
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PatternKernel:
     """The kernel of some patterns."""
     conditions = RowConditions()
-    asked = [
+    kernel_queries = [
         make_query(
             query.name,
             query.fingerprint,
@@ -28,4 +28,4 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PatternKern
         for query in queries
         if isinstance(query.operator, PatternOperator)
     ]
-    return PatternKernel(place.source, asked, conditions.listed)
+    return PatternKernel(place.source, kernel_queries, conditions.listed)

@@ -57,8 +57,8 @@ class PatternRules(SharedRules):
 
     def match_recognize(self, word: Token, *parts: Any) -> MatchRecognize:
         """The clauses in the order of the grammar; those left out are None."""
-        partition, order, measures, rows, every, mode, skip, pattern, *given, subsets, define = parts
-        options = once(given)
+        partition, order, measures, rows, every, mode, skip, pattern, *listed, subsets, define = parts
+        options = once(listed)
         return MatchRecognize(
             pattern,
             define or (),

@@ -57,15 +57,15 @@ class Why:
     """One query over recorded rows, which are in the stream's order, WHERE applied."""
 
     def __init__(
-        self, name: str, asked: PatternOperator, written: MatchRecognize, schema: StreamSchema, rows: Rows
+        self, name: str, operator: PatternOperator, written: MatchRecognize, schema: StreamSchema, rows: Rows
     ) -> None:
         self.name = name
-        self.asked = asked
+        self.operator = operator
         self.written = written
         self.schema = schema
-        self.data = Recording(schema, make_query(name, "", 0, None, asked, schema), rows)
+        self.data = Recording(schema, make_query(name, "", 0, None, operator, schema), rows)
         self.told = self.data.told()
-        self.seeing = Seeing(self.data, asked, written, schema)
+        self.seeing = Seeing(self.data, operator, written, schema)
 
     def partitions(self, wanted: Mapping[str, str]) -> list[int]:
         """The partitions that have these values, given as texts."""
@@ -90,7 +90,7 @@ class Why:
     def survey_lines(self, looked: Sequence[Looked], partitions: int) -> list[str]:
         """The first few of them as a table."""
         cells = [
-            (", ".join(self.asked.partition), "rows", "attempts", "matched", "furthest that did not match")
+            (", ".join(self.operator.partition), "rows", "attempts", "matched", "furthest that did not match")
         ]
         for one in looked[:MOST_LISTED]:
             rows = int(self.data.high[one.partition] - self.data.low[one.partition])
@@ -144,7 +144,7 @@ class Why:
     def _looked(self, partition: int, room: int, at: Instant | None) -> Looked:
         """The attempts of a partition, `room` of them; with `at` those that were open then."""
         told = self.told.get(partition, [])
-        skipped = set[int]() if self.asked.every else _skipped(told)
+        skipped = set[int]() if self.operator.every else _skipped(told)
         starts = self.data.starts(partition)
         if at is not None:
             starts = self._starts_before(starts, at)
@@ -160,7 +160,9 @@ class Why:
         """Rows at which what is open at a time can have begun; where none can, all before it."""
         times = self.data.columns.time[starts]
         early = times <= at
-        recent = early & (times >= at - self.asked.within_us) if self.asked.within_us is not None else early
+        recent = (
+            early & (times >= at - self.operator.within_us) if self.operator.within_us is not None else early
+        )
         return starts[recent if recent.any() else early]
 
     def _open_at(self, attempts: Sequence[Attempt], at: Instant) -> list[Attempt]:
@@ -181,7 +183,7 @@ class Why:
 
     def _dropped_by(self, attempt: Attempt, looked: Looked) -> Told | None:
         """Under MATCH EVERY, the match of another attempt that ended this one."""
-        if not self.asked.every:
+        if not self.operator.every:
             return None
         for match in looked.told:
             over = match.bound[-1][0] <= attempt.until if match.bound else False
@@ -194,7 +196,7 @@ class Why:
     def _title(self, partition: int) -> str:
         low, high = int(self.data.low[partition]), int(self.data.high[partition])
         span = f"from {self._at(low)} to {self._at(high - 1)}" if high > low else ""
-        where = f", {self.key_words(partition)}" if self.asked.partition else ""
+        where = f", {self.key_words(partition)}" if self.operator.partition else ""
         return f"query {self.name}{where}: {counted(high - low, 'row')} {span}".rstrip()
 
     def key_words(self, partition: int) -> str:
@@ -203,7 +205,7 @@ class Why:
 
     def _key(self, partition: int) -> dict[str, str]:
         values = self.data.keys.take(slice(partition, partition + 1)).tolist()[0]
-        return {name: self._shown(values[name], name) for name in self.asked.partition}
+        return {name: self._shown(values[name], name) for name in self.operator.partition}
 
     def _counts(self, looked: Looked) -> list[str]:
         began, matched = len(looked.attempts), len({match.first for match in looked.told})
@@ -211,13 +213,13 @@ class Why:
         if looked.inside:
             rows = counted(looked.inside, "row")
             lines.append(
-                f"{rows} inside earlier matches began none: {skip_text(self.written.skip or Skip(self.asked.skip))}"
+                f"{rows} inside earlier matches began none: {skip_text(self.written.skip or Skip(self.operator.skip))}"
             )
         if not looked.whole:
             lines.append(
                 f"these are not all: at most {MOST_ATTEMPTS:,} attempts are examined; use --at TIME for others"
             )
-        if self.asked.every and self.asked.limit is not None:
+        if self.operator.every and self.operator.limit is not None:
             lines.append("LIMIT is ignored here: it may have given up some of these earlier")
         if looked.stopped:
             lines.append("the furthest attempts without a match:")
@@ -253,27 +255,27 @@ class Why:
             for part in self.seeing.parts(number):
                 held = sum(self.seeing.truth(part, variable, (), row, 1) is True for row in range(low, high))
                 text = f"{expression_text(part)} holds for {held:,} of {counted(high - low, 'row')}"
-                lines.append(f"  {self.asked.variables[variable]}  {text}")
+                lines.append(f"  {self.operator.variables[variable]}  {text}")
         return lines
 
     def _attempt(self, number: int, attempt: Attempt, looked: Looked) -> list[str]:
         lead = f"{number}. began at {self._at(attempt.first)}"
         if attempt.first in {match.first for match in looked.told}:
             match = next(match for match in looked.told if match.first == attempt.first)
-            rows = [(row, self.asked.variables[variable]) for row, variable in match.bound]
+            rows = [(row, self.operator.variables[variable]) for row, variable in match.bound]
             return [f"{lead}: matched", *self._table(rows)]
         furthest = attempt.furthest
         if dropped := self._dropped_by(attempt, looked):
-            skip = skip_text(self.written.skip or Skip(self.asked.skip))
+            skip = skip_text(self.written.skip or Skip(self.operator.skip))
             match_words = f"the match from {self._at(dropped.first)} to {self._at(dropped.bound[-1][0])}"
             return [f"{lead}: ended by {match_words} ({skip})"]
         if attempt.matches:
-            return [f"{lead}: given up before it matched (LIMIT {self.asked.limit} PARTIAL MATCHES)"]
+            return [f"{lead}: given up before it matched (LIMIT {self.operator.limit} PARTIAL MATCHES)"]
         if furthest is None:
             return [f"{lead}: not examined further, after {MOST_STEPS:,} steps"]
         lines = [f"{lead}: {_bound_words(furthest)}"]
         variables = self.data.auto.variable
-        rows = [(row, self.asked.variables[variables[state]]) for row, state in furthest.bound]
+        rows = [(row, self.operator.variables[variables[state]]) for row, state in furthest.bound]
         seen = {
             end.row
             for end in furthest.endings
@@ -320,7 +322,7 @@ class Why:
             return how(partial, ending, number)
         assert ending.row is not None
         if ending.how is End.GIVEN_UP:
-            limit = f"LIMIT {self.asked.limit} PARTIAL MATCHES gave it up at {self._at(ending.row)}"
+            limit = f"LIMIT {self.operator.limit} PARTIAL MATCHES gave it up at {self._at(ending.row)}"
             return [f"{self._waited(ending.state)}: {limit}"]
         return [
             f"{self._waited(ending.state)}: not examined beyond {self._at(ending.row)}, after {MOST_STEPS:,} steps"
@@ -340,11 +342,11 @@ class Why:
         if variable < 0:
             told = f"UNTIL ended the loop at {here}"
         elif kind == PASSED:
-            told = f"NOT {self.asked.variables[variable]}, but one came at {here}"
+            told = f"NOT {self.operator.variables[variable]}, but one came at {here}"
         elif kind == NEXT:
-            told = f"NOT {self.asked.variables[variable]} next, but the next row, at {here}, is one"
+            told = f"NOT {self.operator.variables[variable]} next, but the next row, at {here}, is one"
         else:
-            told = f"{self.asked.variables[variable]}! allows no such row after it, but one came at {here}"
+            told = f"{self.operator.variables[variable]}! allows no such row after it, but one came at {here}"
         bound = self._bound(partial)
         return [
             f"{self._waited(ending.state)}: {told}",
@@ -374,7 +376,7 @@ class Why:
 
     def _limit(self, partial: Partial) -> str:
         """Which of the two limits came first."""
-        within, between = self.asked.within_us, self.asked.between_us
+        within, between = self.operator.within_us, self.operator.between_us
         first, last = self._time(partial.bound[0][0]), self._time(partial.bound[-1][0])
         if between is not None and (within is None or last + between < first + within):
             assert self.written.between_rows is not None
@@ -388,7 +390,7 @@ class Why:
             return "waited for its deadline"
         if auto.kind[state] == AT_END:
             return "waited for no row to follow ($)"
-        name, link = self.asked.variables[auto.variable[state]], int(auto.link[state])
+        name, link = self.operator.variables[auto.variable[state]], int(auto.link[state])
         if link == STRICT:
             return f"waited for {name} as the next row"
         return f"waited for {'the next' if link == RELAXED else 'any later'} {name}"

@@ -64,17 +64,17 @@ _WHOLE: Final = "by its name: without PARTITION BY all rows that it can use go t
 _GATHERED: Final = "by its name: other operators read its answers, so all its partitions go to this one zone"
 
 
-def words(asked: PatternOperator, explained: Explained) -> Words:
+def words(operator: PatternOperator, explained: Explained) -> Words:
     """One query. Conditions are told as they were written: a plan has them taken apart."""
     plan, query = explained.plan, explained.query
     written = written_patterns(plan.text)[query.name]
-    columns = plan.kept(query.reads) if explained.reads_stream else explained.source.types
+    columns = plan.columns_read(query.reads) if explained.reads_stream else explained.source.types
     return Words(
-        _asks(asked, written),
-        state_in_words(asked, explained.source, columns),
+        _asks(operator, written),
+        state_in_words(operator, explained.source, columns),
         zones=zones_in_words(plan.zones, query.spread) if query.spread else None,
-        why_there=_WHOLE if not asked.partition else _GATHERED,
-        drawn=[("automaton", as_text(draw(asked, written, explained.source)))],
+        why_there=_WHOLE if not operator.partition else _GATHERED,
+        drawn=[("automaton", as_text(draw(operator, written, explained.source)))],
     )
 
 
@@ -95,23 +95,23 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     return [("conditions", [told])]
 
 
-def _asks(asked: PatternOperator, written: MatchRecognize) -> list[Entry]:
+def _asks(operator: PatternOperator, written: MatchRecognize) -> list[Entry]:
     entries: list[Entry] = [
-        ("partition", [", ".join(asked.partition) or "none: all rows are one partition"]),
+        ("partition", [", ".join(operator.partition) or "none: all rows are one partition"]),
         ("order", [", ".join(name_text(column.name) for column in written.order) or "that of the stream"]),
-        ("pattern", pattern_text(asked.pattern)),
-        ("conditions", conditions_in_words(asked, written)),
-        *([("decided", decisions_in_words(asked))] if asked.define or asked.untils else []),
-        ("matches", family_in_words(asked)),
+        ("pattern", pattern_text(operator.pattern)),
+        ("conditions", conditions_in_words(operator, written)),
+        *([("decided", decisions_in_words(operator))] if operator.define or operator.untils else []),
+        ("matches", family_in_words(operator)),
     ]
-    if times := times_in_words(asked):
+    if times := times_in_words(operator):
         entries.append(("time", [times]))
-    return [*entries, ("bounded by", bounds_in_words(asked)), ("answers", [answers_in_words(asked)])]
+    return [*entries, ("bounded by", bounds_in_words(operator)), ("answers", [answers_in_words(operator)])]
 
 
-def all_conditions(asked: PatternOperator) -> tuple[Lowered, ...]:
+def all_conditions(operator: PatternOperator) -> tuple[Lowered, ...]:
     """The same, taken apart."""
-    return (*(lowered for _, lowered in asked.define), *asked.untils)
+    return (*(lowered for _, lowered in operator.define), *operator.untils)
 
 
 def condition_key(lowered: Lowered) -> str:
@@ -119,100 +119,102 @@ def condition_key(lowered: Lowered) -> str:
     return repr((lowered.expression, lowered.terms))
 
 
-def conditions_in_words(asked: PatternOperator, written: MatchRecognize) -> list[str]:
+def conditions_in_words(operator: PatternOperator, written: MatchRecognize) -> list[str]:
     """Each variable with its condition, and those of UNTIL."""
-    texts = dict(zip((name for name, _ in asked.define), condition_texts(asked, written), strict=False))
-    told = [(name, texts.get(name, EVERY_ROW)) for name in asked.variables]
+    texts = dict(zip((name for name, _ in operator.define), condition_texts(operator, written), strict=False))
+    told = [(name, texts.get(name, EVERY_ROW)) for name in operator.variables]
     return aligned([*told, *(("UNTIL", until) for until in until_texts(written))])
 
 
-def decisions_in_words(asked: PatternOperator) -> list[str]:
+def decisions_in_words(operator: PatternOperator) -> list[str]:
     """Where conditions are decided."""
-    names = [*(name for name, _ in asked.define), *("UNTIL" for _ in asked.untils)]
+    names = [*(name for name, _ in operator.define), *("UNTIL" for _ in operator.untils)]
     found: dict[str, list[str]] = {}
-    for name, condition in zip(names, all_conditions(asked), strict=True):
+    for name, condition in zip(names, all_conditions(operator), strict=True):
         found.setdefault(IN_COLUMNS if looks_at_one_row(condition) else IN_SCAN, []).append(name)
     return [f"{', '.join(dict.fromkeys(names))} {where}" for where, names in found.items()]
 
 
-def family_in_words(asked: PatternOperator) -> list[str]:
+def family_in_words(operator: PatternOperator) -> list[str]:
     """Which matches there are, and where the search goes on after one."""
-    if asked.mode is not None:
-        told = f"MODE {asked.mode.value}: {_MODES[asked.mode]}, as a sensor node does it"
-        chosen = f", one of those that a row completes is chosen (seed {asked.seed})"
-        return [told + chosen * (asked.seed is not None)]
-    if asked.every:
-        return ["MATCH EVERY: every way to bind rows to the elements", *_drops(asked)]
+    if operator.mode is not None:
+        told = f"MODE {operator.mode.value}: {_MODES[operator.mode]}, as a sensor node does it"
+        chosen = f", one of those that a row completes is chosen (seed {operator.seed})"
+        return [told + chosen * (operator.seed is not None)]
+    if operator.every:
+        return ["MATCH EVERY: every way to bind rows to the elements", *_drops(operator)]
     return [
         "at most one at each row where a match can begin, the preferred",
-        f"after a match the search continues {_SKIPS[asked.skip]}{_skipped_to(asked)}",
+        f"after a match the search continues {_SKIPS[operator.skip]}{_skipped_to(operator)}",
     ]
 
 
-def answers_in_words(asked: PatternOperator) -> str:
+def answers_in_words(operator: PatternOperator) -> str:
     """What is told of a match."""
-    timeouts = "; also partial matches that ran out of time, marked by timed_out" * asked.timeouts
-    return _ANSWERS[asked.rows] + timeouts
+    timeouts = "; also partial matches that ran out of time, marked by timed_out" * operator.timeouts
+    return _ANSWERS[operator.rows] + timeouts
 
 
-def times_in_words(asked: PatternOperator) -> str | None:
+def times_in_words(operator: PatternOperator) -> str | None:
     """How long a match may take; None: as long as it likes."""
     parts = []
-    if asked.within_us is not None:
-        parts.append(f"from the first row to the last at most {duration_in_words(asked.within_us)}")
-    if asked.between_us is not None:
-        parts.append(f"from each row to the next at most {duration_in_words(asked.between_us)}")
+    if operator.within_us is not None:
+        parts.append(f"from the first row to the last at most {duration_in_words(operator.within_us)}")
+    if operator.between_us is not None:
+        parts.append(f"from each row to the next at most {duration_in_words(operator.between_us)}")
     return ", ".join(parts) or None
 
 
-def bounds_in_words(asked: PatternOperator) -> list[str]:
+def bounds_in_words(operator: PatternOperator) -> list[str]:
     """What keeps the state from growing."""
-    if asked.mode is not None:
+    if operator.mode is not None:
         return [
-            f"HOLD: {counted(asked.hold, 'event')} a partition; events without room are given up and counted"
+            f"HOLD: {counted(operator.hold, 'event')} a partition; events without room are given up and counted"
         ]
-    if unbounded(asked):
+    if unbounded(operator):
         return ["no bound: allowed only over bounded input, see unbounded-pattern"]
     told = []
-    if asked.within_us is not None:
+    if operator.within_us is not None:
         told.append(
-            f"WITHIN: an attempt is open for at most {duration_in_words(asked.within_us)} after its first row"
+            f"WITHIN: an attempt is open for at most {duration_in_words(operator.within_us)} after its first row"
         )
-    if asked.between_us is not None:
+    if operator.between_us is not None:
         told.append(
-            f"WITHIN … BETWEEN ROWS: a partial match waits for at most {duration_in_words(asked.between_us)}"
+            f"WITHIN … BETWEEN ROWS: a partial match waits for at most {duration_in_words(operator.between_us)}"
         )
-    if asked.limit is not None and asked.every:
+    if operator.limit is not None and operator.every:
         told.append(
-            f"LIMIT: for each partition {asked.limit:,} at a time; above that the oldest are given up and counted"
+            f"LIMIT: for each partition {operator.limit:,} at a time; above that the oldest are given up and counted"
         )
-    elif asked.limit is not None:
-        told.append(f"LIMIT: an attempt over more than {counted(asked.limit, 'row')} is given up and counted")
-    if asked.forget_us is not None:
+    elif operator.limit is not None:
         told.append(
-            f"FORGET: a partition ends when it is silent for longer than {duration_in_words(asked.forget_us)}"
+            f"LIMIT: an attempt over more than {counted(operator.limit, 'row')} is given up and counted"
         )
-    if not has_no_end(asked.pattern):
-        told.append(f"its length: a match has at most {counted(_longest(asked.pattern), 'row')}")
+    if operator.forget_us is not None:
+        told.append(
+            f"FORGET: a partition ends when it is silent for longer than {duration_in_words(operator.forget_us)}"
+        )
+    if not has_no_end(operator.pattern):
+        told.append(f"its length: a match has at most {counted(_longest(operator.pattern), 'row')}")
     return told
 
 
-def state_in_words(asked: PatternOperator, source: StreamSchema, columns: Iterable[str]) -> list[str]:
+def state_in_words(operator: PatternOperator, source: StreamSchema, columns: Iterable[str]) -> list[str]:
     """What is remembered, and how much that is."""
-    if asked.mode is not None:
+    if operator.mode is not None:
         return [
-            f"a window of {counted(asked.hold, 'event')} for each partition",
-            *_kept_for_ever(asked, source),
+            f"a window of {counted(operator.hold, 'event')} for each partition",
+            *_kept_for_ever(operator, source),
         ]
-    query = make_query("", "", 0, None, asked, source)
+    query = make_query("", "", 0, None, operator, source)
     memory = query.recall.memory
     row = sum(source.types[name].dtype.itemsize for name in columns)
     thread = 8 * (MEMORY + len(memory.whole) + len(memory.double))
     kept = "the rows from the beginning of the oldest open attempt on"
-    if asked.within_us is not None:
-        kept = f"at most the rows of the last {duration_in_words(asked.within_us)}"
-    elif not has_no_end(asked.pattern):
-        kept = f"at most {counted(_longest(asked.pattern), 'row')}"
+    if operator.within_us is not None:
+        kept = f"at most the rows of the last {duration_in_words(operator.within_us)}"
+    elif not has_no_end(operator.pattern):
+        kept = f"at most {counted(_longest(operator.pattern), 'row')}"
     before, behind = -query.shifts[0], query.shifts[1]
     told = [
         f"for each partition {kept}: {size_in_words(row)} a row, once for all queries with the same partitions"
@@ -224,23 +226,25 @@ def state_in_words(asked: PatternOperator, source: StreamSchema, columns: Iterab
     told.append(
         f"{size_in_words(thread)} for each partial match, {size_in_words(8 * NODE_COLUMNS)} for each row it binds"
     )
-    return [*told, *_kept_for_ever(asked, source)]
+    return [*told, *_kept_for_ever(operator, source)]
 
 
-def _kept_for_ever(asked: PatternOperator, source: StreamSchema) -> list[str]:
+def _kept_for_ever(operator: PatternOperator, source: StreamSchema) -> list[str]:
     """What stays of a partition in which nothing is open."""
-    query = make_query("", "", 0, None, asked, source)
+    query = make_query("", "", 0, None, operator, source)
     reasons = {
         "PREV": query.shifts[0] < 0,
         "MATCH_NUMBER": query.is_numbered,
-        "^": any(isinstance(part, Edge) and not part.end for part in every_pattern(asked.pattern)),
-        "CHOOSE ONE": asked.seed is not None,
+        "^": any(isinstance(part, Edge) and not part.end for part in every_pattern(operator.pattern)),
+        "CHOOSE ONE": operator.seed is not None,
     }
     said = [word for word, is_there in reasons.items() if is_there]
     if not said:
         return ["nothing for a partition without an open attempt"]
     until = (
-        "" if asked.forget_us is None else f", until it is silent for {duration_in_words(asked.forget_us)}"
+        ""
+        if operator.forget_us is None
+        else f", until it is silent for {duration_in_words(operator.forget_us)}"
     )
     size = EMPTY_RECORD_BYTES + MATCH_NUMBER_BYTES * query.is_numbered
     return [f"for every partition {size_in_words(size)} and its key for {', '.join(said)}{until}"]
@@ -251,14 +255,14 @@ def zones_in_words(zones: int, partition: tuple[str, ...]) -> str:
     return f"all {zones} (from 0), by {', '.join(partition)}: each whole partition lives in one of them"
 
 
-def _skipped_to(asked: PatternOperator) -> str:
-    return f" {' or '.join(asked.skip_to)}" if asked.skip in (SkipTo.FIRST, SkipTo.LAST) else ""
+def _skipped_to(operator: PatternOperator) -> str:
+    return f" {' or '.join(operator.skip_to)}" if operator.skip in (SkipTo.FIRST, SkipTo.LAST) else ""
 
 
-def _drops(asked: PatternOperator) -> list[str]:
-    if asked.skip is SkipTo.NOWHERE:
+def _drops(operator: PatternOperator) -> list[str]:
+    if operator.skip is SkipTo.NOWHERE:
         return ["a match ends no other attempt"]
-    return [f"a match ends the other attempts that began {_DROPS[asked.skip]}{_skipped_to(asked)}"]
+    return [f"a match ends the other attempts that began {_DROPS[operator.skip]}{_skipped_to(operator)}"]
 
 
 def _longest(pattern: Pattern) -> int:

@@ -24,10 +24,10 @@ def written_patterns(text: str) -> dict[str, MatchRecognize]:
     }
 
 
-def condition_texts(asked: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
+def condition_texts(operator: PatternOperator, written: MatchRecognize) -> tuple[str, ...]:
     """The conditions as written, numbered as the kernel numbers them: those of DEFINE, then those of UNTIL."""
     defined = {definition.name: expression_text(definition.condition) for definition in written.define}
-    return (*(defined[name] for name, _ in asked.define), *until_texts(written))
+    return (*(defined[name] for name, _ in operator.define), *until_texts(written))
 
 
 def until_texts(written: MatchRecognize) -> list[str]:

@@ -1,1 +1,1 @@
-"""PREDICT: what is asked when its words have been read and checked."""
+"""PREDICT: from its words to the queries of its kernel."""

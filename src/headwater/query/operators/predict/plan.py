@@ -1,4 +1,4 @@
-"""From a checked PREDICT to what its kernel is asked.
+"""From a checked PREDICT to the queries of its kernel.
 
 Rule 1  An update of dimension x is the columns `x` and `x_slope` (per second), `tolerance` and `heartbeat` (seconds).
 Rule 2  Of sources that are read together, the columns of the i-th, from 0 on, are named `i.column`.
@@ -20,7 +20,7 @@ from headwater.query.planning.row_conditions import RowConditions
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PredictKernel:
     """The kernel of some PREDICT queries."""
     conditions = RowConditions()
-    asked = [
+    kernel_queries = [
         make_predict_query(
             query.operator,
             name=query.name,
@@ -32,11 +32,11 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PredictKern
         for query in queries
         if isinstance(query.operator, PredictOperator)
     ]
-    return PredictKernel(place.source, asked, conditions.listed)
+    return PredictKernel(place.source, kernel_queries, conditions.listed)
 
 
 def make_predict_query(
-    asked: PredictOperator,
+    operator: PredictOperator,
     *,
     name: str,
     fingerprint: str,
@@ -50,34 +50,34 @@ def make_predict_query(
         fingerprint,
         shape,
         where,
-        alias_columns(asked),
-        asked.conditions,
-        asked.within_us,
-        asked.certainty,
-        asked.p,
-        asked.tentative,
-        asked.ahead_us,
-        asked.every_us,
-        asked.buffer,
-        asked.give_up,
-        asked.seed,
-        asked.polygon,
+        alias_columns(operator),
+        operator.conditions,
+        operator.within_us,
+        operator.certainty,
+        operator.p,
+        operator.tentative,
+        operator.ahead_us,
+        operator.every_us,
+        operator.buffer,
+        operator.give_up,
+        operator.seed,
+        operator.polygon,
         share,
-        asked.reads,
+        operator.reads,
     )
 
 
-def alias_columns(asked: PredictOperator) -> tuple[Alias, ...]:
+def alias_columns(operator: PredictOperator) -> tuple[Alias, ...]:
     """Where each alias finds its updates."""
-    return tuple(_alias(asked, place) for place in range(len(asked.aliases)))
+    return tuple(_alias(operator, place) for place in range(len(operator.aliases)))
 
 
-def _alias(asked: PredictOperator, place: int) -> Alias:
-    source = asked.sources[place]
+def _alias(operator: PredictOperator, place: int) -> Alias:
+    source = operator.sources[place]
     before = "" if source is None else f"{source}."
-    dimensions = asked.dimensions_of(place)
+    dimensions = operator.dimensions_of(place)
     return Alias(
-        asked.aliases[place],
+        operator.aliases[place],
         source,
         tuple(before + name for name in dimensions),
         tuple(before + slope_of(name) for name in dimensions),

@@ -21,12 +21,12 @@ class PredictRules(SharedRules):
     """The rules between `PREDICT (` and its end."""
 
     def predict(
-        self, word: Token, aliases: tuple[Alias, ...] | None, condition: Expression, *given: Option
+        self, word: Token, aliases: tuple[Alias, ...] | None, condition: Expression, *listed: Option
     ) -> Predict:
         """`PREDICT ([PAIRS aliases WHERE] condition options)`."""
-        options = once(given)
-        one_of(given, ("MAY", "MUST", "PROBABILITY"))
-        one_of(given, ("TENTATIVE", "VALIDATED"))
+        options = once(listed)
+        one_of(listed, ("MAY", "MUST", "PROBABILITY"))
+        one_of(listed, ("TENTATIVE", "VALIDATED"))
         certainties = (Certainty[name] for name in ("MAY", "MUST", "PROBABILITY") if name in options)
         give_up, seed = options.get("GIVE UP", (None, None))
         return Predict(
@@ -42,7 +42,7 @@ class PredictRules(SharedRules):
             give_up,
             seed,
             span=span_of(word),
-            places={part.word: part.span for part in given},
+            places={part.word: part.span for part in listed},
         )
 
     def pairs(self, *aliases: Alias) -> tuple[Alias, ...]:

@@ -33,81 +33,83 @@ _POLICIES: Final = {
 }
 
 
-def words(asked: PredictOperator, explained: Explained) -> Words:
+def words(operator: PredictOperator, explained: Explained) -> Words:
     """One query."""
     plan, query = explained.plan, explained.query
     zones = None
-    if query.shared and plan.zones > 1 and asked.pairs:
+    if query.shared and plan.zones > 1 and operator.pairs:
         zones = (
             f"all {plan.zones} (from 0): every update goes to all of them, and each pair belongs to one zone, by where its lines can "
             "be near one another"
         )
     elif query.spread and explained.reads_stream:
         zones = f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
-    return Words(_asks(asked), _state(asked), zones=zones)
+    return Words(_asks(operator), _state(operator), zones=zones)
 
 
-def _asks(asked: PredictOperator) -> list[Entry]:
-    entries: list[Entry] = [("conditions", [_condition(asked, condition) for condition in asked.conditions])]
-    if len(asked.aliases) > 1:
+def _asks(operator: PredictOperator) -> list[Entry]:
+    entries: list[Entry] = [
+        ("conditions", [_condition(operator, condition) for condition in operator.conditions])
+    ]
+    if len(operator.aliases) > 1:
         entries.append(
-            ("within", f"the two times of a pair at most {duration_in_words(asked.within_us)} apart")
+            ("within", f"the two times of a pair at most {duration_in_words(operator.within_us)} apart")
         )
-    entries.append(("certainty", _certainty(asked)))
-    entries.append(("answers", _told(asked)))
-    if asked.buffer is not None:
+    entries.append(("certainty", _certainty(operator)))
+    entries.append(("answers", _told(operator)))
+    if operator.buffer is not None:
         entries.append(
             (
                 "buffer",
-                f"{counted(asked.buffer, 'update')} a stream; when full, {_POLICIES[asked.give_up]} is given up",
+                f"{counted(operator.buffer, 'update')} a stream; when full, {_POLICIES[operator.give_up]} is given up",
             )
         )
     return entries
 
 
-def _state(asked: PredictOperator) -> list[str]:
-    dimensions = max((len(names) for names in asked.dimensions), default=1)
+def _state(operator: PredictOperator) -> list[str]:
+    dimensions = max((len(names) for names in operator.dimensions), default=1)
     line = size_in_words(LINE_BYTES + 16 * dimensions)
-    if asked.buffer is not None:
-        lines = f"at most {counted(asked.buffer, 'update')} a stream, {line} each"
+    if operator.buffer is not None:
+        lines = f"at most {counted(operator.buffer, 'update')} a stream, {line} each"
     else:
-        lines = f"the updates whose life is not over, or ended at most {duration_in_words(asked.within_us)} ago: {line} each"
+        lines = f"the updates whose life is not over, or ended at most {duration_in_words(operator.within_us)} ago: {line} each"
     answers = f"undecided answers: {size_in_words(ANSWER_BYTES)} each"
-    return [lines, answers, f"a step reads and writes {_read_by_a_step(asked)}"]
+    return [lines, answers, f"a step reads and writes {_read_by_a_step(operator)}"]
 
 
-def _read_by_a_step(asked: PredictOperator) -> str:
+def _read_by_a_step(operator: PredictOperator) -> str:
     """What the work of a step follows."""
-    if asked.buffer is not None:
+    if operator.buffer is not None:
         return "everything that is stored: what is given up depends on all of it"
-    if len(asked.aliases) == 1:
+    if len(operator.aliases) == 1:
         return "the keys with updates, and those whose time has come"
-    if bounds_all_joins(asked.conditions):
+    if bounds_all_joins(operator.conditions):
         return "the keys with updates, those whose time has come, and reads those whose lines may come near"
     return "everything: no condition bounds how far apart two of them may be (<=, < or DISTANCE)"
 
 
-def _condition(asked: PredictOperator, condition: Value | Difference | Distance) -> str:
+def _condition(operator: PredictOperator, condition: Value | Difference | Distance) -> str:
     match condition:
         case Value():
-            said = _dimension(asked, condition.alias, condition.dimension)
+            said = _dimension(operator, condition.alias, condition.dimension)
             return f"{said} {_SIGNS[condition.comparator]} {condition.bound:g}"
         case Difference():
-            left = _dimension(asked, condition.left, condition.left_dimension)
-            right = _dimension(asked, condition.right, condition.right_dimension)
+            left = _dimension(operator, condition.left, condition.left_dimension)
+            right = _dimension(operator, condition.right, condition.right_dimension)
             return f"|{left} - {right}| {_SIGNS[condition.comparator]} {condition.bound:g}"
         case Distance():
-            left, right = asked.aliases[condition.left], asked.aliases[condition.right]
+            left, right = operator.aliases[condition.left], operator.aliases[condition.right]
             return f"distance of {left} and {right} {'<' if condition.strict else '<='} {condition.bound:g}"
 
 
-def _dimension(asked: PredictOperator, alias: int, dimension: int) -> str:
-    name = asked.dimensions[asked.sources[alias] or 0][dimension]
-    return f"{asked.aliases[alias]}.{name}" if len(asked.aliases) > 1 else name
+def _dimension(operator: PredictOperator, alias: int, dimension: int) -> str:
+    name = operator.dimensions[operator.sources[alias] or 0][dimension]
+    return f"{operator.aliases[alias]}.{name}" if len(operator.aliases) > 1 else name
 
 
-def _certainty(asked: PredictOperator) -> str:
-    match asked.certainty:
+def _certainty(operator: PredictOperator) -> str:
+    match operator.certainty:
         case Certainty.LINE:
             return "lines are used as they are"
         case Certainty.MAY:
@@ -115,14 +117,16 @@ def _certainty(asked: PredictOperator) -> str:
         case Certainty.MUST:
             return "certain: all values within the tolerances satisfy it"
         case Certainty.PROBABILITY:
-            return f"with a probability of at least {asked.p:g}, values uniform within the tolerances"
+            return f"with a probability of at least {operator.p:g}, values uniform within the tolerances"
 
 
-def _told(asked: PredictOperator) -> str:
-    if asked.tentative:
+def _told(operator: PredictOperator) -> str:
+    if operator.tentative:
         ahead = (
-            f", {duration_in_words(asked.ahead_us)} before it begins" if asked.ahead_us is not None else ""
+            f", {duration_in_words(operator.ahead_us)} before it begins"
+            if operator.ahead_us is not None
+            else ""
         )
         return f"tentative: as soon as predicted{ahead}; a later update may shorten or withdraw it"
-    every = f", and every {duration_in_words(asked.every_us)} before" if asked.every_us else ""
+    every = f", and every {duration_in_words(operator.every_us)} before" if operator.every_us else ""
     return f"validated: each interval once time has passed its end{every}; never withdrawn"

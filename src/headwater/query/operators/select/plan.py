@@ -1,4 +1,4 @@
-"""From plain SELECTs to what their kernel is asked."""
+"""From plain SELECTs to the queries of their kernel."""
 
 from __future__ import annotations
 

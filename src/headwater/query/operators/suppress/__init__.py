@@ -1,1 +1,1 @@
-"""SUPPRESS: what is asked when its words have been read and checked."""
+"""SUPPRESS: from its words to the queries of its kernel."""

@@ -1,4 +1,4 @@
-"""From a checked SUPPRESS to what its kernel is asked."""
+"""From a checked SUPPRESS to the queries of its kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.query.planning.row_conditions import RowConditions
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SuppressKernel:
     """The kernel of some SUPPRESS queries."""
     conditions = RowConditions()
-    asked = [
+    kernel_queries = [
         make_suppress_query(
             query.operator,
             name=query.name,
@@ -26,11 +26,11 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SuppressKer
         for query in queries
         if isinstance(query.operator, SuppressOperator)
     ]
-    return SuppressKernel(place.source, asked, conditions.listed)
+    return SuppressKernel(place.source, kernel_queries, conditions.listed)
 
 
 def make_suppress_query(
-    asked: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
+    operator: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
 ) -> SuppressQuery:
     """What the kernel of SUPPRESS is asked."""
     return SuppressQuery(
@@ -38,10 +38,10 @@ def make_suppress_query(
         fingerprint,
         shape,
         where,
-        asked.dimensions,
-        asked.tolerance,
-        asked.heartbeat_us,
-        asked.predictor,
-        asked.parameters,
-        asked.forget_us,
+        operator.dimensions,
+        operator.tolerance,
+        operator.heartbeat_us,
+        operator.predictor,
+        operator.parameters,
+        operator.forget_us,
     )

@@ -34,8 +34,8 @@ class SuppressRules(SharedRules):
 
     def suppress(self, word: Token, *parts: Any) -> Suppress:
         """`SUPPRESS (dimensions options)`."""
-        given = [part for part in parts if isinstance(part, Option)]
-        options = once(given)
+        listed = [part for part in parts if isinstance(part, Option)]
+        options = once(listed)
         for missing, advice in (
             (
                 "TOLERANCE",
@@ -54,7 +54,7 @@ class SuppressRules(SharedRules):
             parameters,
             options.get("FORGET"),
             span=span_of(word),
-            places={part.word: part.span for part in given},
+            places={part.word: part.span for part in listed},
         )
 
     def dimension(self, name: Token) -> Dimension:
@@ -87,14 +87,14 @@ class SuppressRules(SharedRules):
         count = whole_number(n.number, "LEAST SQUARES", n.minus)
         return _Used(Predictor.LEAST_SQUARES, (count,), stretch(word, n.number))
 
-    def double_predictor(self, word: Token, _double: Token, _word: Token, *given: Signed) -> _Used:
+    def double_predictor(self, word: Token, _double: Token, _word: Token, *listed: Signed) -> _Used:
         """`USING DOUBLE EXPONENTIAL α, β`."""
-        return _Used(Predictor.DOUBLE_EXPONENTIAL, _numbers(given), stretch(word, given[-1].number))
+        return _Used(Predictor.DOUBLE_EXPONENTIAL, _numbers(listed), stretch(word, listed[-1].number))
 
-    def kalman_predictor(self, word: Token, _kalman: Token, *given: Signed) -> _Used:
+    def kalman_predictor(self, word: Token, _kalman: Token, *listed: Signed) -> _Used:
         """`USING KALMAN q, r`."""
-        return _Used(Predictor.KALMAN, _numbers(given), stretch(word, given[-1].number))
+        return _Used(Predictor.KALMAN, _numbers(listed), stretch(word, listed[-1].number))
 
 
-def _numbers(given: Sequence[Signed]) -> tuple[Number, ...]:
-    return tuple(number_of(part.number, part.minus) for part in given)
+def _numbers(listed: Sequence[Signed]) -> tuple[Number, ...]:
+    return tuple(number_of(part.number, part.minus) for part in listed)

@@ -13,46 +13,48 @@ SENSOR_BYTES: Final = 56
 """What SUPPRESS keeps of a sensor beside its line and what its predictor remembers: who it is, when it sent and was read."""
 
 
-def words(asked: SuppressOperator, explained: Explained) -> Words:
+def words(operator: SuppressOperator, explained: Explained) -> Words:
     """One query."""
     plan, query = explained.plan, explained.query
     zones = None
     if query.spread and explained.reads_stream:
         zones = f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
-    return Words(_asks(asked), _state(asked), zones=zones)
+    return Words(_asks(operator), _state(operator), zones=zones)
 
 
-def _asks(asked: SuppressOperator) -> list[Entry]:
-    several = len(asked.dimensions) > 1
+def _asks(operator: SuppressOperator) -> list[Entry]:
+    several = len(operator.dimensions) > 1
     return [
         (
             "sends",
-            f"an update when ({', '.join(asked.dimensions)}) is more than {asked.tolerance:g} from the last line sent"
-            f"{', in Euclidean distance' if several else ''}, or {duration_in_words(asked.heartbeat_us)} after it",
+            f"an update when ({', '.join(operator.dimensions)}) is more than {operator.tolerance:g} from the last line sent"
+            f"{', in Euclidean distance' if several else ''}, or {duration_in_words(operator.heartbeat_us)} after it",
         ),
-        ("line", f"through the reading, {_slope(asked)}"),
-        *_forgotten(asked),
+        ("line", f"through the reading, {_slope(operator)}"),
+        *_forgotten(operator),
         ("answers", "each update: values, slopes a second, tolerance, heartbeat, and why it was sent"),
     ]
 
 
-def _forgotten(asked: SuppressOperator) -> list[Entry]:
-    if asked.forget_us is None:
+def _forgotten(operator: SuppressOperator) -> list[Entry]:
+    if operator.forget_us is None:
         return []
-    return [("forgotten", f"a sensor without a reading for longer than {duration_in_words(asked.forget_us)}")]
+    return [
+        ("forgotten", f"a sensor without a reading for longer than {duration_in_words(operator.forget_us)}")
+    ]
 
 
-def _state(asked: SuppressOperator) -> str:
-    ring, memory = memory_of(asked.predictor, len(asked.dimensions), asked.parameters)
-    kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(asked.dimensions) + memory))
-    if asked.forget_us is None:
+def _state(operator: SuppressOperator) -> str:
+    ring, memory = memory_of(operator.predictor, len(operator.dimensions), operator.parameters)
+    kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(operator.dimensions) + memory))
+    if operator.forget_us is None:
         return f"{kept} a sensor, forever: FORGET ends it"
-    return f"{kept} a sensor that had a reading in the last {duration_in_words(asked.forget_us)}"
+    return f"{kept} a sensor that had a reading in the last {duration_in_words(operator.forget_us)}"
 
 
-def _slope(asked: SuppressOperator) -> str:
-    numbers = ", ".join(f"{number:g}" for number in asked.parameters)
-    match asked.predictor:
+def _slope(operator: SuppressOperator) -> str:
+    numbers = ", ".join(f"{number:g}" for number in operator.parameters)
+    match operator.predictor:
         case Predictor.CONSTANT:
             return "level"
         case Predictor.SLOPE:

@@ -90,5 +90,5 @@ def test_read_by_a_pattern_it_lives_in_one_zone():
 
 def test_only_what_is_looked_at_travels():
     plan = compile_text(f"{STREAMS}CREATE QUERY q AS SELECT * FROM cars WHERE x > 0 FENCE (zones);")
-    assert plan.kept("cars") == ("id", "at", "x", "y")
-    assert str(plan.useful("cars")) != "None"
+    assert plan.columns_read("cars") == ("id", "at", "x", "y")
+    assert str(plan.useful_rows("cars")) != "None"

@@ -146,8 +146,8 @@ class TestWhere:
             numbers = [float(n) for n in range(count)]
             table = pa.table({"id": [str(n) for n in numbers], "solar": numbers, "volts": numbers})
             given = sets_from_tables(plan, {"profiles": table})
-            assert words in explain(plan.with_points(given.rows))
-        assert "1 query in all zones, each point in one" in explain(plan.with_points(given.rows))
+            assert words in explain(plan.with_sets(given.rows))
+        assert "1 query in all zones, each point in one" in explain(plan.with_sets(given.rows))
 
     def test_a_query_whose_answers_must_meet_lives_in_one_zone(self):
         text = f"""CREATE QUERY q AS SELECT * FROM panels NEAREST ({EACH});
