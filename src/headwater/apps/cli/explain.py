@@ -38,9 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_queries(arguments.file)
     zones = arguments.zones or zones_here()
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
-    if arguments.dot and not any(query.kind == "pattern" for query in plan.queries):
+    drawn = dot(plan) if arguments.dot else ""
+    if arguments.dot and not drawn:
         raise UsageError("usage", f"no query of '{arguments.file}' has a MATCH_RECOGNIZE to draw")
-    print(dot(plan) if arguments.dot else explain(plan, keys=arguments.keys), end="")
+    print(drawn if arguments.dot else explain(plan, keys=arguments.keys), end="")
     return 0
 
 

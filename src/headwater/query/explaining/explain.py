@@ -22,11 +22,7 @@ from headwater.query.language.words import counted, duration_in_words, listed, r
 from headwater.query.operators.contract import Entry, Explained
 from headwater.query.operators.fence.words import fences_in_words
 from headwater.query.operators.nearest.words import points_in_words
-from headwater.query.operators.pattern.drawing import as_dot, draw
-from headwater.query.operators.pattern.text import pattern_text
-from headwater.query.operators.pattern.written import written_patterns
-from headwater.query.operators.union import AnyOperator, FollowOperator, PatternOperator
-from headwater.query.planning.groups import follow_name
+from headwater.query.operators.union import AnyOperator
 from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.useful_rows import NOTHING
@@ -67,19 +63,10 @@ def explain(plan: Plan | str, *, keys: int | None = None) -> str:
 
 
 def dot(plan: Plan) -> str:
-    """The automaton of every pattern of a plan, each a digraph of Graphviz."""
-    patterns = [
-        (query, query.operator) for query in plan.queries if isinstance(query.operator, PatternOperator)
-    ]
-    written = written_patterns(plan.text) if patterns else {}
-    return "\n".join(
-        as_dot(
-            query.name,
-            f"PATTERN ({pattern_text(operator.pattern)})",
-            draw(operator, written[query.name], plan.stream(query.reads)),
-        )
-        for query, operator in patterns
-    )
+    """What is better drawn of every query of a plan, such as the automaton of a pattern: digraphs of Graphviz, none where nothing is."""
+    explained = (Explained(plan, query, plan.stream(query.reads)) for query in plan.queries)
+    drawings = (each.query.operator.drawing(each) for each in explained)
+    return "\n".join(drawing for drawing in drawings if drawing)
 
 
 # --- streams ------------------------------------------------------------------------------------------------------
@@ -172,16 +159,9 @@ def _query(plan: Plan, query: QueryPlan) -> str:
     columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))
     entries.append(_zone(explained, zones, why_there))
-    entries.append(("kernel", _kernel(query)))
+    entries.append(("kernel", query.operator.group_name(query.reads)))
     entries.append(("state", state))
     return _section(f"query {query.name}", [*entries, *drawn])
-
-
-def _kernel(query: QueryPlan) -> str:
-    operator = query.operator
-    if isinstance(operator, FollowOperator):
-        return follow_name(operator.focals, operator.events)
-    return f"{query.kind}:{query.reads}"
 
 
 def _zone(explained: Explained, zones: str | None, why_there: str | None) -> Entry:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from headwater.kernels.correlate.subscription import Clause
-from headwater.model import FencesSchema, Kernel, PointsSchema, Region, Rows, StreamSchema
+from headwater.model import FencesSchema, Kernel, PointsSchema, QueryError, Region, Rows, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.language.tree import Expression, Item
@@ -236,6 +236,15 @@ class Operator:
         """Whether it may live in every zone with a shared query: `before` means only where it reads none."""
         return "never"
 
+    def group_name(self, reads: str) -> str:
+        """The name of the group in which it is answered with its like, of a query that reads `reads`. State is saved under it."""
+        return f"{self.kind}:{reads}"
+
+    @property
+    def stored_sources(self) -> tuple[str, ...]:
+        """The sources whose events are stored for it in groups of their own; with any, its kernel is made with all that runs after it."""
+        return ()
+
     # --- how far back it looks ----------------------------------------------------------------------------------------
 
     def looks_back_us(self, heartbeat_us: int) -> int:
@@ -256,11 +265,19 @@ class Operator:
         """Behind a FOLLOW: whether it finds the same wherever its rows begin, as long as they begin before its window."""
         return False
 
+    def refuse_endless(self, name: str) -> QueryError | None:
+        """Why the query of this name cannot run while rows come without end; None: it can."""
+        return None
+
     # --- in words, for people who read plans --------------------------------------------------------------------------
 
     def words(self, explained: Explained) -> Words:
         """One query in words."""
         raise AssertionError(f"{self.kind} has no words")
+
+    def drawing(self, explained: Explained) -> str | None:
+        """A digraph of Graphviz, of what is better drawn than said."""
+        return None
 
     @property
     def area(self) -> Region | None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from headwater.kernels.correlate.routing import Routing
 from headwater.model import Kernel, Rows, StreamSchema
-from headwater.query.checking.merges import merged_name
 from headwater.query.expressions import condition
 from headwater.query.followings import Behind, events_of, make_follow_query
 from headwater.query.operators.contract import Demand, KernelPlace
@@ -43,15 +42,10 @@ def store_of(source: str) -> str:
     return f"events:{source}"
 
 
-def follow_name(focals: str, events: Sequence[str]) -> str:
-    """The name of the group of FOLLOW queries of some focal objects and events."""
-    return f"follow:{focals} in {merged_name(events)}"
-
-
 def make_group(queries: Sequence[QueryPlan], place: KernelPlace, *, suffix: str = "") -> Group:
     """The group of some queries of one kind that read the same; `suffix` tells groups apart that would have one name."""
     kernel = queries[0].operator.make_kernel(queries, place)
-    name = f"{queries[0].kind}:{place.source.name}{suffix}"
+    name = queries[0].operator.group_name(place.source.name) + suffix
     return Group(name, place.source.name, tuple(query.name for query in queries), kernel)
 
 
@@ -81,7 +75,7 @@ def make_follow_group(
     ]
     sources = tuple(source.name for source in events)
     return Group(
-        follow_name(focals.name, sources),
+        queries[0].operator.group_name(focals.name),
         focals.name,
         tuple(names),
         FollowKernel(focals, follow_queries),

@@ -28,7 +28,6 @@ from headwater.model import (
     FencesSchema,
     PointsSchema,
     QueriesRefused,
-    QueryError,
     Rows,
     StreamSchema,
 )
@@ -42,8 +41,6 @@ from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.nearest.plan import parts_for
-from headwater.query.operators.pattern.check import unbounded
-from headwater.query.operators.union import FollowOperator, PatternOperator
 from headwater.query.planning.bad_rows import BadRows, bad_updates
 from headwater.query.planning.fingerprints import fingerprints
 from headwater.query.planning.groups import (
@@ -95,19 +92,8 @@ def compile_script(
 
 
 def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
-    """Before rows come without end: raises QueriesRefused if a pattern would have to keep them without end."""
-    errors = [
-        QueryError(
-            "unbounded-pattern",
-            f"nothing bounds what '{query.name}' must store while rows arrive without end",
-            span=query.operator.pattern.span,
-            advice=[
-                "limit how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
-            ],
-        )
-        for query in plan.queries
-        if isinstance(query.operator, PatternOperator) and unbounded(query.operator)
-    ]
+    """Before rows come without end: raises QueriesRefused if a query would have to keep them without end."""
+    errors = [error for query in plan.queries if (error := query.operator.refuse_endless(query.name))]
     if errors:
         raise QueriesRefused(errors, plan.text, file)
 
@@ -233,7 +219,7 @@ class Plan:
             self,
             queries=tuple(
                 replace(query, left_off=query.left_off.union(savings))
-                if isinstance(query.operator, FollowOperator) and (queries is None or query.name in queries)
+                if query.behind == query.name and (queries is None or query.name in queries)
                 else query
                 for query in self.queries
             ),
@@ -331,33 +317,33 @@ class Plan:
     def _make_groups(self, zone: int) -> tuple[Group, ...]:
         here = [query for query in self.queries if query.lives_in(zone, self.zones) and not query.is_inside]
         made: dict[str, Group] = {}
-        for (reads, kind), members in self._by_source(here):
-            for group in self._groups_of(reads, kind, members, zone):
+        for (reads, _), members in self._by_source(here):
+            for group in self._groups_of(reads, members, zone):
                 for source in group.looks_at:
                     if store_of(source) not in made:
                         made[store_of(source)] = self._store(source, here, zone)
                 made[group.name] = group
         return tuple(made.values())
 
-    def _groups_of(self, reads: str, kind: str, members: Sequence[QueryPlan], zone: int) -> Iterator[Group]:
+    def _groups_of(self, reads: str, members: Sequence[QueryPlan], zone: int) -> Iterator[Group]:
         home = self._home(reads, zone)
-        if kind == "follow":
-            alike: dict[tuple[str, tuple[str, ...]], list[QueryPlan]] = {}
-            for query in members:
-                if isinstance(operator := query.operator, FollowOperator):
-                    alike.setdefault((operator.focals, operator.events), []).append(query)
-            for (focals, events), queries in alike.items():
-                yield self._follow_group(queries, focals, events, zone)
-        else:
-            place = replace(self._kernel_place(reads), zone=zone, zones=self.zones, home=home)
-            yield make_group(members, place)
+        alike: dict[str, list[QueryPlan]] = {}
+        for query in members:
+            alike.setdefault(query.operator.group_name(reads), []).append(query)
+        for queries in alike.values():
+            operator = queries[0].operator
+            if operator.stored_sources and operator.reads_beside:
+                yield self._follow_group(queries, operator.reads_beside, operator.stored_sources, zone)
+            else:
+                place = replace(self._kernel_place(reads), zone=zone, zones=self.zones, home=home)
+                yield make_group(queries, place)
 
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
         """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
         lookers = [
-            (query, [self.stream(name) for name in operator.events])
+            (query, [self.stream(name) for name in query.operator.stored_sources])
             for query in here
-            if isinstance(operator := query.operator, FollowOperator) and source in operator.events
+            if source in query.operator.stored_sources
         ]
         return make_store(self.stream(source), lookers, zone, self.zones)
 

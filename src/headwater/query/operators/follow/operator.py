@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Literal
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS, Columns
+from headwater.query.checking.merges import merged_name
 from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
 from headwater.query.operators.follow.tree import Follow
@@ -78,6 +79,15 @@ class FollowOperator(Operator):
     def reads_beside(self) -> str | None:
         """The focal objects."""
         return self.focals
+
+    def group_name(self, reads: str) -> str:
+        """With the queries of the same focal objects and events."""
+        return f"{self.kind}:{self.focals} in {merged_name(self.events)}"
+
+    @property
+    def stored_sources(self) -> tuple[str, ...]:
+        """Events, for the interests that are still to come."""
+        return self.events
 
     @property
     def is_shared(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
-from headwater.model import ColumnType, Kernel, StreamSchema
+from headwater.model import ColumnType, Kernel, QueryError, StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
@@ -118,6 +118,27 @@ class PatternOperator(Operator):
     def finds_the_same_later(self) -> bool:
         """Matches lie within their window."""
         return True
+
+    def refuse_endless(self, name: str) -> QueryError | None:
+        """Where nothing bounds what must be kept."""
+        from headwater.query.operators.pattern.check import unbounded
+
+        if not unbounded(self):
+            return None
+        return QueryError(
+            "unbounded-pattern",
+            f"nothing bounds what '{name}' must store while rows arrive without end",
+            span=self.pattern.span,
+            advice=[
+                "limit how long a match may last: PATTERN (…) WITHIN 1 HOUR; or LIMIT 1000 PARTIAL MATCHES"
+            ],
+        )
+
+    def drawing(self, explained: Explained) -> str | None:
+        """Its automaton."""
+        from headwater.query.operators.pattern.words import drawing
+
+        return drawing(self, explained)
 
     def words(self, explained: Explained) -> Words:
         """See `words`."""

@@ -16,7 +16,7 @@ from headwater.query.language.words import aligned, counted, duration_in_words, 
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.pattern.check import unbounded
 from headwater.query.operators.pattern.check_shape import has_no_end
-from headwater.query.operators.pattern.drawing import as_text, draw
+from headwater.query.operators.pattern.drawing import as_dot, as_text, draw
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row
@@ -76,6 +76,14 @@ def words(operator: PatternOperator, explained: Explained) -> Words:
         why_there=_WHOLE if not operator.partition else _GATHERED,
         drawn=[("automaton", as_text(draw(operator, written, explained.source)))],
     )
+
+
+def drawing(operator: PatternOperator, explained: Explained) -> str:
+    """The automaton, a digraph of Graphviz."""
+    name = explained.query.name
+    written = written_patterns(explained.plan.text)[name]
+    automaton = draw(operator, written, explained.source)
+    return as_dot(name, f"PATTERN ({pattern_text(operator.pattern)})", automaton)
 
 
 def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:

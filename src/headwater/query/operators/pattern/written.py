@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from headwater.query.language.expression_text import expression_text
@@ -14,7 +16,8 @@ from headwater.query.operators.pattern.walk import every_pattern
 EVERY_ROW: Final = "every row"
 
 
-def written_patterns(text: str) -> dict[str, MatchRecognize]:
+@lru_cache(maxsize=4)
+def written_patterns(text: str) -> Mapping[str, MatchRecognize]:
     """The MATCH_RECOGNIZE of every query of a text that has one, as written."""
     queries = (statement for statement in parse(text)[0].statements if isinstance(statement, CreateQuery))
     return {
