@@ -26,7 +26,7 @@ from headwater.hosts.zone import (
     clusters_of,
 )
 from headwater.kernels.follow import FollowKernel
-from headwater.kernels.follow.by_key import ByKey, everybody
+from headwater.kernels.follow.by_key import everybody
 from headwater.kernels.follow.kernel import FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
@@ -500,11 +500,9 @@ def check_stores(
 def check_bounds(
     world: FollowWorld, asked: Asked, kernel: FollowKernel, state: FollowState, told: Sequence[Row]
 ) -> None:
-    now, following, (part,) = state.watermark, asked.following, state.asked
-    if isinstance(part, ByKey):
-        (alive, delivered), operators = everybody(kernel.queries[0], part), ()
-    else:
-        alive, delivered, operators = part.alive, part.delivered, part.operators or ()
+    now, following, (part,) = state.watermark, asked.following, state.queries
+    (query,) = kernel.queries
+    alive, delivered = everybody(query, part.objects)
     reach_us = following.last_us + asked.windows_us
     heard = {
         row.key: row.time
@@ -517,8 +515,9 @@ def check_bounds(
     # What a later interest may bring again, or what the present one may of those before.
     again = [row for row in told if row["event_time"] >= min(now, start.get(row["focal"], now)) - reach_us]
     assert len(delivered.time) <= (0 if following.each else len(again))
-    serials = [serial for cohort in operators for serial in cohort.serials.tolist()]
-    assert sorted(serials) == sorted(set(serials) & set(alive.serial.tolist()))
+    if query.operators is not None:
+        saved = kernel.save(state).stores[f"{query.name}/behind/interests"]
+        assert set(saved.everything().ids[:, 0].tolist()) <= set(alive.serial.tolist())
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,26 @@ FOLLOW = {
     "interests": "RADIUS 5 LAST 5 SECONDS FORGET 20 SECONDS EMIT INTERESTS",
     "best effort": "BOX 5, 5 LAST 5 SECONDS FORGET 20 SECONDS BEST EFFORT 3",
 }
+BEHIND = {
+    "pattern": "MATCH_RECOGNIZE (MEASURES A.s AS a, B.s AS b PATTERN (A B) WITHIN 4 SECONDS)",
+    "pattern by key": "MATCH_RECOGNIZE (PARTITION BY s MEASURES A.x AS a MATCH EVERY PATTERN (A ~> NOT B) WITHIN 4 SECONDS"
+    " DEFINE B AS B.x > A.x)",
+    "correlate": "CORRELATE (x > -1000 AS a, y > -1000 AS b WITHIN 3 SECONDS)",
+    "nearest": "NEAREST (2 TO LOWEST x OVER 4 SECONDS EMIT CHANGES)",
+    "ticks": "NEAREST (1 TO LOWEST x OVER 4 SECONDS EMIT EVERY 2 SECONDS)",
+    "fence": "FENCE (zones DETECT ENTER, EXIT, INSIDE FORGET 5 SECONDS)",
+    "suppress": "SUPPRESS (x TOLERANCE 1 HEARTBEAT 4 SECONDS FORGET 8 SECONDS)",
+}
+BEHIND_FOLLOW = "FOLLOW (cars RADIUS 20 LAST 5 SECONDS FORGET 20 SECONDS)"
+SELECTED = f"""
+CREATE QUERY near AS SELECT * FROM events {BEHIND_FOLLOW};
+CREATE QUERY q AS SELECT * FROM near WHERE x > -1000;
+"""
+CHAIN = f"""
+CREATE QUERY near AS SELECT * FROM events {BEHIND_FOLLOW};
+CREATE QUERY twos AS SELECT * FROM near {BEHIND["pattern"]};
+CREATE QUERY q AS SELECT * FROM twos MATCH_RECOGNIZE (MEASURES A.b AS b PATTERN (A ~> B) WITHIN 3 SECONDS);
+"""
 FENCE = {
     "standing": "zones DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS FORGET 20 SECONDS",
     "moving": "events RADIUS 5 DETECT ENTER, EXIT, INSIDE, OUTSIDE, CROSS FORGET 20 SECONDS",
@@ -62,6 +82,12 @@ TEXTS = {
         f"follow {kind}": f"{PLACES}CREATE QUERY q AS SELECT * FROM events FOLLOW (cars {text});"
         for kind, text in FOLLOW.items()
     },
+    **{
+        f"follow then {kind}": f"{PLACES}CREATE QUERY q AS SELECT * FROM events {BEHIND_FOLLOW} {text};"
+        for kind, text in BEHIND.items()
+    },
+    "follow then select": PLACES + SELECTED,
+    "follow then a chain": PLACES + CHAIN,
     **{f"fence {kind}": f"{PLACES}CREATE QUERY q AS SELECT * FROM cars FENCE ({text});" for kind, text in FENCE.items()},
 }  # fmt: skip
 A_WAVE = 10  # keys

@@ -42,7 +42,7 @@ def test_a_copy_goes_on_elsewhere_and_says_what_it_holds(headwater: Commands, tm
 
     assert headwater("checkpoint", "info", "backup/one") == 0
     said = "\n".join(headwater.out)
-    assert "checkpoint  'backup/one', format 7, last used by Headwater 0.1.0" in said
+    assert "checkpoint  'backup/one', format 8, last used by Headwater 0.1.0" in said
     assert "zones       4, spread over 2 tasks" in said
     assert "batches     finished up to number 0" in said
     assert re.search(rf"^s +{re.escape(str(tmp_path / 'in'))} +2026-01-15T00:00:19Z$", said, re.MULTILINE)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from headwater.model import (
     APART,
     BEGINNING,
+    END,
     Answers,
     Column,
     ColumnType,
@@ -79,7 +80,8 @@ class SelectKernel:
         holds = {where: np.flatnonzero(self.conditions[where](rows)) for where in used}
         for query, since in zip(self.queries, state.since.tolist(), strict=True):
             found = np.arange(rows.count) if query.where is None else holds[query.where]
-            found = found[np.searchsorted(time[found], since) :]
+            if since > BEGINNING:  # rows of many interests are in order of time only within each
+                found = found[time[found] >= since]
             if len(found):
                 shapes.setdefault(query.shape, []).append((query.name, found))
         answers = tuple(self._block(shape, rows, shapes[shape]) for shape in sorted(shapes))
@@ -104,6 +106,22 @@ class SelectKernel:
         begins = max(since, values["watermark"])
         since_of = [known.get((query.name, query.fingerprint), begins) for query in self.queries]
         return SelectState(values["watermark"], np.array(since_of, np.int64))
+
+    def next_due(self, state: SelectState) -> Instant:
+        """Nothing is answered without rows."""
+        return END
+
+    def is_blank(self, state: SelectState) -> bool:
+        """Nothing is kept but since when queries see rows."""
+        return not (state.since > BEGINNING).any()
+
+    def due_apart(self, state: SelectState, until: Instant) -> NDArray[np.int64]:
+        """Nobody."""
+        return np.zeros(0, np.int64)
+
+    def split(self, state: SelectState, apart: NDArray[np.int64]) -> tuple[SelectState, SelectState]:
+        """The same for all."""
+        return state, state
 
     def _block(self, shape: int, rows: Rows, parts: Sequence[tuple[str, NDArray[np.int64]]]) -> Answers:
         """The answers of all queries of a shape, by row and then by query."""

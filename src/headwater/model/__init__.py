@@ -7,6 +7,7 @@ from headwater.model.codec import decode, encode, readable, rows_tree, tree_rows
 from headwater.model.contracts import (
     HIGHEST,
     Answers,
+    ApartKernel,
     Deliver,
     Effect,
     Kernel,
@@ -75,7 +76,7 @@ from headwater.model.time import (
 
 __all__ = [
     "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "HIGHEST", "SECOND", "UNITS",
-    "Answers", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
+    "Answers", "ApartKernel", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
     "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "Region",
     "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",

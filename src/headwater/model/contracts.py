@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from headwater.model.errors import HeadwaterError, PeerError
 from headwater.model.keyed_store import KeyedStore
@@ -94,6 +97,34 @@ class Kernel(Protocol[State]):
 
     def load(self, saved: Saved, since: Instant) -> State:
         """A saved state, possibly of other queries: what both have stays, new ones see rows from `since` on."""
+        ...
+
+    def next_due(self, state: State) -> Instant:
+        """A step without rows and with a watermark up to this one answers nothing and changes nothing that a later answer depends on.
+
+        END: until rows come or the input ends. BEGINNING, which is always right: every step may.
+        """
+        ...
+
+    def is_blank(self, state: State) -> bool:
+        """Whether it goes on, with rows that are still to come, as `start(BEGINNING)` would. False is always right."""
+        ...
+
+
+@runtime_checkable
+class ApartKernel(Kernel[State], Protocol[State]):
+    """A kernel that can keep the rows of many interests apart, by their column APART, and answers as if each had a kernel of its own.
+
+    Rows come in order within each interest, and not before the watermark up to which that interest has been stepped. So an interest that
+    is new may bring rows from before the last watermark, and a watermark may be less than the last one.
+    """
+
+    def due_apart(self, state: State, until: Instant) -> NDArray[np.int64]:
+        """The interests for which a step without rows up to this watermark may change something; some may come several times."""
+        ...
+
+    def split(self, state: State, apart: NDArray[np.int64]) -> tuple[State, State]:
+        """What is known of some interests, in rising order, and what is known of all others."""
         ...
 
 

@@ -125,6 +125,19 @@ class KeyedStore:
         )
         return min(fronts, default=END)
 
+    @property
+    def next_due(self) -> Instant:
+        """The least `due` of all records; END if there is none."""
+        least = END
+        for place, run in enumerate(self.runs):
+            order, times = run.by_due
+            for first in range(0, int(np.searchsorted(times, least)), _GLANCE):
+                counts = self._counts(place, order[first : first + _GLANCE])
+                if counts.any():
+                    least = min(least, int(times[first + int(counts.argmax())]))
+                    break
+        return least
+
     def find(self, ids: Ids) -> tuple[Records, Places]:
         """The records of those keys that are there, and for every key its place among them, or -1. `ids` may repeat."""
         places = np.full(len(ids), -1, np.int64)

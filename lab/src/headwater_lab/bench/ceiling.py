@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from headwater.model import Instant, Rows, Saved, Step
+from headwater.model import END, Instant, Rows, Saved, Step
 from headwater.query.planning.groups import Group
 from headwater.query.planning.plan import Plan
 
@@ -35,6 +35,14 @@ class IdleKernel:
     def load(self, saved: Saved, since: Instant) -> Instant:
         """The time that was saved."""
         return int(saved.values["time"])
+
+    def next_due(self, state: Instant) -> Instant:
+        """Nothing happens."""
+        return END
+
+    def is_blank(self, state: Instant) -> bool:
+        """Nothing is known."""
+        return True
 
 
 class IdlePlan(Plan):

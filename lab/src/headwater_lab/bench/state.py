@@ -41,6 +41,8 @@ STREAM: Final = """\
 CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, v DOUBLE, PLACE (x, y)) LATE 0 SECONDS;
 """
 
+_FOLLOW: Final = "FOLLOW (s RADIUS 5 LAST 1 SECOND FORGET {window})"
+
 OPERATORS: Final = {
     "SELECT": "SELECT id FROM s WHERE v > 1000",
     "CORRELATE": "SELECT * FROM s CORRELATE (v > 80 AS high, v < -1 AS low WITHIN {window}, 100 METERS)",
@@ -54,7 +56,11 @@ OPERATORS: Final = {
     "PREDICT": "SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT {window} USING CONSTANT FORGET {window}) PREDICT (v > 1000)",
     "PREDICT PAIRS": "SELECT * FROM s SUPPRESS (x, y TOLERANCE 1 HEARTBEAT {window} USING CONSTANT FORGET {window}) "
     "PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 5 AND ABS(a.y - b.y) <= 5 WITHIN 1 SECOND)",
-    "FOLLOW": "SELECT * FROM s FOLLOW (s RADIUS 5 LAST 1 SECOND FORGET {window})",
+    "FOLLOW": f"SELECT * FROM s {_FOLLOW}",
+    "FOLLOW, then pattern": f"SELECT * FROM s {_FOLLOW} MATCH_RECOGNIZE (PARTITION BY id PATTERN (a b) WITHIN {{window}} "
+    "DEFINE a AS v > 80, b AS v < -1)",
+    "FOLLOW, then CORRELATE": f"SELECT * FROM s {_FOLLOW} CORRELATE (v > 80 AS high, v < -1 AS low WITHIN {{window}}, 100 METERS)",
+    "FOLLOW, then NEAREST": f"SELECT * FROM s {_FOLLOW} NEAREST (10 TO (0) BY (v) OVER {{window}})",
     "FENCE": "SELECT * FROM s FENCE (s RADIUS 5 FORGET {window})",
 }
 """One query of every kind. Keys are far from one another, and no value ever completes a match."""

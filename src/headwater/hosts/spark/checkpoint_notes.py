@@ -16,7 +16,7 @@ from zlib import crc32
 from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import HostError
 
-FORMAT = 7
+FORMAT = 8
 
 OTHER_VERSION: Final = (
     "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"

@@ -137,6 +137,18 @@ class CorrelateKernel:
         )
         return self._remembered(state, saved.logs.get("rows", Log()), saved.logs.get("told", Log()), old >= 0)
 
+    def next_due(self, state: CorrelateState) -> Instant:
+        """When the last row of the window goes; nothing is answered without rows."""
+        newest = [chunk.newest for log in (state.log, state.emitted_log) for chunk in log.chunks]
+        return max(newest) + self.contents.longest_us - 1 if newest else END
+
+    def is_blank(self, state: CorrelateState) -> bool:
+        """Whether there is no row in the window."""
+        is_empty = (
+            not state.log.chunks and not state.emitted_log.chunks and state.window.end == state.window.first
+        )
+        return is_empty and not (state.since > BEGINNING).any()
+
     def _state(
         self, watermark: Instant, since: Numbers, emitted_until: Numbers, next_row: int
     ) -> CorrelateState:

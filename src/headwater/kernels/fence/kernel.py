@@ -57,6 +57,7 @@ from headwater.kernels.fence.words import Detect
 from headwater.kernels.polygons import is_polygon
 from headwater.model import (
     BEGINNING,
+    END,
     Answers,
     Instant,
     KeyedStore,
@@ -155,6 +156,17 @@ class FenceKernel:
             part = known.get((query.name, query.fingerprint))
             query_states.append(_nothing(query, begins) if part is None else _loaded(query, part, saved))
         return FenceState(values["watermark"], tuple(query_states))
+
+    def next_due(self, state: FenceState) -> Instant:
+        """When silence is over for somebody."""
+        return min(
+            (_next_due(query, part) for query, part in zip(self.queries, state.query_states, strict=True)),
+            default=END,
+        )
+
+    def is_blank(self, state: FenceState) -> bool:
+        """Whether nobody is known."""
+        return all(part.since == BEGINNING and _knows_nobody(part) for part in state.query_states)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
@@ -311,6 +323,21 @@ def _nothing(query: FenceQuery, since: Instant) -> QueryState:
     kind = query.positions.key_type
     nobody = Known.nobody(kind)
     return QueryState(since, no_objects(kind), Sides(nobody, nobody if query.same else Known.nobody(fences)))
+
+
+def _knows_nobody(state: QueryState) -> bool:
+    moving = state.moving
+    known = len(moving) if isinstance(moving, ByKey) else moving.known
+    return not known and not len(state.records)
+
+
+def _next_due(query: FenceQuery, state: QueryState) -> Instant:
+    """When silence is over for somebody, or before that."""
+    due = state.records.next_due
+    if isinstance(state.moving, ByKey):
+        return min(due, state.moving.objects.store.next_due, state.moving.fences.store.next_due)
+    heard = np.concatenate([side.time[side.time != NEVER] for side in state.moving])
+    return min(due, int(heard.min()) + query.forget_us) if len(heard) else due
 
 
 def _loaded(query: FenceQuery, part: dict[str, Any], saved: Saved) -> QueryState:

@@ -1,7 +1,8 @@
-"""Focal objects between two steps, where nothing stands behind FOLLOW: a record each, of which a step takes those that it needs.
+"""Focal objects between two steps: a record each, of which a step takes those that it needs.
 
-Rule 1  A step needs the objects that have a location update in it, those whose silence becomes longer than FORGET, and those in whose
-        region, or with EMIT INTERESTS also around whose latest place, something happens. Regions are found by where they are (see `near`).
+Rule 1  A step needs the objects that have a location update in it, those whose silence becomes longer than FORGET, those in whose
+        region, or with EMIT INTERESTS also around whose latest place, something happens, and those whose operators are due. Regions
+        are found by where they are (see `near`).
 Rule 2  What was delivered to an object stands in its record, also when it is forgotten, for as long as it may come again.
 Rule 3  At the end of the input every life ends, so all are needed.
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwater.kernels.box_index import Boxes, BoxIndex, empty_box_index
 from headwater.kernels.follow.delivery import Delivered
@@ -37,6 +39,7 @@ from headwater.model import (
     join_records,
     key_ids,
 )
+from headwater.model.keyed_store import order_of_ids, search
 
 _WHOLE: Final = ("serial", "number", "start", "heard")
 _REAL: Final = ("x", "y", "last_x", "last_y")
@@ -62,10 +65,11 @@ class ByKey:
 
 
 class Few(NamedTuple):
-    """What is known of the objects that a step needs: `ids` are theirs, whether anything was known of them or not."""
+    """What is known of the objects that a step needs: `ids` are theirs, whether anything was known of them or not; `known` are the records of
+    those of whom something was."""
 
     ids: Ids
-    known: Ids
+    known: Records
     alive: Alive
     delivered: Delivered
 
@@ -77,20 +81,26 @@ def nobody(query: FollowQuery, since: Instant) -> ByKey:
 
 
 def needed(
-    query: FollowQuery, state: ByKey, updates: Updates, view: View, before: Instant, watermark: Instant
+    query: FollowQuery,
+    state: ByKey,
+    updates: Updates,
+    view: View,
+    before: Instant,
+    watermark: Instant,
+    due: Ids,
 ) -> Few:
-    """The objects that a step needs."""
+    """The objects that a step needs; `due` are those whose operators are."""
     came = different(updates.focal)
     own = key_ids([came], len(came))
     if watermark == END:
         records = state.store.everything()
     else:
         happens = state.near.around(*view.between(before, watermark))
-        wanted = np.concatenate([own, state.store.due(before, watermark), happens])
+        wanted = np.concatenate([own, state.store.due(before, watermark), happens, due])
         records, _ = state.store.find(wanted)
     alive, delivered = _opened(query, records)
     ids = np.concatenate([records.ids, own[~is_among(own, records.ids)]])
-    return Few(ids, records.ids, alive, delivered)
+    return Few(ids, records, alive, delivered)
 
 
 def changed(
@@ -104,32 +114,15 @@ def changed(
 ) -> ByKey:
     """The state with what is known of some objects now."""
     records = _records(query, alive, delivered, few.ids, watermark)
-    store = state.store.put(records, few.known[~is_among(few.known, records.ids)])
+    gone = few.known.ids[~is_among(few.known.ids, records.ids)]
+    changes = np.flatnonzero(~_is_as_before(few.known, records))
+    store = state.store.put(records if len(changes) == len(records) else records.take(changes), gone)
     near = state.near.moved(_boxes(query, few.alive), _boxes(query, alive))
     return ByKey(state.since, store, near, serial)
 
 
-def all_by_key(
-    query: FollowQuery,
-    since: Instant,
-    alive: Alive,
-    delivered: Delivered,
-    serial: int,
-    watermark: Instant,
-) -> ByKey:
-    """The objects of a query behind which nothing stands any more. What was delivered to those who are forgotten is left out."""
-    names = key_ids([alive.focal], len(alive.serial))
-    kept = np.isin(delivered.focal, names[:, 0])
-    delivered = Delivered(
-        delivered.name[:, kept], delivered.focal[kept], delivered.time[kept], delivered.start[kept]
-    )
-    start = nobody(query, since)
-    few = Few(names, _NONE, Alive.none(query.focals.key_type), Delivered.nothing())
-    return changed(query, start, few, alive, delivered, serial, watermark)
-
-
 def everybody(query: FollowQuery, state: ByKey) -> tuple[Alive, Delivered]:
-    """All objects: for a query behind which something stands now."""
+    """All objects: for tests."""
     return _opened(query, state.store.everything())
 
 
@@ -191,6 +184,35 @@ def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, w
     return Records(
         records.ids, records.due, records.hold, records.table, {_DELIVERED: Ragged(offsets, lines)}
     )
+
+
+def _is_as_before(before: Records, after: Records) -> NDArray[np.bool_]:
+    """Which records say the same of an object as before. The name of an object, and its shape, are those of its interest."""
+    order = order_of_ids(before.ids)
+    at = search(before.ids[order], after.ids)
+    known = np.flatnonzero(at >= 0)
+    old = order[at[known]]
+    same = before.due[old] == after.due[known]
+    for name, values in after.table.items():
+        former = before.table[name]
+        if isinstance(values, np.ndarray) and isinstance(former, np.ndarray):
+            is_equal = former[old] == values[known]
+            same &= is_equal if is_equal.ndim == 1 else is_equal.all(axis=1)
+    for name, ragged in after.lists.items():
+        former_lists = before.lists[name]
+        same &= np.diff(former_lists.offsets)[old] == np.diff(ragged.offsets)[known]
+        same &= _sums(former_lists)[old] == _sums(ragged)[known]
+    is_same = np.zeros(len(after), np.bool_)
+    is_same[known] = same
+    return is_same
+
+
+def _sums(delivered: Ragged) -> NDArray[np.uint64]:
+    """A number for what was delivered to each object: other answers have another one."""
+    names: Any = delivered.lines["name"]
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(names[:, 0], dtype=np.uint64)])
+    found: NDArray[np.uint64] = np.diff(sums[delivered.offsets])
+    return found
 
 
 def _remembers(query: FollowQuery) -> bool:

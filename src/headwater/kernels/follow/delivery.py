@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,21 +57,6 @@ class Delivered:
         if kept.all():
             return self
         return Delivered(self.name[:, kept], self.focal[kept], self.time[kept], self.start[kept])
-
-    def save(self) -> dict[str, Any]:
-        """As plain arrays."""
-        return {
-            "name": self.name.view(np.int64),
-            "focal": self.focal.view(np.int64),
-            "time": self.time,
-            "start": self.start,
-        }
-
-    @classmethod
-    def load(cls, values: dict[str, Any]) -> Delivered:
-        """As saved."""
-        name, focal = (np.array(values[part]).view(np.uint64) for part in ("name", "focal"))
-        return cls(name.reshape(2, -1), focal, values["time"], values["start"])
 
 
 def deliver(

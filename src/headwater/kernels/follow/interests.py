@@ -25,8 +25,7 @@ from headwater.kernels.cells import cells_of
 from headwater.kernels.follow.places import Look, Places, is_in
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
 from headwater.kernels.follow.words import Update
-from headwater.model import END, Column, ColumnType, Instant, Rows, coded, compacted, join_columns
-from headwater.model.codec import rows_tree, tree_rows
+from headwater.model import END, Column, ColumnType, Instant, coded, compacted, join_columns
 from headwater.model.place import distance_m
 
 _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
@@ -39,9 +38,6 @@ _QUALITY: Final = _ORDER.index(Update.QUALITY)
 
 TALLIES: Final = 4
 """How many things are counted of an interest."""
-
-_WHOLE: Final = ("serial", "number", "start", "heard")
-_REAL: Final = ("x", "y", "last_x", "last_y")
 
 
 class Updates(NamedTuple):
@@ -79,24 +75,6 @@ class Alive:
         whole, real, text = np.zeros(0, np.int64), np.zeros(0), Column.of(ColumnType.STRING, ())
         tally = np.zeros((0, TALLIES), np.int64)
         return cls(Column.of(kind, ()), whole, whole, whole, whole, real, real, real, real, text, tally)
-
-    def save(self) -> dict[str, Any]:
-        """As a tree of rows, and what was counted."""
-        return {"rows": rows_tree(self._rows()), "tally": self.tally if self.tally.any() else None}
-
-    @classmethod
-    def load(cls, tree: dict[str, Any]) -> Alive:
-        """As saved."""
-        rows = tree_rows(tree["rows"])
-        serial, number, start, heard = (rows[name].values for name in _WHOLE)
-        x, y, last_x, last_y = (rows[name].values for name in _REAL)
-        tally = np.zeros((rows.count, TALLIES), np.int64) if tree["tally"] is None else tree["tally"]
-        return cls(rows["focal"], serial, number, start, heard, x, y, last_x, last_y, rows["shape"], tally)
-
-    def _rows(self) -> Rows:
-        columns = {name: Column(ColumnType.BIGINT, getattr(self, name)) for name in _WHOLE}
-        columns |= {name: Column(ColumnType.DOUBLE, getattr(self, name)) for name in _REAL}
-        return Rows({"focal": self.focal, "shape": self.shape, **columns}, len(self.serial))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ Rule 4  With a share, a zone follows the focal objects that live in it; every zo
 Rule 5  What operators do not need, and what an interest has in common with the one before, is not streamed where that changes no answer
         (see `reuse`).
 Rule 6  BEST EFFORT n: of the events before its start an interest gets the n latest.
-Memory  See `by_key` where nothing stands behind it. Otherwise see `interests` and `delivery`, and for each interest that is alive what its operators keep.
+Rule 7  A step looks at the focal objects that have a row, whose silence is over, near which something happens, or for whose operators
+        time alone may change something.
+Memory  See `by_key`, and for each interest that is alive what its operators keep.
 """
 
 from __future__ import annotations
@@ -22,14 +24,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from headwater.kernels.follow.by_key import ByKey, all_by_key, changed, everybody, needed, nobody
+from headwater.kernels.follow.by_key import ByKey, changed, needed, nobody
 from headwater.kernels.follow.delivery import Delivered, deliver
 from headwater.kernels.follow.finding import Found, find_events
 from headwater.kernels.follow.intake import updates_in
 from headwater.kernels.follow.interests import (
     TALLIES,
     Alive,
-    Interests,
     Recent,
     Updates,
     switch,
@@ -54,6 +55,8 @@ from headwater.model import (
     Column,
     ColumnType,
     Instant,
+    KeyedStore,
+    Log,
     Rows,
     Saved,
     Step,
@@ -61,29 +64,26 @@ from headwater.model import (
     coded,
     content_ids,
     join_rows,
+    no_records,
 )
 
 _TIME: Final = "event_time"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query's state: since when it sees rows, the interests that are alive, what was delivered, its operators, and the next serial."""
+class QueryState:
+    """Of a query: its focal objects, and what the operators behind it know of interests (None: there are none)."""
 
-    since: Instant
-    alive: Alive
-    delivered: Delivered
+    objects: ByKey
     operators: Any
-    serial: int
 
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """How far time has come, the queries, and since when events of each source may still be looked at. A query behind which nothing stands
-    has its objects by key."""
+    """How far time has come, the queries, and since when events of each source may still be looked at."""
 
     watermark: Instant
-    asked: tuple[Asked | ByKey, ...]
+    queries: tuple[QueryState, ...]
     needs_since: Mapping[str, Instant]
 
     def looking_at(self, stores: Mapping[str, Store]) -> Looking:
@@ -109,139 +109,120 @@ class FollowKernel:
 
     def start(self, since: Instant) -> FollowState:
         """Nothing seen; rows before `since` are not for these queries."""
-        return self._state(BEGINNING, [self._asked(query, since) for query in self.queries])
+        return self._state(BEGINNING, [self._started(query, since) for query in self.queries])
 
     def step(self, state: Looking, rows: Rows, watermark: Instant) -> Step[FollowState]:
         """Take location updates, look at events, let time pass, answer."""
         before, stores = state
         counts: Counter[str] = Counter()
         views: dict[str, View] = {}
-        asked: list[Asked | ByKey] = []
+        next_states: list[QueryState] = []
         shapes: dict[int, list[Rows]] = {}
-        for query, part in zip(self.queries, before.asked, strict=True):
+        for query, part in zip(self.queries, before.queries, strict=True):
             if query.events.identity not in views:
                 looked_at = [stores[source.name] for source in query.events.sources]
                 views[query.events.identity] = View(query.events, looked_at)
             view = views[query.events.identity]
-            updates = updates_in(rows, self.schema.time, query, part.since, counts)
-            if isinstance(part, ByKey):
-                some, answers = self._follow_few(
-                    query, part, view, updates, before.watermark, watermark, counts
-                )
-                asked.append(some)
-            else:
-                whole, answers = self._follow(query, part, view, updates, before.watermark, watermark, counts)
-                asked.append(whole)
+            updates = updates_in(rows, self.schema.time, query, part.objects.since, counts)
+            after, answers = self._step_query(query, part, view, updates, before.watermark, watermark, counts)
+            next_states.append(after)
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
         told = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
         # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
         complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
-            self._state(watermark, asked),
+            self._state(watermark, next_states),
             told,
             max(complete, BEGINNING),
             {name: many for name, many in counts.items() if many},
         )
 
     def save(self, state: FollowState) -> Saved:
-        """Objects by key in stores; others, and the operators of each interest, as values."""
-        queries, stores = [], {}
-        for query, part in zip(self.queries, state.asked, strict=True):
+        """Objects by key in stores, and what operators know of interests as they save it."""
+        queries, logs, stores = [], dict[str, Log](), dict[str, KeyedStore]()
+        for query, part in zip(self.queries, state.queries, strict=True):
+            objects = part.objects
             saved: dict[str, Any] = {
                 "name": query.name,
                 "fingerprint": query.fingerprint,
-                "since": part.since,
-                "serial": part.serial,
+                "since": objects.since,
+                "serial": objects.serial,
+                "levels": [list(level) for level in objects.near.levels],
             }
-            if isinstance(part, ByKey):
-                saved["levels"] = [list(level) for level in part.near.levels]
-                stores[query.name], stores[_near(query.name)] = part.store, part.near.entries
-            else:
-                saved["alive"], saved["delivered"] = part.alive.save(), part.delivered.save()
-                saved["operators"] = query.operators.save(part.operators) if query.operators else None
+            stores[query.name], stores[_near(query.name)] = objects.store, objects.near.entries
+            if query.operators is not None:
+                operators = query.operators.save(part.operators)
+                saved["operators"] = operators.values
+                logs |= {_behind(query.name, name): log for name, log in operators.logs.items()}
+                stores |= {_behind(query.name, name): store for name, store in operators.stores.items()}
             queries.append(saved)
-        return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
+        return Saved({"watermark": state.watermark, "queries": queries}, logs, stores)
 
     def load(self, saved: Saved, since: Instant) -> FollowState:
         """What is known of the queries that are still the same; others begin at `since`."""
         values = saved.values
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
-        asked = []
+        states = []
         for query in self.queries:
             part = known.get((query.name, query.fingerprint))
-            asked.append(
-                self._asked(query, begins) if part is None else self._loaded(query, part, saved, begins)
+            states.append(
+                self._started(query, begins) if part is None else self._loaded(query, part, saved, begins)
             )
-        return self._state(values["watermark"], asked)
+        return self._state(values["watermark"], states)
 
-    def _loaded(
-        self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant
-    ) -> Asked | ByKey:
-        """What is known of a query, in the form that it has now: something may stand behind it that did not, or no longer."""
-        since, serial = part["since"], part["serial"]
-        if "levels" in part:
-            by_key = nobody(query, since).loaded(
-                saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], serial
-            )
-            if query.operators is None:
-                return by_key
-            return Asked(since, *everybody(query, by_key), query.operators.start(), serial)
-        alive, delivered = Alive.load(part["alive"]), Delivered.load(part["delivered"])
+    def next_due(self, state: FollowState) -> Instant:
+        """Nobody asks: there is no FOLLOW behind a FOLLOW."""
+        return BEGINNING
+
+    def is_blank(self, state: FollowState) -> bool:
+        """Nobody asks."""
+        return False
+
+    def _loaded(self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant) -> QueryState:
+        """What is known of a query; operators may be behind it that were not there, or be gone."""
+        objects = nobody(query, part["since"]).loaded(
+            saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], part["serial"]
+        )
         if query.operators is None:
-            return all_by_key(query, since, alive, delivered, serial, saved.values["watermark"])
-        operators = query.operators.start()
-        if part["operators"] is not None:
-            operators = query.operators.load(part["operators"], begins)
-        return Asked(since, alive, delivered, operators, serial)
+            return QueryState(objects, None)
+        if "operators" not in part:
+            return QueryState(objects, query.operators.start())
+        prefix = _behind(query.name, "")
+        own = Saved(part["operators"], _named(saved.logs, prefix), _named(saved.stores, prefix))
+        return QueryState(objects, query.operators.load(own, begins))
 
-    def _state(self, watermark: Instant, asked: Sequence[Asked | ByKey]) -> FollowState:
+    def _state(self, watermark: Instant, states: Sequence[QueryState]) -> FollowState:
         needs_since: dict[str, Instant] = {}
-        for query, part in zip(self.queries, asked, strict=True):
-            needed = max(part.since, watermark - query.history_us)
+        for query, part in zip(self.queries, states, strict=True):
+            needed = max(part.objects.since, watermark - query.history_us)
             for source in query.events.sources:
                 needs_since[source.name] = min(needed, needs_since.get(source.name, needed))
-        return FollowState(watermark, tuple(asked), needs_since)
+        return FollowState(watermark, tuple(states), needs_since)
 
-    def _asked(self, query: FollowQuery, since: Instant) -> Asked | ByKey:
-        if query.operators is None:
-            return nobody(query, since)
-        alive = Alive.none(query.focals.key_type)
-        return Asked(since, alive, Delivered.nothing(), query.operators.start(), 0)
+    def _started(self, query: FollowQuery, since: Instant) -> QueryState:
+        return QueryState(nobody(query, since), query.operators.start() if query.operators else None)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
-    def _follow_few(
+    def _step_query(
         self,
         query: FollowQuery,
-        asked: ByKey,
+        state: QueryState,
         view: View,
         updates: Updates,
         before: Instant,
         watermark: Instant,
         counts: Counter[str],
-    ) -> tuple[ByKey, list[Answers]]:
+    ) -> tuple[QueryState, list[Answers]]:
         """What a query tells of those objects that the step needs."""
-        few = needed(query, asked, updates, view, before, watermark)
-        known = Asked(asked.since, few.alive, few.delivered, None, asked.serial)
-        after, answers = self._follow(query, known, view, updates, before, watermark, counts)
-        return changed(query, asked, few, after.alive, after.delivered, after.serial, watermark), answers
-
-    def _follow(
-        self,
-        query: FollowQuery,
-        asked: Asked,
-        view: View,
-        updates: Updates,
-        before: Instant,
-        watermark: Instant,
-        counts: Counter[str],
-    ) -> tuple[Asked, list[Answers]]:
-        """What a query tells that is given events to look at, and location updates."""
+        objects, since = state.objects, state.objects.since
+        due = query.operators.due(state.operators, watermark) if query.operators else no_records().ids
+        few = needed(query, objects, updates, view, before, watermark, due)
         counts[f"locations:{query.name}"] += len(updates.time)
-        recent = _recent(query, asked.alive, updates, view)
-        interests = switch(query, asked.alive, updates, recent, asked.since, watermark, asked.serial)
+        recent = _recent(query, few.alive, updates, view)
+        interests = switch(query, few.alive, updates, recent, since, watermark, objects.serial)
         lives = Lives(
             interests.serial,
             interests.focal,
@@ -250,52 +231,47 @@ class FollowKernel:
             interests.end,
             interests.is_over,
         )
-        found = find_events(query, interests, asked.since, view, before, watermark, counts)
-        given, settled = self._given(query, found, view, asked.since, counts)
+        found = find_events(query, interests, since, view, before, watermark, counts)
+        given, settled = self._given(query, found, view, since, counts)
         tally = np.zeros((len(lives.serial), TALLIES), np.int64)
+        operators, delivered, answers = state.operators, few.delivered, list[Answers]()
         if query.interests:
             is_past = self._times(query, found) < lives.start[found.of]
             past = np.bincount(found.of[is_past], minlength=len(lives.serial))
-            tally = counted(query, asked.alive, updates, interests, view, past, before, watermark)
+            tally = counted(query, few.alive, updates, interests, view, past, before, watermark)
             over = told_of_interests(query, interests, tally)
-            after = self._after(query, asked, interests, tally, asked.delivered, None, watermark, counts)
-            return after, [over] if over else []
-        told: list[Told] = []
-        if query.tells and (own := given.pop()).rows.count:
-            told.append(_of_itself(query, own.rows, lives, own.of))
-        operators = asked.operators
-        if query.operators:
-            operators, more, things = query.operators.step(operators, lives, given, settled, watermark)
-            told += more
-            counts.update(things)
+            answers = [over] if over else []
+        else:
+            told: list[Told] = []
+            if query.tells and (own := given.pop()).rows.count:
+                told.append(_of_itself(query, own.rows, lives, own.of))
+            if query.operators:
+                operators, more, things = query.operators.step(operators, lives, given, settled, watermark)
+                told += more
+                counts.update(things)
+            answers, delivered = self._delivered(query, lives, told, delivered, counts)
+        begun = int(np.count_nonzero(interests.is_new))
+        counts[f"interests:{query.name}"] += begun
+        alive = interests.alive(tally)
+        recently = delivered.recent(watermark, query.reach_us, alive)
+        objects = changed(query, objects, few, alive, recently, objects.serial + begun, watermark)
+        return QueryState(objects, operators), answers
+
+    @staticmethod
+    def _delivered(
+        query: FollowQuery, lives: Lives, told: Sequence[Told], delivered: Delivered, counts: Counter[str]
+    ) -> tuple[list[Answers], Delivered]:
+        """What is delivered of all that is told in a step, shape by shape, and what was delivered then."""
         by_shape: dict[int, list[Told]] = {}
         for block in told:
             by_shape.setdefault(block.answers.shape, []).append(block)
-        delivered, answers = asked.delivered, []
+        answers = []
         for blocks in by_shape.values():
             kept, delivered, repeated = deliver(query, lives, blocks, delivered)
             counts[f"answers_repeated:{query.name}"] += repeated
             if kept is not None:
                 answers.append(kept)
-        return self._after(query, asked, interests, tally, delivered, operators, watermark, counts), answers
-
-    def _after(
-        self,
-        query: FollowQuery,
-        asked: Asked,
-        interests: Interests,
-        tally: Whole,
-        delivered: Delivered,
-        operators: Any,
-        watermark: Instant,
-        counts: Counter[str],
-    ) -> Asked:
-        """The state of a query after a step."""
-        begun = int(np.count_nonzero(interests.is_new))
-        counts[f"interests:{query.name}"] += begun
-        alive = interests.alive(tally)
-        recent = delivered.recent(watermark, query.reach_us, alive)
-        return Asked(asked.since, alive, recent, operators, asked.serial + begun)
+        return answers, delivered
 
     def _given(
         self, query: FollowQuery, found: Found, view: View, since: Instant, counts: Counter[str]
@@ -325,6 +301,16 @@ class FollowKernel:
 def _near(query: str) -> str:
     """The name of the store of a query's regions."""
     return f"{query}/near"
+
+
+def _behind(query: str, name: str) -> str:
+    """The name of a log or store of a query's operators."""
+    return f"{query}/behind/{name}"
+
+
+def _named(all_of_them: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Those whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): one for name, one in all_of_them.items() if name.startswith(prefix)}
 
 
 def _recent(query: FollowQuery, alive: Alive, updates: Updates, view: View) -> Recent:

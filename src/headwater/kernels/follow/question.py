@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.follow.words import Saving, Update
-from headwater.model import Answers, Column, ColumnType, Instant, RowCondition, Rows, StreamSchema, coded
+from headwater.model import (
+    Answers,
+    Column,
+    ColumnType,
+    Ids,
+    Instant,
+    RowCondition,
+    Rows,
+    Saved,
+    StreamSchema,
+    coded,
+)
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -179,17 +190,24 @@ class Operators(Protocol):
         """No interest yet."""
         ...
 
+    def due(self, state: Any, watermark: Instant) -> Ids:
+        """The focal objects of interests that a step up to this watermark must be given though no event of theirs comes."""
+        ...
+
     def step(
         self, state: Any, lives: Lives, given: Sequence[Given], settled: Whole, watermark: Instant
     ) -> tuple[Any, Sequence[Told], Mapping[str, int]]:
-        """Take the events of interests, for each need. `settled` int64[interests, parts]: answers before were told already."""
+        """Take the events of some interests, for each need: all that have events, that are due, or over, are among them.
+
+        `settled` int64[interests, parts]: answers before were told already.
+        """
         ...
 
-    def save(self, state: Any) -> dict[str, Any]:
-        """As plain values."""
+    def save(self, state: Any) -> Saved:
+        """Ready to be written."""
         ...
 
-    def load(self, values: dict[str, Any], since: Instant) -> Any:
+    def load(self, saved: Saved, since: Instant) -> Any:
         """As saved; operators that are new see events from `since` on."""
         ...
 

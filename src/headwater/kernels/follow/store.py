@@ -25,6 +25,7 @@ from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.places import Look, Places, find, lay_out
 from headwater.kernels.follow.question import Events, Real, Whole
 from headwater.model import (
+    BEGINNING,
     HIGHEST,
     Chunk,
     Column,
@@ -167,6 +168,14 @@ class StoreKernel:
     def load(self, saved: Saved, since: Instant) -> Store:
         """As saved."""
         return Store.of(self.schema, saved.logs.get(_LOG, Log()))
+
+    def next_due(self, state: Store) -> Instant:
+        """Events go when nobody needs them any more, which those who look at them say."""
+        return BEGINNING
+
+    def is_blank(self, state: Store) -> bool:
+        """Whether nothing is stored."""
+        return not state.buckets
 
 
 def _nowhere(events: Events, rows: Rows, chosen: NDArray[np.bool_]) -> int:

@@ -22,13 +22,14 @@ from headwater.kernels.nearest import candidates as band
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import answer_distance
 from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
-from headwater.kernels.nearest.per_partition import Lanes, LanesState, candidates_in
+from headwater.kernels.nearest.per_partition import Lanes, LanesState, candidates_in, due_by_time
 from headwater.kernels.nearest.query_order import matches
 from headwater.kernels.nearest.query_sets import Events, Field, FieldState, field_key
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
     BEGINNING,
+    END,
     Answers,
     Column,
     ColumnType,
@@ -232,6 +233,22 @@ class NearestKernel:
             audits.append(audit)
         return NearestState(
             values["watermark"], values["count"], values["last"], tuple(fields), objects, tuple(audits)
+        )
+
+    def next_due(self, state: NearestState) -> Instant:
+        """When the first member of a set goes, or, where there is none, the last object; and the next tick of EVERY."""
+        due = [state.watermark if self.audited else END]
+        for field, part in zip(self.fields, state.fields, strict=True):
+            if isinstance(part, LanesState):
+                due.append(part.store.next_due)
+            elif len(part.ids) or len(part.recent):
+                due += due_by_time(field, part, np.zeros(len(part.ids), np.int64), state.watermark).tolist()
+        return min(due)
+
+    def is_blank(self, state: NearestState) -> bool:
+        """Whether no object is known, and numbers of objects make no difference (as they do to chance)."""
+        return not self.audited and all(
+            _is_blank(field, part) for field, part in zip(self.fields, state.fields, strict=True)
         )
 
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
@@ -496,3 +513,12 @@ def _by_time(blocks: Sequence[Rows]) -> Rows:
         return blocks[0]
     rows = join_rows(blocks)
     return rows.take(np.argsort(rows["event_time"].values, kind="stable"))
+
+
+def _is_blank(field: Field, state: FieldState | LanesState) -> bool:
+    """Whether a field knows no object, and goes on as it began."""
+    if (state.since > BEGINNING).any() or not field.by_time or field.example.sigma is not None:
+        return False
+    if isinstance(state, LanesState):
+        return not len(state.store)
+    return not len(state.ids) and not len(state.recent)

@@ -319,7 +319,7 @@ class Lanes:
         hold = np.full(many, END)
         filled = np.flatnonzero(np.diff(offsets))
         hold[filled] = needed.numbers[offsets[filled]]
-        due = self._due(after, lane_of_candidate, watermark)
+        due = due_by_time(self.field, after, lane_of_candidate, watermark)
         stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
         if (forget_us := self.field.example.forget_us) is not None:
             gone = lives.last + (forget_us + 1)
@@ -346,32 +346,33 @@ class Lanes:
         is_gone[lives.key[stays]] = False
         return store.put(records.take(np.flatnonzero(stays)), touched.ids[is_gone])
 
-    def _due(self, after: FieldState, lane_of_candidate: Whole, watermark: Instant) -> Whole:
-        """When something happens to each lane by time alone."""
-        if not self.field.by_time:
-            return np.minimum(after.due, END)
-        window = int(self.field.rules[band.WINDOW])
-        clocks = after.ids[:, band.CLOCK]
-        is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
-        due = np.full(len(after.seen), END)
-        np.minimum.at(due, lane_of_candidate[is_in], clocks[is_in] + window)
-        if self.field.example.emission is Emission.EVERY:
-            every = int(self.field.rules[band.EVERY])
-            due = np.where(due < END, np.minimum(due, -(-watermark // every) * every), END)
-        if (due < END).all():
-            return due
-        # Without a member, when the last object goes.
-        last = np.full(len(due), watermark)
-        np.maximum.at(last, after.recent.lanes, after.recent.clocks + window)
-        np.maximum.at(last, lane_of_candidate, clocks + window)
-        return np.where(due < END, due, np.minimum(last, END))
-
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
 
     def everything(self, state: LanesState, time: str) -> tuple[FieldState, Rows, Whole]:
         """All lanes as the state of a field, the rows of their objects, and the lane of each of these."""
         touched = self._touched(state, state.store.everything().ids, time)
         return touched.state, touched.objects.rows(), touched.objects.lanes
+
+
+def due_by_time(field: Field, after: FieldState, lane_of_candidate: Whole, watermark: Instant) -> Whole:
+    """When something happens to each lane by time alone."""
+    if not field.by_time:
+        return np.minimum(after.due, END)
+    window = int(field.rules[band.WINDOW])
+    clocks = after.ids[:, band.CLOCK]
+    is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
+    due = np.full(len(after.seen), END)
+    np.minimum.at(due, lane_of_candidate[is_in], clocks[is_in] + window)
+    if field.example.emission is Emission.EVERY:
+        every = int(field.rules[band.EVERY])
+        due = np.where(due < END, np.minimum(due, -(-watermark // every) * every), END)
+    if (due < END).all():
+        return due
+    # Without a member, when the last object goes.
+    last = np.full(len(due), watermark)
+    np.maximum.at(last, after.recent.lanes, after.recent.clocks + window)
+    np.maximum.at(last, lane_of_candidate, clocks + window)
+    return np.where(due < END, due, np.minimum(last, END))
 
 
 def candidates_in(state: LanesState) -> int:

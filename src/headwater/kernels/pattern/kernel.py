@@ -30,7 +30,9 @@ from headwater.kernels.pattern.lanes import (
     arrange,
     cut,
     keys_as_stored,
+    records_apart,
     shape_of_records,
+    spans_of,
     touched,
     whole,
     with_equals,
@@ -82,6 +84,7 @@ from headwater.model import (
     StreamSchema,
     empty_store,
     join_rows,
+    no_records,
 )
 
 Numbers = NDArray[np.int64]
@@ -187,6 +190,35 @@ class PatternKernel:
         added = self._new_lanes(fresh, max(since, watermark), number)
         return PatternState(watermark, (*lanes, *added), number + len(added))
 
+    def next_due(self, state: PatternState) -> Instant:
+        """When a partial match runs out of time, an absence is certain, or FORGET ends a partition."""
+        return min((lane.store.next_due for lane in state.lanes), default=END)
+
+    def is_blank(self, state: PatternState) -> bool:
+        """Whether nothing is kept of any partition."""
+        return all(lane.since == BEGINNING and not len(lane.store) for lane in state.lanes)
+
+    def due_apart(self, state: PatternState, until: Instant) -> Numbers:
+        """Those with a partition that is due."""
+        due = [lane.store.due(state.watermark, until)[:, 0] for lane in state.lanes]
+        return np.concatenate([np.zeros(0, np.uint64), *due]).view(np.int64)
+
+    def split(self, state: PatternState, apart: Numbers) -> tuple[PatternState, PatternState]:
+        """Their partitions are records of their own."""
+        parts = [self._split_lane(lane, apart) for lane in state.lanes]
+        taken, others = (tuple(lane) for lane in zip(*parts, strict=True))
+        return replace(state, lanes=taken), replace(state, lanes=others)
+
+    @staticmethod
+    def _split_lane(lane: Lane, apart: Numbers) -> tuple[Lane, Lane]:
+        records = records_apart(lane.store, apart)
+        taken = replace(lane, store=empty_store(lane.store.like).put(records, no_records().ids))
+        if not len(records):
+            return taken, lane
+        spans = spans_of(records)
+        blocks = lane.blocks.put(no_records(), spans.block_ids(*spans.blocks()))
+        return taken, replace(lane, store=lane.store.put(no_records(), records.ids), blocks=blocks)
+
     # --- lanes --------------------------------------------------------------------------------------------------------
 
     def _new_lanes(self, places: Sequence[int], since: Instant, number: int) -> list[Lane]:
@@ -232,7 +264,7 @@ class PatternKernel:
         counts: Counter[str],
     ) -> Lane:
         if rows.count and lane.since > BEGINNING:
-            rows = rows.take(slice(int(np.searchsorted(rows[self.schema.time].values, lane.since)), None))
+            rows = rows.take(rows[self.schema.time].values >= lane.since)
         due = lane.store.due(since, watermark) if watermark < END else lane.store.everything().ids
         if not rows.count and not len(due):
             return lane

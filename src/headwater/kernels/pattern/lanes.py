@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 from headwater.kernels.pattern.blocks import Spans, read_blocks
 from headwater.kernels.pattern.question import RowTest, Value
 from headwater.kernels.pattern.runs import Segments
-from headwater.model import BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
+from headwater.model import APART, BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
 from headwater.model.keyed_records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
+from headwater.model.keyed_store import first_places
 from headwater.model.partitions import by_partition, numbered
 from headwater.model.rows import Mask
 
@@ -90,8 +91,7 @@ class Touched:
 
     def spans(self) -> Spans:
         """Which rows of the known partitions are in blocks."""
-        first, count = self.known_or("first", 0)[: self.known], self.known_or("count", 0)[: self.known]
-        return Spans(self.records.ids, first, count - np.diff(self.records.lists["rows"].offsets))
+        return spans_of(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,13 @@ def at_rows(column: Column, rows: Numbers, there: Mask) -> Column:
     return Column(taken.type, np.where(valid, taken.values, zero), valid, taken.names)
 
 
+def spans_of(records: Records) -> Spans:
+    """Which rows of some partitions are in blocks."""
+    first, count = records.table["first"], records.table["count"]
+    assert isinstance(first, np.ndarray) and isinstance(count, np.ndarray)
+    return Spans(records.ids, first, count - np.diff(records.lists["rows"].offsets))
+
+
 def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnType]) -> Records:
     """What a record of a lane has: the columns of its key and of the rows that are kept."""
     none = no_records()
@@ -201,13 +208,33 @@ def touched(store: KeyedStore, rows: Rows, columns: Sequence[str], due: Ids) -> 
         keys, of_row = numbered(rows.select(columns).take(slice(0, 0)), rows, columns)
     else:
         keys, of_row = Rows({}, 0), np.zeros(0, np.int64)
-    ids = key_ids([keys[name] for name in columns] if rows.count else (), keys.count)
+    ids = _partition_ids([keys[name] for name in columns] if rows.count else (), columns, keys)
     records, found = store.find(np.concatenate([ids, due]))
     number = found[: len(ids)]
     is_new = number < 0
     number = np.where(is_new, len(records) + np.cumsum(is_new) - 1, number)
     every = np.concatenate([records.ids, ids[is_new]])
     return Touched(every, _keys(columns, keys, number, records, len(every)), records, number[of_row])
+
+
+def _partition_ids(parts: Sequence[Column], columns: Sequence[str], keys: Rows) -> Ids:
+    """The identities of some partitions. Those of one interest begin with its number, so that they stand together in a store."""
+    ids = key_ids(parts, keys.count)
+    if keys.count and APART in columns:
+        ids[:, 0] = keys[APART].values.view(np.uint64)
+    return ids
+
+
+def records_apart(store: KeyedStore, apart: Numbers) -> Records:
+    """The records of the partitions of some interests, which are in rising order."""
+    low = apart.view(np.uint64)
+
+    def choose(ids: Ids) -> Numbers:
+        first, last = first_places(ids, low), first_places(ids, low + np.uint64(1))
+        many = last - first
+        return np.repeat(first - (np.cumsum(many) - many), many) + np.arange(many.sum())
+
+    return store.chosen(choose)
 
 
 def _keys(columns: Sequence[str], keys: Rows, number: Numbers, records: Records, many: int) -> Rows:

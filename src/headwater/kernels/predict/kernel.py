@@ -22,6 +22,7 @@ from headwater.kernels.predict.neighbours import has_neighbours
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.model import (
+    BEGINNING,
     Answers,
     Instant,
     RowCondition,
@@ -118,6 +119,19 @@ class PredictKernel:
             self.by_place.load(by_place, pairs, cells, since),
             self.whole.state(whole, Sensors.load(whole["sensors"]), since),
         )
+
+    def next_due(self, state: PredictState) -> Instant:
+        """When something happens to a key by time alone; lines that are looked at together are looked at in every step."""
+        return state.by_key.store.next_due if self.is_by_key else BEGINNING
+
+    def is_blank(self, state: PredictState) -> bool:
+        """Numbers of queries are given once, so a state that has been in use never is."""
+        return False
+
+    @property
+    def is_by_key(self) -> bool:
+        """Whether all queries look at each key by itself."""
+        return not self.by_place.queries and not self.whole.queries
 
 
 def _add(shapes: dict[int, list[list[Rows]]], more: dict[int, list[list[Rows]]]) -> None:

@@ -25,6 +25,7 @@ from headwater.kernels.suppress.question import SuppressQuery
 from headwater.kernels.suppress.sensors import REASONS, Sent, rules_for, send
 from headwater.model import (
     BEGINNING,
+    END,
     SECOND,
     Answers,
     Column,
@@ -139,6 +140,14 @@ class SuppressKernel:
             none = no_sensors_yet(query)
             stores.append(none if number is None else saved.stores[_store_name(query)].shaped_like(none.like))
         return SuppressState(values["watermark"], np.array(since_of, np.int64), tuple(stores))
+
+    def next_due(self, state: SuppressState) -> Instant:
+        """When a sensor is forgotten; nothing is sent without a sample."""
+        return min((store.next_due for store in state.sensors), default=END)
+
+    def is_blank(self, state: SuppressState) -> bool:
+        """Whether no sensor is known."""
+        return not (state.since > BEGINNING).any() and not any(map(len, state.sensors))
 
     # --- samples ------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate.routing import Routing
 from headwater.model import Kernel, Rows, StreamSchema
 from headwater.query.expressions import condition
-from headwater.query.followings import Behind, events_of, make_follow_query
+from headwater.query.followings import InterestOperators, events_of, make_follow_query
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.correlate.plan import make_subscriptions
 from headwater.query.planning.query_plan import QueryPlan
@@ -53,7 +53,7 @@ def make_follow_group(
     queries: Sequence[QueryPlan],
     focals: StreamSchema,
     events: Sequence[StreamSchema],
-    behind: Sequence[tuple[Behind | None, Sequence[str]]],
+    behind: Sequence[tuple[InterestOperators | None, Sequence[str]]],
     zone: int,
     zones: int,
 ) -> Group:

@@ -36,7 +36,7 @@ from headwater.query.checking.check import check
 from headwater.query.checking.history_limit import MOST_HISTORY_US
 from headwater.query.checking.lookback import window_us, windows_behind
 from headwater.query.checking.merges import Merge, merge, merged_name
-from headwater.query.followings import Behind, can_stay_apart
+from headwater.query.followings import can_stay_apart, make_operators
 from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
 from headwater.query.operators.contract import Demand, KernelPlace
@@ -373,15 +373,15 @@ class Plan:
                 for (reads, kind), members in self._by_source(inside)
                 for suffix, some in inside_groups(kind, members)
             ]
-            operators = Behind(
+            operators = make_operators(
                 query,
                 self.projections[query.shape],
                 groups,
                 {other.name: other for other in inside},
-                apart,
                 self._once("schemas", self._schemas),
                 {together.name: together for together in self.merges},
                 self.project,
+                apart=apart,
             )
             behind.append((operators if groups else None, [other.name for other in inside]))
         looked_at = [self.stream(name) for name in events]

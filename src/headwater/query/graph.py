@@ -1,0 +1,97 @@
+"""Queries that read queries: each group of a graph is stepped once, after what it reads, and hands its answers on.
+
+Rule 1  Rows go from a query to those that read it in the order of its stream, and not before earlier ones can no longer come; until then
+        they wait. What a query reads is complete as far as the query's own answers are.
+Rule 2  Sources that are read together are one stream, complete as far as all of them are.
+
+Memory  Rows that wait, in a log for each query that is read and for each merge, beside what kernels keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater.model import APART, Column, ColumnType, Instant, Log, Rows, Step, StreamSchema
+from headwater.query.checking.merges import Merge
+from headwater.query.planning.chaining import as_stream, hand_on, read_together
+
+if TYPE_CHECKING:
+    from headwater.query.planning.groups import Group
+
+Ordered = tuple[Rows, Instant]
+"""Rows of a source in its order, and how far it has come."""
+
+Answered = Callable[["Group", Step[Any]], Sequence[Rows]]
+"""Told of every step of a group; gives its answers as those read them who asked for them, SELECT lists applied."""
+
+
+def waiting_for(source: str) -> str:
+    """The name under which the answers of a query, rows that are read together, or those of a group wait: no group is named so."""
+    return f"waiting:{source}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Groups, each after what it reads. `read` are the queries among them that others read.
+
+    `apart`: rows have a column APART, which answers have as well.
+    """
+
+    groups: tuple[Group, ...]
+    read: frozenset[str]
+    schemas: Mapping[str, StreamSchema] = field(repr=False)
+    merges: Mapping[str, Merge] = field(repr=False)
+    apart: bool = False
+
+    @property
+    def waits(self) -> list[str]:
+        """For whom rows may wait: queries that are read, and what is read together."""
+        together = [group.reads for group in self.groups if group.reads in self.merges]
+        answered = [name for group in self.groups for name in group.queries if name in self.read]
+        return list(dict.fromkeys([*together, *answered]))
+
+    def start(self, since: Instant) -> dict[str, Any]:
+        """The state of every group under its name, and what waits under `waiting_for` it."""
+        states: dict[str, Any] = {group.name: group.kernel.start(since) for group in self.groups}
+        return states | {waiting_for(name): Log() for name in self.waits}
+
+    def step(
+        self,
+        states: Mapping[str, Any],
+        sources: Mapping[str, Ordered],
+        answered: Answered,
+        entries: Mapping[str, Ordered],
+        entered: str,
+    ) -> dict[str, Any]:
+        """The states after every group was stepped once.
+
+        `entries` are the rows of the source `entered` that a group, or what is read together, reads by its name: others read others.
+        """
+        known, next_states = dict(sources), dict(states)
+        for group in self.groups:
+            if (together := self.merges.get(group.reads)) and together.name not in known:
+                waiting = waiting_for(together.name)
+                own = {entered: entries[together.name]} if together.name in entries else {}
+                known[together.name], next_states[waiting] = read_together(
+                    together, states[waiting], known | own
+                )
+            rows, watermark = entries[group.name] if group.name in entries else known[group.reads]
+            step = group.kernel.step(states[group.name], rows, watermark)
+            next_states[group.name] = step.state
+            blocks = answered(group, step)
+            for name in group.queries:
+                if name in self.read:
+                    handed, waiting = self._as_stream(name, blocks), waiting_for(name)
+                    ready, next_states[waiting] = hand_on(
+                        self.schemas[name], states[waiting], handed, step.complete_until
+                    )
+                    known[name] = ready, step.complete_until
+        return next_states
+
+    def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
+        rows = as_stream(self.schemas[name], blocks)
+        if rows.count or not self.apart:
+            return rows
+        return rows.having(**{APART: Column.of(ColumnType.BIGINT, ())})

@@ -1,0 +1,270 @@
+"""What operators behind a FOLLOW answer for some interests, and what is read and written of their states.
+
+Rule 1  A query behind a FOLLOW reads that FOLLOW, or queries behind it. Rows that they see have no stamps: within an interest these are the
+        same for all. Answers have them.
+Rule 2  What an interest answers of the time before `settled` was told for the interest before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.follow.question import Given, Lives, Need, Told, Whole, stamped
+from headwater.model import (
+    APART,
+    BEGINNING,
+    END,
+    Answers,
+    Column,
+    ColumnType,
+    Instant,
+    KeyedStore,
+    Log,
+    Rows,
+    Saved,
+    Step,
+    keyed_store_from,
+    run_from,
+)
+from headwater.model.codec import rows_tree, tree_rows
+from headwater.model.row_log import log_from
+from headwater.query.graph import Graph, waiting_for
+from headwater.query.planning.projections import Projection, column_of
+
+if TYPE_CHECKING:
+    from headwater.query.planning.groups import Group
+    from headwater.query.planning.query_plan import QueryPlan
+
+States = Mapping[str, Any]
+"""The states of a graph: of each group under its name, and what waits."""
+
+
+class Stream(NamedTuple):
+    """Events of all interests as an entry reads them; those of interest n are `rows[bounds[n] : bounds[n + 1]]`.
+
+    `texts` are columns of texts with a dictionary for each interest. A state that holds some rows of one interest would otherwise hold,
+    and be saved with, the names of all.
+    """
+
+    rows: Rows
+    of: Whole
+    bounds: Whole
+    texts: Mapping[str, _Texts]
+
+    def of_lives(self, chosen: Whole) -> Rows:
+        """The rows of some interests, in order of interest and time."""
+        wanted = np.zeros(len(self.bounds) - 1, np.bool_)
+        wanted[chosen] = True
+        return self.rows if wanted.all() else self.rows.take(wanted[self.of])
+
+    def of_life(self, life: int) -> Rows:
+        """The rows of one interest."""
+        low, high = self.bounds[life : life + 2].tolist()
+        place = slice(low, high)
+        columns = {
+            name: self.texts[name].of_life(life, place) if name in self.texts else column.take(place)
+            for name, column in self.rows.columns.items()
+        }
+        return Rows(columns, high - low)
+
+
+class _Texts(NamedTuple):
+    """A column of texts by interest: `column.values` are codes into names of its own, for interest n `names[first[n] : first[n + 1]]`."""
+
+    column: Column
+    names: NDArray[Any]
+    first: Whole
+
+    @classmethod
+    def by_life(cls, column: Column, of: Whole, lives: int) -> _Texts:
+        """The same texts; rows are in order of their interests."""
+        assert column.names is not None
+        many = max(len(column.names), 1)
+        valid = column.is_valid
+        used, code = np.unique((of * many + column.values)[valid], return_inverse=True)
+        first = np.searchsorted(used, np.arange(lives + 1) * many)
+        values = np.zeros(len(column), np.int32)
+        values[valid] = code - first[of[valid]]
+        return cls(Column(column.type, values, column.valid), column.names[used % many], first)
+
+    def of_life(self, life: int, place: slice) -> Column:
+        """The column of one interest, whose rows are at a place."""
+        low, high = self.first[life : life + 2].tolist()
+        values, valid = self.column.values[place], self.column.valid
+        return Column(self.column.type, values, None if valid is None else valid[place], self.names[low:high])
+
+
+@dataclass(frozen=True)
+class InterestGraph:
+    """The graph behind a FOLLOW. `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name.
+
+    `unheard` are groups whose answers are nobody's but the operators' behind them: not delivered, so not remembered either. `meaning` changes
+    with what the queries mean.
+    """
+
+    follow: QueryPlan
+    projection: Projection
+    graph: Graph
+    needs: Mapping[str, Need]
+    parts: tuple[int, ...]
+    unheard: frozenset[str]
+    meaning: tuple[str, ...]
+    project: Callable[[Answers], Rows]
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Each after what it reads."""
+        return self.graph.groups
+
+    @cached_property
+    def empty(self) -> States:
+        """The state of an interest that begins: one for all, because no step changes it."""
+        return self.graph.start(BEGINNING)
+
+    def streams(self, lives: Lives, given: Sequence[Given]) -> dict[str, Stream]:
+        """What each entry reads."""
+        return {
+            name: self._stream(self._as_read(rows, lives, of), of, len(lives.serial))
+            for name, (rows, of) in zip(self.needs, given, strict=True)
+        }
+
+    def step(
+        self,
+        states: States,
+        entries: Mapping[str, Rows],
+        until: Instant,
+        lives: Lives,
+        life_of: Callable[[Rows], Whole],
+        settled: Whole,
+        counts: Counter[str],
+    ) -> tuple[States, list[Told]]:
+        """The states after a step, and what is told. `life_of` gives the place in `lives` of the interest of every answer;
+        `settled` is int64[lives, groups].
+        """
+        found: list[Told] = []
+        place = {group.name: number for number, group in enumerate(self.groups)}
+
+        def answered(group: Group, step: Step[Any]) -> list[Rows]:
+            counts.update(step.counts)
+            told = [_told(answers, lives, life_of) for answers in step.answers if answers.rows.count]
+            if group.name not in self.unheard:
+                found.extend(_unsettled(one, settled[:, place[group.name]]) for one in told)
+            return [self._handed(one.answers) for one in told]
+
+        rows = {name: (some, until) for name, some in entries.items()}
+        states = self.graph.step(states, {}, answered, rows, self.follow.name)
+        return states, [told for told in found if len(told.of)]
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+
+    def _handed(self, answers: Answers) -> Rows:
+        block = self.project(answers)
+        return block.having(**{APART: answers.rows[APART]}) if self.graph.apart else block
+
+    def _stream(self, rows: Rows, of: Whole, lives: int) -> Stream:
+        """Events that are in order of their interests."""
+        texts = {
+            name: _Texts.by_life(column, of, lives)
+            for name, column in rows.columns.items()
+            if column.type is ColumnType.STRING and not self.graph.apart
+        }
+        return Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
+
+    def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
+        """Events as those behind FOLLOW read them: what is selected of them, in its order."""
+        schema, events = self.follow.schema, [name for name in rows.columns if name != "event_time"]
+        if [name for name, _ in schema.columns] != ["event_time", *events]:
+            seen = stamped(rows, lives, of)
+            columns = {"event_time": rows["event_time"]}
+            for name, expression, kind in self.projection.columns:
+                if name in schema.types:
+                    columns[name] = column_of(expression, seen, kind)
+            rows = Rows(columns, rows.count)
+            rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
+        if not self.graph.apart:
+            return rows
+        return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])})
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def next_due(self, states: States) -> Instant:
+        """Up to which watermark a step without rows does nothing. Rows that wait may be let go by any step."""
+        if any(states[waiting_for(name)].chunks for name in self.graph.waits):
+            return BEGINNING
+        return min((group.kernel.next_due(states[group.name]) for group in self.groups), default=END)
+
+    def is_blank(self, states: States) -> bool:
+        """Whether nothing is known."""
+        return not any(states[waiting_for(name)].chunks for name in self.graph.waits) and all(
+            group.kernel.is_blank(states[group.name]) for group in self.groups
+        )
+
+    def saved(self, states: States) -> dict[str, Any]:
+        """States as a tree."""
+        return dict(self._saved(states))
+
+    def loaded(self, tree: Mapping[str, Any], since: Instant) -> States:
+        """As saved; what is new begins at `since`."""
+        return dict(self._loaded(tree, since))
+
+    def _saved(self, states: States) -> Iterator[tuple[str, Any]]:
+        for group in self.groups:
+            saved = group.kernel.save(states[group.name])
+            logs = {name: _log_tree(log) for name, log in saved.logs.items()}
+            stores = {name: _store_tree(store) for name, store in saved.stores.items()}
+            yield group.name, {"values": saved.values, "logs": logs, "stores": stores}
+        for name in self.graph.waits:
+            yield waiting_for(name), _log_tree(states[waiting_for(name)])
+
+    def _loaded(self, tree: Mapping[str, Any], since: Instant) -> Iterator[tuple[str, Any]]:
+        for group in self.groups:
+            part = tree.get(group.name)
+            if part is None:
+                yield group.name, group.kernel.start(since)
+                continue
+            logs = {name: _tree_log(saved) for name, saved in part["logs"].items()}
+            stores = {name: _tree_store(saved) for name, saved in part["stores"].items()}
+            yield group.name, group.kernel.load(Saved(part["values"], logs, stores), since)
+        for waiting in map(waiting_for, self.graph.waits):
+            yield waiting, _tree_log(tree[waiting]) if waiting in tree else Log()
+
+
+def _told(answers: Answers, lives: Lives, life_of: Callable[[Rows], Whole]) -> Told:
+    """Answers with their stamps."""
+    of = life_of(answers.rows)
+    return Told(Answers(answers.shape, stamped(answers.rows, lives, of)), of)
+
+
+def _unsettled(told: Told, settled: Whole) -> Told:
+    """Without answers from before a time for each interest, which were told for the interest before."""
+    rows = told.answers.rows
+    new = rows["event_time"].values >= settled[told.of]
+    return told if new.all() else Told(Answers(told.answers.shape, rows.take(new)), told.of[new])
+
+
+def _log_tree(log: Log) -> dict[str, Any]:
+    return {
+        "outline": log.outline(),
+        "chunks": {str(chunk.number): rows_tree(chunk.rows) for chunk in log.chunks},
+    }
+
+
+def _tree_log(tree: dict[str, Any]) -> Log:
+    chunks = {int(number): tree_rows(rows) for number, rows in tree["chunks"].items()}
+    return log_from(tree["outline"], chunks)
+
+
+def _store_tree(store: KeyedStore) -> dict[str, Any]:
+    return {"outline": store.outline(), "runs": {str(run.number): run.trees() for run in store.runs}}
+
+
+def _tree_store(tree: dict[str, Any]) -> KeyedStore:
+    runs = {int(number): run_from(int(number), trees) for number, trees in tree["runs"].items()}
+    return keyed_store_from(tree["outline"], runs)
