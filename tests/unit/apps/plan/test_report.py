@@ -79,7 +79,7 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     full = LimitReached("operators of a node", 9, "'[c]' accepts no more")
     told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
     late = {"readings that came too late": 1234}
-    said = replace(planned, told=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
+    said = replace(planned, tells=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
     lines = printed(replace(said, missed=1, centre_missed=5, settled=False)).splitlines()
     assert [line for line in lines if "snow" in line] == [
         "dropped   'deep' of ranger$, who is informed: no sensor measures 'snow'"
@@ -93,7 +93,7 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
         "counted   1,234 readings that came too late",
     ]
     monkeypatch.setattr(report, "MOST_ROWS", 1)
-    many = printed(replace(said, told=[("ranger$/frost", full)] * 5))
+    many = printed(replace(said, tells=[("ranger$/frost", full)] * 5))
     assert many.count("accepts no more") == 1 and "and 4 more" in many
 
 

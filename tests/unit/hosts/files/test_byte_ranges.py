@@ -32,7 +32,7 @@ def grown(path: Path, data: bytes, cuts: Sequence[int]) -> tuple[list, list]:
         complete = complete_csv(file, start, size, WEATHER.types) if csv else complete_json(file, start, size)
         stop = size if size == len(data) else complete
         if stop > start or size == len(data):
-            rows, wrong = read(str(path), COLUMNS, extent=ByteRange(start, stop, line))
+            rows, wrong = read(str(path), COLUMNS, byte_range=ByteRange(start, stop, line))
             good, bad = good + rows, bad + wrong
             line += count_line_ends(file, start, stop, ANY_LINE_END if csv else LINE_FEED)
             start = stop
@@ -68,7 +68,7 @@ def test_a_read_that_fails_for_a_moment_is_made_again(tmp_path, monkeypatch) -> 
 
     monkeypatch.setattr(byte_ranges.os, "pread", failing)
     monkeypatch.setattr(byte_ranges.time, "sleep", lambda _: None)
-    assert len(read(path, COLUMNS, extent=ByteRange(0, 100))[0]) == 1
+    assert len(read(path, COLUMNS, byte_range=ByteRange(0, 100))[0]) == 1
     assert failures == []
 
 
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_ends_the_run_and_loses_nothing(tmp_path, mon
     monkeypatch.setattr(byte_ranges.os, "open", closed)
     monkeypatch.setattr(byte_ranges.time, "sleep", lambda _: None)
     with pytest.raises(HostError) as refusal:
-        read(path, COLUMNS, extent=ByteRange(0, 100))
+        read(path, COLUMNS, byte_range=ByteRange(0, 100))
     assert str(refusal.value).splitlines() == [
         f"error[unreadable-input]: cannot read '{path}': Permission denied",
         "  nothing is lost: the next start with the same --checkpoint reads it again",
