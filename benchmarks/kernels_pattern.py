@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.pattern.lanes import Arranged
+from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import RowTest
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.pattern_events import Events, make_events

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern import PatternKernel, blocks
+from headwater.kernels.pattern import PatternKernel, row_blocks
 from headwater.kernels.pattern.kernel import PatternState
-from headwater.kernels.pattern.lanes import Lane
-from headwater.kernels.pattern.packed import SLOT, entries, unpacked
+from headwater.kernels.pattern.packed_runs import SLOT, entries, unpacked
+from headwater.kernels.pattern.partitioned_rows import Lane
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.runs import HASH, NODE, NODES, THREADS, WAITING, Runs
 from headwater.kernels.pattern.shape import has_edges
@@ -273,7 +273,7 @@ def test_node_modes_keep_the_law(law, world: PatternWorld):
 @given(world=st.one_of(worlds(preferred_patterns(), 9), worlds(event_patterns(), 9)))
 def test_rows_in_blocks_keep_the_law(law, world: PatternWorld):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_ROWS", 1 + world.seed % 3)
+        patch.setattr(row_blocks, "BLOCK_ROWS", 1 + world.seed % 3)
         law(world)
 
 

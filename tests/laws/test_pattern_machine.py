@@ -12,8 +12,8 @@ import pytest
 
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.kernel import _Compiled
-from headwater.kernels.pattern.lanes import Arranged
-from headwater.kernels.pattern.machine import Programs, Table, holds, make_stack, remember
+from headwater.kernels.pattern.machine import Look, Programs, Table, holds, make_stack, remember
+from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import PatternQuery, Program
 from headwater.kernels.pattern.shape import One
 from headwater.model import Column, ColumnType, Rows, StreamSchema
@@ -71,9 +71,15 @@ class Machine:
         """Whether a program says true."""
         return bool(
             holds(
-                self.programs, program, self.table, row, 0, len(self.table.time), 0, self.whole, self.double, 1, self.stack,
+                self.programs,
+                program,
+                self.table,
+                Look(row, 0, len(self.table.time), 0, 1),
+                self.whole,
+                self.double,
+                self.stack,
             )
-        )  # fmt: skip
+        )
 
     def value(self, program: int, row: int, *, double: bool) -> float | int | None:
         """The value that a program leaves."""

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.pattern.lanes import EMPTY_RECORD_BYTES
-from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
+from headwater.kernels.pattern.packed_runs import MATCH_NUMBER_BYTES
+from headwater.kernels.pattern.partitioned_rows import EMPTY_RECORD_BYTES
 from headwater.kernels.pattern.question import RowTest
 from headwater.model import BEGINNING, SECOND, Column, ColumnType, Rows, Saved, encode, strings
 from headwater.query.planning.plan import compile_text

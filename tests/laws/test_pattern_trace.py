@@ -46,7 +46,7 @@ def recording(operator: MatchRecognize, rows: Listed) -> Recording:
 
 def walked_and_told(data: Recording) -> tuple[list[Any], list[Any]]:
     """First row, rows bound and event time of every match, as walked and as the kernel tells them."""
-    told = data.told()
+    told = data.emitted()
     walked = [
         (attempt.first, match.bound, match.event_time)
         for partition in range(data.keys.count)
@@ -81,7 +81,7 @@ def test_every_match_is_walked_to(operator: MatchRecognize, rows: Listed) -> Non
 @given(operator=preferred_patterns(), rows=row_lists(1, 9))
 def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize, rows: Listed) -> None:
     data = recording(operator, rows)
-    for partition, told in data.told().items():
+    for partition, told in data.emitted().items():
         passed_over = {row for match in told for row in range(match.first + 1, match.border)}
         starts = [
             row

@@ -4,12 +4,12 @@ Rule 1  A state waits for one row of one variable, reached in one way. What the 
         over or taken (its vetoes) is part of the state, and so is how it may wait (its link).
 Rule 2  The states that follow a taken row are listed in the order of preference; ACCEPT among them is the end of a match.
 Rule 3  A veto kills a partial match: PASSED when a row that is passed over satisfies it (`~> NOT B ~>`), NEXT when the one
-        row behind the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
+        row after the last taken row does (`A NOT B`), ANY_ROW when any row up to and including the next taken one does
         (the loop of a `!`, an UNTIL between repetitions, a group's UNTIL), TAKEN when the taken one does (the UNTIL of a loop
         over one variable, at the first repetition).
 Rule 4  An ABSENT state takes no row: it is a match once its time has run out, and every negation since the last taken row
         holds until then. An AT_END state is a match if no row follows.
-Rule 5  The claim of a `!` on the rows behind its loop ends with a row that meets an UNTIL of the loop or of a group around it:
+Rule 5  The claim of a `!` on the rows after its loop ends with a row that meets an UNTIL of the loop or of a group around it:
         the partial match goes on in the state without that veto (`ends`), and that row is looked at there.
 Rule 6  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
 
@@ -109,7 +109,7 @@ class _Way:
         return self if veto in self.vetoes else replace(self, vetoes=(*self.vetoes, veto))
 
     def followed(self) -> _Way:
-        """Something comes behind the negations met so far, be it left out."""
+        """Something comes after the negations met so far, be it left out."""
         return replace(self, vetoes=tuple(v._replace(followed=True) for v in self.vetoes))
 
 
@@ -172,7 +172,7 @@ class _Builder:
         hidden: bool,
         after: tuple[Veto, ...],
     ) -> None:
-        """Ways from `begin` to `end` through the shape; `after` are the negations right behind it."""
+        """Ways from `begin` to `end` through the shape; `after` are the negations right after it."""
         match shape:
             case One():
                 number = self._elements.setdefault(id(shape), len(self._elements))
@@ -207,19 +207,19 @@ class _Builder:
         here = begin
         for number, part in enumerate(chain.parts):
             link = _LINKS[chain.links[number - 1]] if number else None
-            following = _Place()
+            next_place = _Place()
             if isinstance(part, Never):
-                here.ways.append((following, _Action(link=link, negation=part)))
+                here.ways.append((next_place, _Action(link=link, negation=part)))
             else:
                 entry = _Place()
                 here.ways.append((entry, _Action(link=link, follows=_stands_for_something(part))))
-                behind = tuple(_negations_behind(chain, number))
+                negations = tuple(_negations_after(chain, number))
                 if number == len(chain.parts) - 1:
-                    behind = after
-                elif number + len(behind) == len(chain.parts) - 1:
-                    behind += after
-                self.add(part, entry, following, loops, hidden=hidden, after=behind)
-            here = following
+                    negations = after
+                elif number + len(negations) == len(chain.parts) - 1:
+                    negations += after
+                self.add(part, entry, next_place, loops, hidden=hidden, after=negations)
+            here = next_place
         here.ways.append((end, _PLAIN))
 
     def _loop(
@@ -238,7 +238,7 @@ class _Builder:
         if not _is_over_one_variable(loop):
             self.groups.add(number)
         inside = loops | {number}
-        # A negation behind a group is not asked inside its rounds; an optional loop is watched like the loop.
+        # A negation after a group is not tested inside its rounds; an optional loop is watched like the loop.
         watched = after if loop.most == 1 and _is_loop(loop.part) else ()
         out = _Place()
         out.ways.append((end, _Action(vetoes=self._claims(loop, inside), out_of=number)))
@@ -265,7 +265,7 @@ class _Builder:
     ) -> _Place:
         """One more copy of the part; from the minimum on the loop may also be left before it."""
         optional = repetition >= loop.least
-        entry, leaving, following = _Place(), _Place(), _Place()
+        entry, leaving, next_place = _Place(), _Place(), _Place()
         self._rounds += 1
         number = self._rounds
         entering = replace(again, enter=number)
@@ -273,11 +273,11 @@ class _Builder:
         here.ways.extend(reversed(ways) if loop.reluctant else ways)
         self.add(loop.part, entry, leaving, inside, hidden=hidden, after=watched)
         if repetition + 1 < loop.least:
-            leaving.ways.append((following, _Action(leave=number)))
+            leaving.ways.append((next_place, _Action(leave=number)))
         else:
-            leaving.ways.append((following, _Action(leave=number, empty=False)))
+            leaving.ways.append((next_place, _Action(leave=number, empty=False)))
             leaving.ways.append((out, _Action(leave=number, empty=True, undo=optional)))
-        return following
+        return next_place
 
     def _star(
         self,
@@ -290,7 +290,7 @@ class _Builder:
         after: tuple[Veto, ...],
     ) -> None:
         """Any number of further rounds: the way out of the round leads back to its beginning."""
-        entry, leaving, following = _Place(), _Place(), _Place()
+        entry, leaving, next_place = _Place(), _Place(), _Place()
         self._rounds += 1
         round_ = self._rounds
 
@@ -300,9 +300,9 @@ class _Builder:
 
         leave_or_go_on(here, _again(loop, number, loop.least, after))
         self.add(loop.part, entry, leaving, inside, hidden=hidden, after=())
-        leaving.ways.append((following, _Action(leave=round_, empty=False)))
+        leaving.ways.append((next_place, _Action(leave=round_, empty=False)))
         leaving.ways.append((out, _Action(leave=round_, empty=True, undo=True)))
-        leave_or_go_on(following, _again(loop, number, loop.least + 1, after))
+        leave_or_go_on(next_place, _again(loop, number, loop.least + 1, after))
 
     def _claims(self, loop: Loop, inside: frozenset[int]) -> tuple[Veto, ...]:
         if not loop.blocking or loop.least == loop.most:
@@ -327,7 +327,7 @@ def _negation(part: Never, link: int) -> Veto:
     return Veto(NEXT if link == STRICT else PASSED, part.condition, part.variable, negation=True)
 
 
-def _negations_behind(chain: Chain, number: int) -> Iterator[Veto]:
+def _negations_after(chain: Chain, number: int) -> Iterator[Veto]:
     for place in range(number + 1, len(chain.parts)):
         part = chain.parts[place]
         if not isinstance(part, Never):
@@ -460,15 +460,15 @@ class _Explorer:
         self, first: list[tuple[int, bool]], follow: list[list[int]], ends: list[list[tuple[int, int]]]
     ) -> Automaton:
         elements = [place.element if place else None for place, _, _, _ in self.keys]
-        given = [element or (-1, -1, False, 1 << 30) for element in elements]
+        columns = [element or (-1, -1, False, 1 << 30) for element in elements]
         veto_counts = [len(vetoes) for _, _, _, vetoes in self.keys]
         return Automaton(
             kind=_ints([kind for _, kind, _, _ in self.keys]),
-            variable=_ints([variable for variable, _, _, _ in given]),
-            condition=_ints([condition for _, condition, _, _ in given]),
+            variable=_ints([variable for variable, _, _, _ in columns]),
+            condition=_ints([condition for _, condition, _, _ in columns]),
             link=_ints([link for _, _, link, _ in self.keys]),
-            hidden=np.array([hidden for _, _, hidden, _ in given], np.bool_),
-            place=_ints([number for _, _, _, number in given]),
+            hidden=np.array([hidden for _, _, hidden, _ in columns], np.bool_),
+            place=_ints([number for _, _, _, number in columns]),
             complete=np.array([ACCEPT in targets for targets in follow], np.bool_),
             veto_from=_pointers(veto_counts),
             veto=_ints([list(veto[:3]) for _, _, _, vetoes in self.keys for veto in vetoes]).reshape(-1, 3),

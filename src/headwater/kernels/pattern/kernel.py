@@ -1,11 +1,11 @@
 """Which sequences of rows match a pattern? All MATCH_RECOGNIZE queries that read one stream in one zone.
 
 The phases, with the names they have in the paper: *creation* (`automaton`: a pattern becomes states), *filtering* (`lanes`:
-row tests are worked out for whole columns, and rows at which nothing can begin are passed over), *scan* (`scan` and `every`:
-partial matches move from state to state), *response* (`response`: what is told of a match).
+row tests are worked out for whole columns, and rows at which nothing can begin are passed over), *scan* (`preferred_match` and `all_matches`:
+partial matches move from state to state), *response* (`response`: what is emitted of a match).
 
-Rule 1  A step looks at each partition's kept and new rows once for every query; equal tests are worked out once for all.
-Rule 2  A match is told as soon as it is certain: no row that may still come can change it.
+Rule 1  A step looks at each partition's stored and new rows once for every query; equal tests are worked out once for all.
+Rule 2  A match is emitted as soon as it is certain: no row that may still come can change it.
 Memory  See `lanes` for rows and `runs` for partial matches.
 """
 
@@ -18,11 +18,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.pattern.all_matches import find_all
 from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
-from headwater.kernels.pattern.blocks import Spans, rows_between, shape_of_blocks, spilled, write_blocks
 from headwater.kernels.pattern.deadlines import first_deadlines
-from headwater.kernels.pattern.every import watch
-from headwater.kernels.pattern.lanes import (
+from headwater.kernels.pattern.machine import Programs, Table, make_stack
+from headwater.kernels.pattern.match_answers import Found, respond
+from headwater.kernels.pattern.node_runs import NodeQuery
+from headwater.kernels.pattern.packed_runs import PIECE, SLOT, entries, packed, unpacked
+from headwater.kernels.pattern.partitioned_rows import (
     Arranged,
     Lane,
     Pieces,
@@ -37,11 +40,9 @@ from headwater.kernels.pattern.lanes import (
     whole,
     with_equals,
 )
-from headwater.kernels.pattern.machine import Programs, Table, make_stack
-from headwater.kernels.pattern.node_runs import NodeQuery
-from headwater.kernels.pattern.packed import PIECE, SLOT, entries, packed, unpacked
+from headwater.kernels.pattern.preferred_match import find_preferred
 from headwater.kernels.pattern.question import PatternQuery, RowTest
-from headwater.kernels.pattern.response import Found, respond
+from headwater.kernels.pattern.row_blocks import Spans, rows_between, shape_of_blocks, spilled, write_blocks
 from headwater.kernels.pattern.runs import (
     AT,
     BEST,
@@ -62,11 +63,11 @@ from headwater.kernels.pattern.runs import (
     THREADS,
     WAITING,
     WAITING_COLUMNS,
+    Pattern,
     Rules,
     Runs,
     Segments,
 )
-from headwater.kernels.pattern.scan import scan
 from headwater.kernels.pattern.shape import Chain, Loop, One
 from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import (
@@ -129,7 +130,7 @@ class PatternKernel:
         return PatternState(BEGINNING, lanes, len(lanes))
 
     def step(self, state: PatternState, rows: Rows, watermark: Instant) -> Step[PatternState]:
-        """Look at the rows, let time pass, tell what is certain."""
+        """Look at the rows, let time pass, emit what is certain."""
         counts: Counter[str] = Counter()
         answers: dict[int, list[Rows]] = {}
         lanes = []
@@ -145,8 +146,8 @@ class PatternKernel:
             lanes.append(after)
             complete = min(complete, after.store.held)
         blocks = tuple(Answers(shape, join_rows(parts)) for shape, parts in sorted(answers.items()))
-        told = {name: amount for name, amount in counts.items() if amount}
-        return Step(PatternState(watermark, tuple(lanes), state.next_lane), blocks, complete, told)
+        named_counts = {name: amount for name, amount in counts.items() if amount}
+        return Step(PatternState(watermark, tuple(lanes), state.next_lane), blocks, complete, named_counts)
 
     def save(self, state: PatternState) -> Saved:
         """Lanes with their queries' names, and a store for each."""
@@ -172,19 +173,21 @@ class PatternKernel:
         lanes: list[Lane] = []
         for values in saved.values["lanes"]:
             names = zip(values["queries"], values["fingerprints"], strict=True)
-            kept = [
+            same_queries = [
                 (places[name], slot)
                 for name, slot in zip(names, values["slots"], strict=True)
                 if name in places
             ]
-            if not kept:
+            if not same_queries:
                 continue
-            queries, slots = zip(*kept, strict=True)
+            queries, slots = zip(*same_queries, strict=True)
             name, shape = str(values["number"]), self._shape(queries)
             store = saved.stores[name].shaped_like(shape)
             blocks = saved.stores[_blocks_of(name)].shaped_like(shape_of_blocks(shape))
             lane = Lane(values["number"], values["since"], queries, slots, store, blocks)
-            lanes.append(lane if len(kept) == len(values["slots"]) else self._without_the_dropped(lane))
+            lanes.append(
+                lane if len(same_queries) == len(values["slots"]) else self._without_the_dropped(lane)
+            )
         known = {place for lane in lanes for place in lane.queries}
         fresh = [place for place in range(len(self.queries)) if place not in known]
         added = self._new_lanes(fresh, max(since, watermark), number)
@@ -240,14 +243,17 @@ class PatternKernel:
 
     def _shape(self, places: Sequence[int]) -> Records:
         """What a record has: the key, and of the rows the columns that some query of the lane looks at."""
-        types, keys = {**self.schema.types, APART: ColumnType.BIGINT}, self.queries[places[0]].kept_apart_by
+        types, keys = (
+            {**self.schema.types, APART: ColumnType.BIGINT},
+            self.queries[places[0]].partition_columns,
+        )
         looked_at = {name for place in places for name in self.queries[place].identity}
         others = sorted(looked_at.difference(keys) | {self.schema.time})
         return shape_of_records({name: types[name] for name in keys}, {name: types[name] for name in others})
 
     def _without_the_dropped(self, lane: Lane) -> Lane:
-        """A lane that some queries have left: nothing is kept, waits or is held back for them any more."""
-        columns = self.queries[lane.queries[0]].kept_apart_by
+        """A lane that some queries have left: nothing is stored, waits or is held back for them any more."""
+        columns = self.queries[lane.queries[0]].partition_columns
         found = touched(lane.store, Rows({}, 0), columns, lane.store.everything().ids)
         table, pieces = self._table(lane, found, Rows({}, 0), BEGINNING)
         opened = _Opened(found, pieces)
@@ -268,7 +274,7 @@ class PatternKernel:
         due = lane.store.due(since, watermark) if watermark < END else lane.store.everything().ids
         if not rows.count and not len(due):
             return lane
-        found = touched(lane.store, rows, self.queries[lane.queries[0]].kept_apart_by, due)
+        found = touched(lane.store, rows, self.queries[lane.queries[0]].partition_columns, due)
         table, pieces = self._table(lane, found, rows, watermark)
         opened, keys = _Opened(found, pieces), found.keys.take(pieces.partition)
         if pieces.over.any():
@@ -281,10 +287,10 @@ class PatternKernel:
     def _table(self, lane: Lane, found: Touched, rows: Rows, watermark: Instant) -> tuple[Arranged, Pieces]:
         """The rows of the partitions of a step, and the pieces into which FORGET cuts them."""
         first, time = self.queries[lane.queries[0]], self.schema.time
-        kept, kept_in = found.kept_rows(lane.blocks)
-        both = join_rows([*kept, rows.select(kept[0].columns)] if rows.count else kept)
-        partition = np.concatenate([kept_in, found.of_row])
-        table = arrange(both, partition, len(kept_in), found.keys, first.order, time)
+        stored, stored_in = found.stored_rows(lane.blocks)
+        both = join_rows([*stored, rows.select(stored[0].columns)] if rows.count else stored)
+        partition = np.concatenate([stored_in, found.of_row])
+        table = arrange(both, partition, len(stored_in), found.keys, first.order, time)
         if first.forget_us is None:
             return table, whole(table, found, is_over=watermark >= END)
         return cut(table, found, first.forget_us, watermark)
@@ -313,18 +319,18 @@ class PatternKernel:
             counts["skips_to_no_row"] += int(counted[NO_SUCH_ROW])
             counts["rows_given_up"] += int(counted[ROWS_GIVEN_UP])
             if len(found.lines):
-                told = respond(compiled.query, compiled.auto, found, table, keys, segments)
-                if told.count:
-                    answers.setdefault(compiled.query.output, []).append(told)
+                answered = respond(compiled.query, compiled.auto, found, table, keys, segments)
+                if answered.count:
+                    answers.setdefault(compiled.query.output, []).append(answered)
         return runs
 
     def _put(self, lane: Lane, found: Touched, table: Arranged, pieces: Pieces, runs: Sequence[Runs]) -> Lane:
-        """The lane after a step: of each partition that goes on what is still needed is kept, and nothing of the others."""
+        """The lane after a step: of each partition that goes on what is still needed is stored, and nothing of the others."""
         segments = pieces.segments
-        kept_from, hold, due = self._needs(lane, table, pieces, runs)
+        needed_from, hold, due = self._needs(lane, table, pieces, runs)
         counts, offset = segments.base + segments.high - segments.low, segments.low - segments.base
         before = pieces.spans(found)
-        first = kept_from - offset
+        first = needed_from - offset
         after = Spans(before.ids, first, spilled(first, before.until, counts))
         like = lane.store.like
         last_time = np.zeros(len(counts), np.int64) if pieces.last_time is None else pieces.last_time
@@ -339,7 +345,7 @@ class PatternKernel:
                 "open": packed(lane.slots, runs, counts),
             },
         )
-        stays = (kept_from < segments.high) | (np.diff(records.lists["open"].offsets) > 0)
+        stays = (needed_from < segments.high) | (np.diff(records.lists["open"].offsets) > 0)
         if any(self.compiled[place].auto.first_at_edge.any() for place in lane.queries):
             stays |= ~pieces.over
         going_on = np.zeros(len(found.ids), np.bool_)
@@ -353,7 +359,7 @@ class PatternKernel:
     def _needs(
         self, lane: Lane, table: Arranged, pieces: Pieces, runs: Sequence[Runs]
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """Of each piece the first row of the table that is kept, what answers are held back to, and when it is due."""
+        """Of each piece the first row of the table that is stored, what answers are held back to, and when it is due."""
         segments, forget_us = pieces.segments, self.queries[lane.queries[0]].forget_us
         many = len(segments.low)
         needed, hold, due = segments.high.copy(), np.full(many, END), np.full(many, END)
@@ -449,21 +455,13 @@ class _Compiled:
         """Move the query on over all segments."""
         ended = watermark >= END
         programs, columns = self._table(table)
-        lines = self._lines(old, segments)
-        shared = (
-            self.auto,
-            programs,
-            self.query.recall.memory,
-            self.rules,
-            columns,
-            self._may_begin(columns),
-            segments,
+        pattern = Pattern(self.auto, programs, self.query.recall.memory, self.rules)
+        lines = old._replace(open=self._lines(old, segments))
+        search = find_all if self.query.every else find_preferred
+        output, after, counted = search(
+            pattern, columns, self._may_begin(columns), segments, lines, watermark, ended, self._stack
         )
-        given = (old.threads, old.doubles, old.nodes, old.waiting)
-        search = watch if self.query.every else scan
-        found, bound, now, threads, doubles, nodes, waiting, counted = search(
-            *shared, lines, *given, watermark, ended, self._stack
-        )
+        now, bound = after.open, output.bound[: output.ends]
         keep = (now[:, THREADS] > 0) | (now[:, WAITING] > 0) | (now[:, SEARCH] < self._ends(segments))
         if self.query.is_numbered:
             keep |= now[:, NUMBER] > 0
@@ -471,9 +469,9 @@ class _Compiled:
             keep |= now[:, END_OF_LAST] >= now[:, SEARCH]
         if ended:
             keep[:] = False
-        runs = Runs(now[keep], threads, doubles, nodes, waiting)
+        runs = after._replace(open=now[keep])
         rows, states = np.ascontiguousarray(bound[:, 0]), np.ascontiguousarray(bound[:, 1])
-        return Found(found, rows, states), runs, counted
+        return Found(output.found[: output.size], rows, states), runs, counted
 
     def deadlines(self, runs: Runs, segments: Segments, time: Numbers) -> Numbers:
         """For each open line when time alone changes something."""

@@ -122,6 +122,16 @@ class Table(NamedTuple):
     double_valid: NDArray[np.bool_]
 
 
+class Look(NamedTuple):
+    """A row that a partial match looks at, the rows [low, high) of its partition, and the number that a match has which takes it."""
+
+    row: int
+    low: int
+    high: int
+    offset: int  # the place of the partition's row 0 in the table
+    match_number: int
+
+
 class Stack(NamedTuple):
     """Room to reckon in."""
 
@@ -207,16 +217,13 @@ def holds(
     programs: Programs,
     condition: int,
     table: Table,
-    row: int,
-    low: int,
-    high: int,
-    offset: int,
+    look: Look,
     whole: NDArray[np.int64],
     double: NDArray[np.float64],
-    match_number: int,
     stack: Stack,
 ) -> bool:
-    """Whether a program says true for a row; `low` and `high` bound the partition's rows in the table."""
+    """Whether a program says true for a row; `whole` and `double` are what is remembered of the rows before it."""
+    row, low, high, offset, match_number = look
     w, d, there = stack.whole, stack.double, stack.there
     top = -1
     for at in range(programs.begin[condition], programs.end[condition]):

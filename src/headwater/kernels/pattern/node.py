@@ -2,7 +2,7 @@
 
 The phases are the paper's:
 
-Creation   a pattern becomes states: state s waits for element s, the state behind the last element accepts (`NodePattern`).
+Creation   a pattern becomes states: state s waits for element s, the state after the last element accepts (`NodePattern`).
 Filtering  an event that satisfies no element's own condition is not looked at further (`_filtered`).
 Scan       an event that no open sequence waits for is rejected, one that is waited for is registered in the window
            (`_scan_many`: UNRESTRICTED, `_scan_one`: FIRST and RECENT).
@@ -149,7 +149,7 @@ class NodeScan:
         if pattern.mode is Mode.UNRESTRICTED:
             choosing, seed = pattern.seed is not None, np.uint64((pattern.seed or 0) & _ALL_BITS)
             sent = _scan_many(
-                window, room, bits, time, row, pattern.elements, pattern.within_us, choosing, seed
+                window, room, bits, Events(time, row), pattern.elements, pattern.within_us, choosing, seed
             )
             _forget(window, now, pattern.within_us)
         else:
@@ -164,8 +164,8 @@ class NodeScan:
     def save(self, state: NodeState) -> dict[str, Any]:
         """The events held and the counts; as large as what is held."""
         window = state.window
-        kept = {name: getattr(window, name)[: state.held].copy() for name in _HELD_PARTS}
-        return {**kept, "counts": window.counts.copy()}
+        parts = {name: getattr(window, name)[: state.held].copy() for name in _HELD_PARTS}
+        return {**parts, "counts": window.counts.copy()}
 
     def load(self, saved: Mapping[str, Any]) -> NodeState:
         """What `save` gave, of the same pattern."""
@@ -182,6 +182,13 @@ class Sent(NamedTuple):
     rows: Numbers
     ends: Numbers
     made: Numbers
+
+
+class Events(NamedTuple):
+    """When each event was, and its row's number."""
+
+    time: Numbers
+    row: Numbers
 
 
 _HELD_PARTS = ("element", "row", "time", "start")
@@ -264,14 +271,14 @@ def _scan_many(
     window: Window,
     sent: Sent,
     bits: Bits,
-    time: Numbers,
-    row: Numbers,
+    events: Events,
     elements: int,
     within_us: int,
     choosing: bool,
     seed: int,
 ) -> Sent:
     """An event answers before it is registered, so that it never follows itself."""
+    time, row = events
     ways = np.empty(len(window.row), np.float64)
     totals = np.empty(elements, np.float64)
     chosen = np.empty(elements, np.int64)
@@ -338,13 +345,13 @@ def _make_room(window: Window) -> None:
 @numba.njit(cache=True)
 def _forget(window: Window, now: int, within_us: int) -> None:
     """Take out what no later event can complete."""
-    kept = 0
+    remaining = 0
     for e in range(window.counts[HELD]):
         if window.start[e] + within_us >= now:
-            if kept < e:
-                _move(window, e, kept)
-            kept += 1
-    window.counts[HELD] = kept
+            if remaining < e:
+                _move(window, e, remaining)
+            remaining += 1
+    window.counts[HELD] = remaining
 
 
 @numba.njit(cache=True, inline="always")
@@ -388,10 +395,10 @@ def _count_ways(window: Window, ways: NDArray[np.float64], totals: NDArray[np.fl
 
 @numba.njit(cache=True)
 def _next_of(window: Window, ways: NDArray[np.float64], chosen: Numbers, element: int, place: int) -> int:
-    """The first event from `place` on for an element, behind those chosen and leading to the accepting one; -1: none."""
+    """The first event from `place` on for an element, after those chosen and leading to the accepting one; -1: none."""
     for e in range(place, window.counts[HELD]):
-        behind = element == 0 or window.row[e] > window.row[chosen[element - 1]]
-        if behind and window.element[e] == element and ways[e] > 0:
+        is_after = element == 0 or window.row[e] > window.row[chosen[element - 1]]
+        if is_after and window.element[e] == element and ways[e] > 0:
             return e
     return -1
 

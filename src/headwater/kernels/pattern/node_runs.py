@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import Automaton, create
 from headwater.kernels.pattern.deadlines import window_deadlines
-from headwater.kernels.pattern.lanes import Arranged
+from headwater.kernels.pattern.match_answers import Found
 from headwater.kernels.pattern.node import CHOICES, NodePattern, NodeScan, NodeState
+from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import PatternQuery, RowTest
-from headwater.kernels.pattern.response import Found
 from headwater.kernels.pattern.runs import (
     AT,
     BOUND,

@@ -1,6 +1,6 @@
-"""A MATCH_RECOGNIZE query as the kernel takes it: a shape over numbered variables, its conditions, what is told.
+"""A MATCH_RECOGNIZE query as the kernel takes it: a shape over numbered variables, its conditions, what is emitted.
 
-Conditions come in two kinds. A *row test* looks at one row and at rows a fixed number of places before or behind it; it is
+Conditions come in two kinds. A *row test* looks at one row and at rows a fixed number of places before or after it; it is
 worked out for whole columns at once, and once for all queries that ask the same. A *program* looks at other rows of the
 match and runs in the scan, row by row.
 """
@@ -115,7 +115,7 @@ class PatternQuery:
     """A standing MATCH_RECOGNIZE; `where` is the place of its WHERE in the kernel's list of conditions.
 
     `order` are the columns that decide between rows of equal time, before the stream's own order does. `tests[c]` is the
-    condition that the shape calls c. `row_columns` are what ALL ROWS tells of each row, `identity`
+    condition that the shape calls c. `row_columns` are what ALL ROWS emits of each row, `identity`
     the columns that make two rows different to this query.
     """
 
@@ -140,14 +140,14 @@ class PatternQuery:
     between_us: int | None = None
     timeouts: bool = False
     limit: int | None = None
-    shifts: tuple[int, int] = (0, 0)  # how far before and behind a row anything looks
+    shifts: tuple[int, int] = (0, 0)  # how far before and after a row anything looks
     node: NodePattern | None = None  # with MODE
     apart: bool = False  # rows come with APART
     forget_us: int | None = None  # a partition ends when it is silent for longer
 
     @property
-    def kept_apart_by(self) -> tuple[str, ...]:
-        """The columns by which rows are kept apart: those of PARTITION BY, and APART."""
+    def partition_columns(self) -> tuple[str, ...]:
+        """The columns by which rows are separated: those of PARTITION BY, and APART."""
         return (*self.partition, APART) if self.apart else self.partition
 
     @property
@@ -167,7 +167,9 @@ class PatternQuery:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether it asks for the number of a match."""
-        told = any(isinstance(term, MatchNumberTerm) for measure in self.measures for term in measure.terms)
+        """Whether it needs the number of a match."""
+        has_term = any(
+            isinstance(term, MatchNumberTerm) for measure in self.measures for term in measure.terms
+        )
         codes = [test.code for test in self.tests if isinstance(test, Program)]
-        return told or any(step[0] == MATCH_NUMBER for code in codes for step in code)
+        return has_term or any(step[0] == MATCH_NUMBER for code in codes for step in code)

@@ -10,7 +10,6 @@ Memory  Nodes that no partial match reaches any more go when `compact` is called
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import ANY_ROW, NEXT, PASSED, TAKEN, Automaton
-from headwater.kernels.pattern.machine import Memory, Programs, Stack, Table, holds, remember
+from headwater.kernels.pattern.machine import Look, Memory, Programs, Stack, Table, holds, remember
 
 Numbers = NDArray[np.int64]
 
@@ -34,7 +33,7 @@ HASH: Final = 3  # of the rows and variables up to here
 COMPLETE: Final = 4  # whether these rows, bound so, are a match
 NODE_COLUMNS: Final = 5
 
-# What is told of a partition, and the columns of `found`.
+# What is found in a partition, and the columns of `found`.
 MATCH: Final = 0
 TIMEOUT: Final = 1
 EMPTY: Final = 2
@@ -103,9 +102,46 @@ class Rules(NamedTuple):
     merges: bool  # partial matches that cannot differ any more become one
     keeps_last: bool  # partial matches that differ in their last row are different
     distinct: bool  # two partial matches may bind the same rows to the same variables
-    next_rows: int  # rows that must be there behind the one looked at
+    next_rows: int  # rows that must be there after the one looked at
     room: int  # lines that each array of a step has room for at first
     many_nodes: int  # bound rows from which on those are dropped that nothing leads to any more
+
+
+class Pattern(NamedTuple):
+    """A pattern as the scans run it: states, programs of conditions, what a partial match remembers, and the choices of its query."""
+
+    auto: Automaton
+    programs: Programs
+    memory: Memory
+    rules: Rules
+
+
+class Scratch(NamedTuple):
+    """Room that a scan uses for one partial match after the other: what it remembers, what it would remember, and a stack."""
+
+    whole: NDArray[np.int64]
+    double: NDArray[np.float64]
+    trial_whole: NDArray[np.int64]
+    trial_double: NDArray[np.float64]
+    stack: Stack
+
+
+class Output(NamedTuple):
+    """What was found so far: `size` lines of `found`, and `ends` rows bound in them."""
+
+    found: Numbers
+    size: int
+    bound: Numbers
+    ends: int
+
+
+class Partial(NamedTuple):
+    """Partial matches of an attempt or of all: `size` lines of `threads`, the doubles they remember, and their nodes."""
+
+    threads: Numbers
+    doubles: NDArray[np.float64]
+    size: int
+    nodes: Numbers
 
 
 class Segments(NamedTuple):
@@ -118,8 +154,7 @@ class Segments(NamedTuple):
     fresh: NDArray[np.int64]  # the number of the first new row
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(NamedTuple):
     """The open attempts of one query: a line for each partition, and their partial matches and nodes, one after the other."""
 
     open: NDArray[np.int64]
@@ -140,27 +175,29 @@ def room(lines: NDArray[Any], count: int) -> NDArray[Any]:
 
 
 @njit(cache=True)
+def appended(lines: NDArray[Any], count: int, more: NDArray[Any]) -> NDArray[Any]:
+    """The first `count` lines, and more after them."""
+    lines = room(lines, count + len(more))
+    lines[count : count + len(more)] = more
+    return lines
+
+
+@njit(cache=True)
 def satisfied(
-    condition: int,
-    variable: int,
     programs: Programs,
     memory: Memory,
+    condition: int,
+    variable: int,
     table: Table,
-    row: int,
-    low: int,
-    high: int,
-    offset: int,
-    whole: NDArray[np.int64],
-    double: NDArray[np.float64],
-    trial_whole: NDArray[np.int64],
-    trial_double: NDArray[np.float64],
-    match_number: int,
-    stack: Stack,
+    look: Look,
+    scratch: Scratch,
 ) -> bool:
     """Whether a row satisfies a condition; with `variable` as though it were bound to it already (-1: not bound).
 
     What would be remembered then is left in the trial arrays.
     """
+    row, offset = look.row, look.offset
+    whole, double, trial_whole, trial_double, stack = scratch
     if condition < 0:
         return True
     if programs.bit[condition] >= 0:
@@ -169,86 +206,37 @@ def satisfied(
     trial_double[:] = double
     if variable >= 0:
         remember(memory, table, variable, row, row - offset, offset, trial_whole, trial_double)
-    return holds(
-        programs, condition, table, row, low, high, offset, trial_whole, trial_double, match_number, stack
-    )
+    return holds(programs, condition, table, look, trial_whole, trial_double, stack)
 
 
 @njit(cache=True)
 def vetoed(
-    auto: Automaton,
-    state: int,
-    takes: bool,
-    is_next: bool,
-    programs: Programs,
-    memory: Memory,
-    table: Table,
-    row: int,
-    low: int,
-    high: int,
-    offset: int,
-    whole: NDArray[np.int64],
-    double: NDArray[np.float64],
-    trial_whole: NDArray[np.int64],
-    trial_double: NDArray[np.float64],
-    match_number: int,
-    stack: Stack,
+    pattern: Pattern, state: int, takes: bool, is_next: bool, table: Table, look: Look, scratch: Scratch
 ) -> bool:
     """Whether a row that is taken (or passed over) by a partial match in `state` is one that must not come."""
+    auto = pattern.auto
     for at in range(auto.veto_from[state], auto.veto_from[state + 1]):
         kind = auto.veto[at, 0]
-        asked = (
+        applies = (
             kind == ANY_ROW
             or (kind == NEXT and is_next)
             or (kind == PASSED and not takes)
             or (kind == TAKEN and takes)
         )
-        if asked and satisfied(
-            auto.veto[at, 1],
-            auto.veto[at, 2],
-            programs,
-            memory,
-            table,
-            row,
-            low,
-            high,
-            offset,
-            whole,
-            double,
-            trial_whole,
-            trial_double,
-            match_number,
-            stack,
+        if applies and satisfied(
+            pattern.programs, pattern.memory, auto.veto[at, 1], auto.veto[at, 2], table, look, scratch
         ):
             return True
     return False
 
 
 @njit(cache=True)
-def without_ended_claims(
-    auto: Automaton,
-    state: int,
-    programs: Programs,
-    memory: Memory,
-    table: Table,
-    row: int,
-    low: int,
-    high: int,
-    offset: int,
-    whole: NDArray[np.int64],
-    double: NDArray[np.float64],
-    trial_whole: NDArray[np.int64],
-    trial_double: NDArray[np.float64],
-    match_number: int,
-    stack: Stack,
-) -> int:
+def without_ended_claims(pattern: Pattern, state: int, table: Table, look: Look, scratch: Scratch) -> int:
     """The state in which a partial match looks at a row: without the claims of greedy loops whose UNTIL the row meets."""
+    auto = pattern.auto
     at = auto.ends_from[state]
     while at < auto.ends_from[state + 1]:
-        met = satisfied(
-            auto.ends[at, 0], -1, programs, memory, table, row, low, high, offset, whole, double, trial_whole,
-            trial_double, match_number, stack,
-        )  # fmt: skip
+        met = satisfied(pattern.programs, pattern.memory, auto.ends[at, 0], -1, table, look, scratch)
         if met:
             state = auto.ends[at, 1]
             at = auto.ends_from[state]
@@ -283,62 +271,56 @@ def compact(
     while node >= 0 and new[node] < 0:
         new[node] = 0
         node = nodes[node, PARENT]
-    kept = 0
+    remaining = 0
     for node in range(count):
         if new[node] == 0:
-            new[node] = kept
-            nodes[kept, ROW] = nodes[node, ROW]
-            nodes[kept, TAKEN_IN] = nodes[node, TAKEN_IN]
-            nodes[kept, HASH] = nodes[node, HASH]
-            nodes[kept, COMPLETE] = nodes[node, COMPLETE]
-            nodes[kept, PARENT] = new[
+            new[node] = remaining
+            nodes[remaining, ROW] = nodes[node, ROW]
+            nodes[remaining, TAKEN_IN] = nodes[node, TAKEN_IN]
+            nodes[remaining, HASH] = nodes[node, HASH]
+            nodes[remaining, COMPLETE] = nodes[node, COMPLETE]
+            nodes[remaining, PARENT] = new[
                 nodes[node, PARENT]
             ]  # a parent comes before; the last place stands for none
-            kept += 1
+            remaining += 1
     for thread in range(thread_count):
         threads[thread, NODE] = new[threads[thread, NODE]]
     for place in range(waiting_count):
         waiting[place, NODE] = new[waiting[place, NODE]]
-    return kept, new[best]
+    return remaining, new[best]
 
 
 @njit(cache=True)
-def told_line(
-    found: Numbers, place: int, segment: int, kind: int, time: int, first_row: int, number: int
-) -> None:
-    """Write what is told of a partition; the rows bound in it, if any, are written by `tell`."""
+def emit_line(output: Output, segment: int, kind: int, time: int, first_row: int, number: int) -> Output:
+    """With one more line; the rows bound in it, if any, are written by `emit_bound`."""
+    place = output.size
+    found = room(output.found, place + 1)
     found[place, PARTITION] = segment
     found[place, KIND] = kind
     found[place, EVENT_TIME] = time
     found[place, FIRST_ROW] = first_row
     found[place, MATCH_NUMBER] = number
     found[place, BOUND] = 0
+    return Output(found, place + 1, output.bound, output.ends)
 
 
 @njit(cache=True)
-def tell(
-    found: NDArray[np.int64],
-    found_count: int,
-    bound: NDArray[np.int64],
-    bound_count: int,
-    nodes: NDArray[np.int64],
-    node: int,
-    offset: int,
-) -> tuple[NDArray[np.int64], int]:
-    """Write the rows that lead to a node behind the others: place in the table, and the state that took it."""
+def emit_bound(output: Output, nodes: Numbers, node: int, offset: int) -> Output:
+    """With the rows that lead to a node, bound in the last line: place in the table, and the state that took each."""
     length = 0
     at = node
     while at >= 0:
         length += 1
         at = nodes[at, PARENT]
-    bound = room(bound, bound_count + length)
+    ends = output.ends + length
+    bound = room(output.bound, ends)
     at = node
-    for place in range(bound_count + length - 1, bound_count - 1, -1):
+    for place in range(ends - 1, output.ends - 1, -1):
         bound[place, 0] = nodes[at, ROW] + offset
         bound[place, 1] = nodes[at, TAKEN_IN]
         at = nodes[at, PARENT]
-    found[found_count, BOUND] = length
-    return bound, bound_count + length
+    output.found[output.size - 1, BOUND] = length
+    return Output(output.found, output.size, bound, ends)
 
 
 @njit(cache=True)

@@ -59,7 +59,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Rows that are matched but not told."""
+    """Rows that are matched but not emitted."""
 
     part: Shape
 
@@ -93,7 +93,7 @@ Shape = One | Never | Chain | Choice | Hidden | Edge | Nothing | Loop
 
 
 def has_edges(shape: Shape) -> bool:
-    """Whether it asks for the beginning or the end of the partition."""
+    """Whether it needs the beginning or the end of the partition."""
     match shape:
         case Edge():
             return True

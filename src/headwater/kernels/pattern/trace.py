@@ -1,10 +1,10 @@
 """How far did partial matches get, and what stopped them? For one query over recorded rows, attempt by attempt.
 
 Rule 1  Every row may begin an attempt, whatever AFTER MATCH SKIP says. An attempt is walked through the same automaton as in
-        `scan` and `every`, and the same functions decide about conditions: a trace cannot disagree with a run.
+        `preferred_match` and `all_matches`, and the same functions decide about conditions: a trace cannot disagree with a run.
 Rule 2  A partial match is further than another if fewer rows are still needed for a match; of equals, the one with more rows.
-Rule 3  The same rows may wait for several things at once (another B, or C): what ended each of these waits is told.
-Rule 4  What the query matched and told is asked of the kernel itself, over all partitions at once.
+Rule 3  The same rows may wait for several things at once (another B, or C): what ended each of these waits is emitted.
+Rule 4  What the query matched and emitted is read from the kernel itself, over all partitions at once.
 
 Memory  At most MOST_ATTEMPTS attempts, of each one partial match; while one is walked, at most MOST_STEPS steps.
 """
@@ -33,9 +33,9 @@ from headwater.kernels.pattern.automaton import (
     Automaton,
 )
 from headwater.kernels.pattern.kernel import PatternKernel
-from headwater.kernels.pattern.lanes import arrange, cut, shape_of_records, touched, whole
-from headwater.kernels.pattern.machine import make_stack, remember
+from headwater.kernels.pattern.machine import Look, make_stack, remember
 from headwater.kernels.pattern.node_runs import NodeQuery
+from headwater.kernels.pattern.partitioned_rows import arrange, cut, shape_of_records, touched, whole
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.runs import (
     BOUND,
@@ -49,6 +49,7 @@ from headwater.kernels.pattern.runs import (
     PAST_LAST_ROW,
     TO_FIRST,
     TO_LAST,
+    Scratch,
     Segments,
     satisfied,
 )
@@ -120,8 +121,8 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A match that the query told; the search went on at `border`: what began before it was not looked at any more."""
+class EmittedMatch:
+    """A match that the query emitted; the search went on at `border`: what began before it was not looked at any more."""
 
     first: int
     bound: Bound
@@ -135,7 +136,7 @@ class Recording:
     def __init__(self, schema: StreamSchema, query: PatternQuery, rows: Rows) -> None:
         kernel = PatternKernel(schema, [query])
         self.query = query
-        columns, none = query.kept_apart_by, no_records()
+        columns, none = query.partition_columns, no_records()
         store = empty_store(shape_of_records({name: rows.types[name] for name in columns}, {}))
         found = touched(store, rows, columns, none.ids)
         others = rows.select([name for name in rows.columns if name not in columns])
@@ -165,12 +166,12 @@ class Recording:
         """Walk on, as many steps again."""
         self._steps_left = MOST_STEPS_IN_ALL
 
-    def told(self) -> dict[int, list[Told]]:
-        """What the query tells, by partition, in the order of its matches."""
+    def emitted(self) -> dict[int, list[EmittedMatch]]:
+        """What the query emits, by partition, in the order of its matches."""
         zeros = np.zeros(self.keys.count, np.int64)
         segments = Segments(np.arange(self.keys.count), self.low, self.high, zeros, zeros)
         found, _, _ = self._compiled.run(self.table, segments, self._compiled.none(), END)
-        matches: dict[int, list[Told]] = {}
+        matches: dict[int, list[EmittedMatch]] = {}
         begin = 0
         for line in found.lines.tolist():
             bound = [
@@ -180,8 +181,8 @@ class Recording:
             begin += line[BOUND]
             if line[KIND] in (MATCH, EMPTY):
                 border = self._border(line[FIRST_ROW], bound)
-                told = Told(line[FIRST_ROW], tuple(bound), line[EVENT_TIME], border)
-                matches.setdefault(line[PARTITION], []).append(told)
+                emitted = EmittedMatch(line[FIRST_ROW], tuple(bound), line[EVENT_TIME], border)
+                matches.setdefault(line[PARTITION], []).append(emitted)
         return matches
 
     def starts(self, partition: int) -> Numbers:
@@ -190,9 +191,11 @@ class Recording:
         found: Numbers = np.flatnonzero(self._compiled._may_begin(self.columns)[low:high]) + low
         return found
 
-    def attempts(self, partition: int, starts: Iterable[int], told: Iterable[Told]) -> Iterator[Attempt]:
+    def attempts(
+        self, partition: int, starts: Iterable[int], emitted: Iterable[EmittedMatch]
+    ) -> Iterator[Attempt]:
         """The attempts that begin at some rows of the table, in order; those that bind no row are left out."""
-        firsts = sorted(match.first for match in told)
+        firsts = sorted(match.first for match in emitted)
         for start in starts:
             if self.exhausted:
                 return
@@ -204,7 +207,7 @@ class Recording:
                 yield attempt
 
     def _border(self, first: int, bound: list[tuple[int, int]]) -> int:
-        """Where the search goes on, as `scan` and `every` say it."""
+        """Where the search goes on, as `preferred_match` and `all_matches` say it."""
         if not bound or self.rules.skip == TO_NEXT_ROW:
             return first + 1
         if self.rules.skip == PAST_LAST_ROW:
@@ -256,7 +259,7 @@ class _Walk:
     # --- the two families -----------------------------------------------------------------------------------------
 
     def preferred(self) -> Attempt:
-        """As `scan` does it: the partial matches are in the order of preference, and a match drops those behind it."""
+        """As `preferred_match` does it: the partial matches are in the order of preference, and a match drops those after it."""
         auto, rules = self.data.auto, self.data.rules
         best: Match | None = None
         for thread in self._beginnings():
@@ -267,7 +270,7 @@ class _Walk:
         at = until = self.start
         while self.threads and at < self.high:
             until = at
-            completed = self._expire(self._time(at), at, cut_behind=True)
+            completed = self._expire(self._time(at), at, only_first=True)
             best = completed[0] if completed else best
             if self.threads and at - self.start + 1 > rules.limit:
                 self._end_all(End.GIVEN_UP, at)
@@ -300,12 +303,12 @@ class _Walk:
         return self._attempt([best] if best else [], until)
 
     def every(self) -> Attempt:
-        """As `every` does it, without LIMIT and without what other attempts' matches drop."""
+        """As `all_matches` does it, without LIMIT and without what other attempts' matches drop."""
         self.threads = [thread for thread in self._beginnings() if thread is not None]
         at = until = self.start
         while self.threads and at < self.high:
             until = at
-            for match in self._expire(self._time(at), at, cut_behind=False):
+            for match in self._expire(self._time(at), at, only_first=False):
                 self.matches.setdefault(match.bound, match.event_time)
             if not self.threads or self._too_many(at):
                 break
@@ -360,9 +363,9 @@ class _Walk:
         link = int(auto.link[state])
         stays = last is not None and (link == ANY or (link == RELAXED and not takes))
         if stays:
-            passing = self._veto(thread, at, takes=False)
-            stays = passing is None
-            veto = veto if veto is not None else passing
+            waiting_veto = self._veto(thread, at, takes=False)
+            stays = waiting_veto is None
+            veto = veto if veto is not None else waiting_veto
         if not taken and not stays:
             how = End.FAILED if veto is None else End.FORBIDDEN
             self._end(thread, Ending(how, state, at, veto))
@@ -375,13 +378,9 @@ class _Walk:
         if data.programs.bit[condition] >= 0:  # as `satisfied` begins; going there takes longer than looking
             return bool(data.columns.bits[data.programs.bit[condition], at])
         memory = data.query.recall.memory
-        trial_whole, trial_double = thread.whole.copy(), thread.double.copy()
-        return bool(
-            satisfied(
-                condition, variable, data.programs, memory, data.columns, at, self.low, self.high, self.low,
-                thread.whole, thread.double, trial_whole, trial_double, self.number, data.stack,
-            )
-        )  # fmt: skip
+        look = Look(at, self.low, self.high, self.low, self.number)
+        scratch = Scratch(thread.whole, thread.double, thread.whole.copy(), thread.double.copy(), data.stack)
+        return bool(satisfied(data.programs, memory, condition, variable, data.columns, look, scratch))
 
     def _without_ended_claims(self, thread: _Thread, at: int) -> _Thread:
         """As `runs.without_ended_claims` says it; only MATCH EVERY has greedy loops."""
@@ -397,18 +396,18 @@ class _Walk:
         return thread
 
     def _veto(self, thread: _Thread, at: int, *, takes: bool) -> int | None:
-        """The first veto that a row meets, as `runs.vetoed` asks them."""
+        """The first veto that a row meets, as `runs.vetoed` tests them."""
         auto = self.data.auto
         is_next = thread.node is not None and thread.node.row + 1 == at
         for place in range(int(auto.veto_from[thread.state]), int(auto.veto_from[thread.state + 1])):
             kind, condition, variable = auto.veto[place].tolist()
-            asked = (
+            applies = (
                 kind == ANY_ROW
                 or (kind == NEXT and is_next)
                 or (kind == PASSED and not takes)
                 or (kind == TAKEN and takes)
             )
-            if asked and self._holds(condition, variable, thread, at):
+            if applies and self._holds(condition, variable, thread, at):
                 return place
         return None
 
@@ -433,20 +432,20 @@ class _Walk:
 
     # --- time and ends ------------------------------------------------------------------------------------------------
 
-    def _expire(self, time: Instant, at: int, *, cut_behind: bool) -> list[Match]:
-        """End what is out of time before a row; an absence is then complete, and drops what is behind it."""
-        kept, completed = [], []
+    def _expire(self, time: Instant, at: int, *, only_first: bool) -> list[Match]:
+        """End what is out of time before a row; an absence is then complete, and drops what is after it."""
+        remaining, completed = [], []
         for thread in self.threads:
             deadline = self._deadline(thread)
             if time <= deadline:
-                kept.append(thread)
+                remaining.append(thread)
             elif self.data.auto.kind[thread.state] == ABSENT and thread.node is not None:
                 completed.append(Match(self._variables(thread.node), deadline))
-                if cut_behind:
+                if only_first:
                     break
             else:
                 self._end(thread, Ending(End.OUT_OF_TIME, thread.state, at, deadline=deadline))
-        self.threads = kept
+        self.threads = remaining
         return completed
 
     def _deadline(self, thread: _Thread) -> Instant:

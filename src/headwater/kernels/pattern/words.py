@@ -1,4 +1,4 @@
-"""The words of MATCH_RECOGNIZE: how rows follow one another, which rows are told, where the search goes on."""
+"""The words of MATCH_RECOGNIZE: how rows follow one another, which rows are emitted, where the search goes on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Contiguity(enum.Enum):
 
 
 class RowsPerMatch(enum.Enum):
-    """What is told of a match."""
+    """What is emitted of a match."""
 
     ONE = "ONE ROW PER MATCH"
     ALL_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"

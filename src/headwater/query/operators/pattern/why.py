@@ -24,7 +24,7 @@ from headwater.kernels.pattern.trace import (
     Numbers,
     Partial,
     Recording,
-    Told,
+    EmittedMatch,
 )
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
 from headwater.query.expressions import ExprType
@@ -64,7 +64,7 @@ class Why:
         self.written = written
         self.schema = schema
         self.data = Recording(schema, make_query(name, "", 0, None, operator, schema), rows)
-        self.told = self.data.told()
+        self.told = self.data.emitted()
         self.seeing = Seeing(self.data, operator, written, schema)
 
     def partitions(self, wanted: Mapping[str, str]) -> list[int]:
@@ -181,7 +181,7 @@ class Why:
             times.append(min([*rows, *([ending.deadline] if ending.deadline is not None else [])]))
         return max(times, default=self._time(attempt.until))
 
-    def _dropped_by(self, attempt: Attempt, looked: Looked) -> Told | None:
+    def _dropped_by(self, attempt: Attempt, looked: Looked) -> EmittedMatch | None:
         """Under MATCH EVERY, the match of another attempt that ended this one."""
         if not self.operator.every:
             return None
@@ -419,7 +419,7 @@ class Looked:
 
     partition: int
     attempts: list[Attempt]
-    told: list[Told]
+    told: list[EmittedMatch]
     inside: int
     whole: bool
 
@@ -447,7 +447,7 @@ def _rank(attempt: Attempt) -> tuple[int, int, int]:
     return (attempt.furthest.needed, -len(attempt.furthest.bound), attempt.first)
 
 
-def _skipped(told: Sequence[Told]) -> set[int]:
+def _skipped(told: Sequence[EmittedMatch]) -> set[int]:
     """Rows at which no attempt was made, because they lie in a match."""
     return {row for match in told for row in range(match.first + 1, match.border)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from headwater.kernels.pattern.lanes import EMPTY_RECORD_BYTES
-from headwater.kernels.pattern.packed import MATCH_NUMBER_BYTES
+from headwater.kernels.pattern.packed_runs import MATCH_NUMBER_BYTES
+from headwater.kernels.pattern.partitioned_rows import EMPTY_RECORD_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema

@@ -1,7 +1,7 @@
-"""The rows of a partition that are kept for long, in blocks that are written once.
+"""The rows of a partition that are stored for long, in blocks that are written once.
 
-A record holds the last rows of its partition. Where many are kept, because an attempt is open for long, all but these are in
-blocks of BLOCK_ROWS, in a store of their own: a step writes the rows that came, not those that are kept. Block n of a partition
+A record holds the last rows of its partition. Where many are stored, because an attempt is open for long, all but these are in
+blocks of BLOCK_ROWS, in a store of their own: a step writes the rows that came, not those that are stored. Block n of a partition
 holds its rows up to number (n + 1) * BLOCK_ROWS; the first one may hold fewer.
 
 Memory  A block is gone when none of its rows is needed.
@@ -66,7 +66,7 @@ def read_blocks(store: KeyedStore, spans: Spans) -> tuple[Rows, Numbers]:
 
 
 def spilled(first: Numbers, until: Numbers, end: Numbers) -> Numbers:
-    """Up to which number rows are in blocks now: `until` so far, the first one kept is `first`, and `end` comes next."""
+    """Up to which number rows are in blocks now: `until` so far, the first one stored is `first`, and `end` comes next."""
     until = np.maximum(until, first)
     return np.where(end - until >= 2 * BLOCK_ROWS, end // BLOCK_ROWS * BLOCK_ROWS, until)
 
@@ -89,7 +89,7 @@ def write_blocks(store: KeyedStore, before: Spans, after: Spans, rows: Rows, off
         {},
         {"rows": rows_between(rows, low, high, store.like)},
     )
-    # One after the other: behind a silence that FORGET ended, the numbers of a partition begin anew.
+    # One after the other: after a silence that FORGET ended, the numbers of a partition begin anew.
     store = store.put(no_records(), before.block_ids(old[gone], old_number[gone]))
     return store.put(records, no_records().ids)
 

@@ -1,9 +1,9 @@
-"""Response: what is told of the matches that were found.
+"""Response: what is emitted of the matches that were found.
 
 Rule 1  A measure looks at the rows of its match up to the present one (RUNNING) or at all of them (FINAL). With one row a
         match these are the same.
 Rule 2  Everything is worked out for all matches of a query at once: each term of a measure is a column with one place for
-        each row that is told.
+        each row that is emitted.
 Rule 3  `match_id` is made of the query's name, the time, and of every row that is bound its content, its place among equal
         rows (which are different rows) and its variable; not of rows that the pattern passes over.
 """
@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import Automaton
-from headwater.kernels.pattern.lanes import Arranged, at_rows
+from headwater.kernels.pattern.partitioned_rows import Arranged, at_rows
 from headwater.kernels.pattern.question import (
     AggregateTerm,
     ClassifierTerm,
@@ -49,7 +49,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a scan found: one line for each thing to tell (see `runs`), and the rows bound in them, one after the other."""
+    """What a scan found: one line for each thing to emit (see `runs`), and the rows bound in them, one after the other."""
 
     lines: Numbers
     row: Numbers  # of the table
@@ -63,8 +63,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The rows of an answer: which line they tell of, the present row, and how many bound rows lie up to it."""
+class _AnswerRows:
+    """The rows of an answer: which line they are about, the present row, and how many bound rows lie up to it."""
 
     line: Numbers
     row: Numbers
@@ -81,20 +81,20 @@ def respond(
 ) -> Rows:
     """The answers, by event time."""
     found = _in_order(found)
-    told = _told(query, auto, found)
-    if not len(told.line):
+    answer_rows = _answer_rows(query, auto, found)
+    if not len(answer_rows.line):
         return Rows({}, 0)
-    lines = found.lines[told.line]
+    lines = found.lines[answer_rows.line]
     event_time = Column(ColumnType.TIMESTAMP, lines[:, EVENT_TIME])
     name = coded(np.zeros(len(lines), np.int32), np.array([query.name], object))
     partition = segments.partition[lines[:, PARTITION]]
-    identity = _identities(query, auto, found, table, told, keys, segments)
+    identity = _identities(query, auto, found, table, answer_rows, keys, segments)
     columns = {"query": name, "event_time": event_time, "match_id": identity}
     if query.rows is RowsPerMatch.ONE:
         columns |= {column: keys[column].take(partition) for column in query.partition}
     else:
-        columns |= {column: table.rows[column].take(told.row) for column in query.row_columns}
-    terms = _Terms(query, auto, found, table, told)
+        columns |= {column: table.rows[column].take(answer_rows.row) for column in query.row_columns}
+    terms = _Terms(query, auto, found, table, answer_rows)
     columns |= {measure.name: terms.measure(measure) for measure in query.measures}
     if query.apart:
         columns[APART] = keys[APART].take(partition)
@@ -114,11 +114,11 @@ def _in_order(found: Found) -> Found:
     return Found(found.lines[order], found.row[place], found.state[place])
 
 
-def _told(query: PatternQuery, auto: Automaton, found: Found) -> _Told:
+def _answer_rows(query: PatternQuery, auto: Automaton, found: Found) -> _AnswerRows:
     lines, count = found.lines, found.lines[:, BOUND]
     if query.rows is RowsPerMatch.ONE:
         every = np.arange(len(lines))
-        return _Told(every, lines[:, FIRST_ROW], count)
+        return _AnswerRows(every, lines[:, FIRST_ROW], count)
     line = np.repeat(np.arange(len(lines)), count)
     upto = np.arange(len(line)) - np.repeat(found.begin, count) + 1
     shown = ~auto.hidden[found.state] if len(line) else np.zeros(0, np.bool_)
@@ -132,19 +132,19 @@ def _told(query: PatternQuery, auto: Automaton, found: Found) -> _Told:
     upto = np.concatenate([upto[shown], np.zeros(len(alone), np.int64)])
     place = np.concatenate([place, np.zeros(len(alone), np.int64)])
     order = np.lexsort([upto, place, line])
-    return _Told(line[order], row[order], upto[order])
+    return _AnswerRows(line[order], row[order], upto[order])
 
 
 class _Terms:
     """Terms of measures as columns, each worked out once."""
 
     def __init__(
-        self, query: PatternQuery, auto: Automaton, found: Found, table: Arranged, told: _Told
+        self, query: PatternQuery, auto: Automaton, found: Found, table: Arranged, answer_rows: _AnswerRows
     ) -> None:
-        self.query, self.found, self.table, self.told = query, found, table, told
-        self.lines = found.lines[told.line]
+        self.query, self.found, self.table, self.answer_rows = query, found, table, answer_rows
+        self.lines = found.lines[answer_rows.line]
         self.variable = auto.variable[found.state] if len(found.state) else found.state
-        self.begin = found.begin[told.line]
+        self.begin = found.begin[answer_rows.line]
         self.unmatched = self.lines[:, KIND] == UNMATCHED
         self._columns: dict[Term, Column] = {}
 
@@ -181,7 +181,11 @@ class _Terms:
         return found
 
     def _upto(self, final: bool) -> Numbers:
-        return np.ascontiguousarray(self.lines[:, BOUND]) if final else np.ascontiguousarray(self.told.upto)
+        return (
+            np.ascontiguousarray(self.lines[:, BOUND])
+            if final
+            else np.ascontiguousarray(self.answer_rows.upto)
+        )
 
     def _bound(self, variables: tuple[int, ...] | None, first: bool, offset: int, final: bool) -> Numbers:
         """The place among the bound rows of what a navigation means; -1 where there is none."""
@@ -261,7 +265,7 @@ def _identities(
     auto: Automaton,
     found: Found,
     table: Arranged,
-    told: _Told,
+    answer_rows: _AnswerRows,
     keys: Rows,
     segments: Segments,
 ) -> Column:
@@ -290,7 +294,7 @@ def _identities(
         ],
         keys[APART].values[partition] if query.apart else None,
     )
-    return identity.take(told.line)
+    return identity.take(answer_rows.line)
 
 
 def _place_among_equals(query: PatternQuery, table: Arranged, rows: Numbers) -> Numbers:
@@ -312,13 +316,13 @@ def _place_among_equals(query: PatternQuery, table: Arranged, rows: Numbers) -> 
 @njit(cache=True)
 def _navigate(member: Mask, begin: Numbers, upto: Numbers, first: bool, offset: int) -> Numbers:
     place = np.full(len(begin), -1, np.int64)
-    for told in range(len(begin)):
+    for answer in range(len(begin)):
         left = offset
-        for step in range(upto[told]):
-            at = begin[told] + (step if first else upto[told] - 1 - step)
+        for step in range(upto[answer]):
+            at = begin[answer] + (step if first else upto[answer] - 1 - step)
             if member[at]:
                 if left == 0:
-                    place[told] = at
+                    place[answer] = at
                     break
                 left -= 1
     return place
@@ -330,8 +334,8 @@ def _running_count(member: Mask, begin: Numbers, upto: Numbers) -> Numbers:
     for at in range(len(member)):
         sums[at + 1] = sums[at] + member[at]
     count = np.zeros(len(begin), np.int64)
-    for told in range(len(begin)):
-        count[told] = sums[begin[told] + upto[told]] - sums[begin[told]]
+    for answer in range(len(begin)):
+        count[answer] = sums[begin[answer] + upto[answer]] - sums[begin[answer]]
     return count
 
 
@@ -340,14 +344,14 @@ def _running_sum(
     values: NDArray[np.float64], member: Mask, begin: Numbers, upto: Numbers
 ) -> NDArray[np.float64]:
     total = np.zeros(len(begin), np.float64)
-    for told in range(len(begin)):
-        same = told > 0 and begin[told] == begin[told - 1] and upto[told] >= upto[told - 1]
-        at = begin[told] + (upto[told - 1] if same else 0)
-        found = total[told - 1] if same else 0.0
-        for place in range(at, begin[told] + upto[told]):
+    for answer in range(len(begin)):
+        same = answer > 0 and begin[answer] == begin[answer - 1] and upto[answer] >= upto[answer - 1]
+        at = begin[answer] + (upto[answer - 1] if same else 0)
+        found = total[answer - 1] if same else 0.0
+        for place in range(at, begin[answer] + upto[answer]):
             if member[place]:
                 found += values[place]
-        total[told] = found
+        total[answer] = found
     return total
 
 
@@ -355,16 +359,16 @@ def _running_sum(
 def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numbers) -> tuple[Numbers, Mask]:
     total = np.zeros(len(begin), np.int64)
     fits = np.ones(len(begin), np.bool_)
-    for told in range(len(begin)):
+    for answer in range(len(begin)):
         found = rounds = 0  # how often the sum went round, up or down
-        for place in range(begin[told], begin[told] + upto[told]):
+        for place in range(begin[answer], begin[answer] + upto[answer]):
             if member[place]:
                 added = values[place]
                 after = found + added
                 if ((found ^ after) & (added ^ after)) < 0:
                     rounds += 1 if added > 0 else -1
                 found = after
-        total[told], fits[told] = found, rounds == 0
+        total[answer], fits[answer] = found, rounds == 0
     return total, fits
 
 
@@ -378,22 +382,22 @@ def _running_extreme(
 ) -> Numbers:
     """The place of the least or the greatest value; -1 where there is none."""
     best = np.full(len(begin), -1, np.int64)
-    for told in range(len(begin)):
-        for place in range(begin[told], begin[told] + upto[told]):
+    for answer in range(len(begin)):
+        for place in range(begin[answer], begin[answer] + upto[answer]):
             if member[place]:
-                known = best[told]
+                known = best[answer]
                 if known < 0 or (values[place] < values[known] if least else values[place] > values[known]):
-                    best[told] = place
+                    best[answer] = place
     return best
 
 
 @njit(cache=True)
-def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, wanted: Numbers) -> Numbers:
+def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, row_numbers: Numbers) -> Numbers:
     place = np.full(len(begin), -1, np.int64)
-    for told in range(len(begin)):
-        for at in range(begin[told], begin[told] + upto[told]):
-            if rows[at] == wanted[told]:
-                place[told] = at
+    for answer in range(len(begin)):
+        for at in range(begin[answer], begin[answer] + upto[answer]):
+            if rows[at] == row_numbers[answer]:
+                place[answer] = at
     return place
 
 

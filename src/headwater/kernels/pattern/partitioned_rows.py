@@ -3,7 +3,7 @@
 Rule 1  A row has a number in its partition, from 0 on; batches do not change it.
 Rule 2  A step looks at the partitions that have new rows, and at those for which time changes something: a partial match runs
         out of time, an absence is certain, FORGET ends the partition. No other partition is touched (`touched`).
-Rule 3  A step's table holds, for each of them, the rows that are kept and behind them the new ones, in order (`arrange`).
+Rule 3  A step's table holds, for each of them, the rows that are stored and after them the new ones, in order (`arrange`).
 Rule 4  FORGET t cuts a partition where it is silent for longer than t (`cut`). Each piece is a partition of its own: at its end
         what is open is decided as at the end of the input, and the next piece begins with nothing: its matches count from 1,
         `^` holds at its first row, and PREV finds nothing before it.
@@ -14,9 +14,9 @@ Memory  A record for each partition of which something is needed, and none for t
         - where a partial match is open, its rows, those as early as its first one, and what it remembers (see `runs`), until it
           is decided;
         - where some query has PREV, the last rows that it can look back to, for ever or until FORGET;
-        - where some query asks for MATCH_NUMBER and has told a match, the number, for ever or until FORGET;
+        - where some query needs MATCH_NUMBER and has emitted a match, the number, for ever or until FORGET;
         - where some query has `^`, that the partition has begun, for ever or until FORGET.
-        AFTER MATCH SKIP needs nothing more: where the search goes on is a row that is kept, or the next one to come. A record
+        AFTER MATCH SKIP needs nothing more: where the search goes on is a row that is stored, or the next one to come. A record
         without rows and partial matches has 72 bytes and its key, and 24 more for each query whose number it holds.
 """
 
@@ -30,8 +30,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern.blocks import Spans, read_blocks
 from headwater.kernels.pattern.question import RowTest, Value
+from headwater.kernels.pattern.row_blocks import Spans, read_blocks
 from headwater.kernels.pattern.runs import Segments
 from headwater.model import APART, BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
 from headwater.model.keyed_records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
@@ -48,19 +48,19 @@ _KEY: Final = "key "  # before the names of key columns in a record
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane, the queries in it by their place in the kernel's list, and what is kept of its partitions."""
+    """A lane, the queries in it by their place in the kernel's list, and what is stored of its partitions."""
 
     number: int  # never used for two lanes, so that what is stored under it is always the same
     since: Instant
     queries: tuple[int, ...]
     slots: tuple[int, ...]  # what each query is called in the records: others may leave, this stays
     store: KeyedStore
-    blocks: KeyedStore  # rows that are kept for long, see `blocks`
+    blocks: KeyedStore  # rows that are stored for long, see `blocks`
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The partitions of a step: first those of which something is kept, in the order of `records`, then those that are new."""
+    """The partitions of a step: first those of which something is stored, in the order of `records`, then those that are new."""
 
     ids: Ids
     keys: Rows  # one row each
@@ -78,8 +78,8 @@ class Touched:
         assert isinstance(stored, np.ndarray)
         return np.concatenate([stored, np.full(len(self.ids) - self.known, otherwise, np.int64)])
 
-    def kept_rows(self, blocks: KeyedStore) -> tuple[list[Rows], Numbers]:
-        """The rows that are kept, without their keys, in parts, and the partition of each; those in blocks come first."""
+    def stored_rows(self, blocks: KeyedStore) -> tuple[list[Rows], Numbers]:
+        """The rows that are stored, without their keys, in parts, and the partition of each; those in blocks come first."""
         last = self.records.lists["rows"]
         columns = {name: values for name, values in last.lines.items() if isinstance(values, Column)}
         of_row = np.repeat(np.arange(self.known), np.diff(last.offsets))
@@ -98,7 +98,7 @@ class Touched:
 class Pieces:
     """The partitions of a step, cut by FORGET: `segments.partition` is 0, 1, 2, …
 
-    `partition` int64[pieces]: the place of its partition among those touched. `first`: the piece with which what is kept of a
+    `partition` int64[pieces]: the place of its partition among those touched. `first`: the piece with which what is stored of a
     known partition goes on, or -1. `over`: no row of it can come any more. `last_time`: of its last row so far (with FORGET).
     """
 
@@ -182,7 +182,7 @@ def spans_of(records: Records) -> Spans:
 
 
 def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnType]) -> Records:
-    """What a record of a lane has: the columns of its key and of the rows that are kept."""
+    """What a record of a lane has: the columns of its key and of the rows that are stored."""
     none = no_records()
     columns = {name: Column.of(kind, ()) for name, kind in rows.items()}
     return Records(
@@ -192,7 +192,7 @@ def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnTy
         {
             **{_KEY + name: Column.of(kind, ()) for name, kind in keys.items()},
             "count": none.due,  # rows so far: the number of the next one
-            "first": none.due,  # the number of the first row that is kept
+            "first": none.due,  # the number of the first row that is stored
             "last": none.due,  # the time of the last row (with FORGET)
         },
         {
@@ -259,9 +259,9 @@ def _column(values: Values) -> Column:
 
 
 def arrange(
-    rows: Rows, partition: Numbers, kept: int, keys: Rows, order: Sequence[str], time: str
+    rows: Rows, partition: Numbers, stored: int, keys: Rows, order: Sequence[str], time: str
 ) -> Arranged:
-    """The table of a step: rows without their keys, of which the first `kept` are in order already and earlier than the others."""
+    """The table of a step: rows without their keys, of which the first `stored` are in order already and earlier than the others."""
     if order:
         whole = rows.having(**{name: keys[name].take(partition) for name in keys.columns})
         ranks = [whole[name].ranks() for name in reversed(order)]
@@ -269,7 +269,7 @@ def arrange(
     else:
         place = by_partition(partition, keys.count)
     fresh = np.zeros(len(partition), np.bool_)
-    fresh[kept:] = True
+    fresh[stored:] = True
     partition = partition[place]
     keyed = {name: column.take(partition) for name, column in keys.columns.items()}
     return Arranged(rows.take(place).having(**keyed), partition, fresh[place], time)
@@ -281,8 +281,8 @@ def whole(table: Arranged, found: Touched, is_over: bool) -> Pieces:
     every = np.arange(many)
     low, high = _bounds(table.partition, every)
     count = found.known_or("count", 0)
-    kept = np.bincount(table.partition[~table.fresh], minlength=many)
-    segments = Segments(every, low, high, count - kept, count)
+    old_rows = np.bincount(table.partition[~table.fresh], minlength=many)
+    segments = Segments(every, low, high, count - old_rows, count)
     first = every[: found.known]
     return Pieces(segments, every, first, np.full(many, is_over))
 
@@ -293,7 +293,7 @@ def cut(table: Arranged, found: Touched, forget_us: int, until: Instant) -> tupl
     last = found.known_or("last", BEGINNING)
     has_rows = before.low < before.high
     is_silent = _follow_silence(table, before, last, found.known, forget_us)
-    # What is kept of a partition without rows has nothing open: where silence ended it, a new one begins in its place.
+    # What is stored of a partition without rows has nothing open: where silence ended it, a new one begins in its place.
     is_renewed = np.zeros(len(last), np.bool_)
     is_renewed[has_rows] = is_silent[before.low[has_rows]]
     goes_on = (np.arange(len(last)) < found.known) & ~is_renewed

@@ -1,8 +1,8 @@
 """Which is the preferred match at each row where one can begin? SQL's row patterns, and event patterns without EVERY.
 
-Rule 1  One attempt at a time: it begins at a row, and its partial matches are kept in the order of preference. A row either
+Rule 1  One attempt at a time: it begins at a row, and its partial matches are stored in the order of preference. A row either
         moves each of them on, lets it wait, or ends it.
-Rule 2  When a partial match is complete, all that come behind it are dropped. The attempt is decided when none is left; the
+Rule 2  When a partial match is complete, all that come after it are dropped. The attempt is decided when none is left; the
         last one completed is its match.
 Rule 3  Two partial matches of an attempt in the same state that remember the same are one: the preferred.
 Rule 4  What a failed attempt has been through cannot match: a later attempt that comes to the same state at the same row is
@@ -28,7 +28,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import ABSENT, ACCEPT, ANY, AT_END, RELAXED, TAKE, Automaton
-from headwater.kernels.pattern.machine import Memory, Programs, Stack, Table, remember
+from headwater.kernels.pattern.machine import Look, Stack, Table, remember
 from headwater.kernels.pattern.runs import (
     AT,
     BEGAN,
@@ -61,14 +61,20 @@ from headwater.kernels.pattern.runs import (
     TO_LAST,
     UNMATCHED,
     Numbers,
+    Output,
+    Partial,
+    Pattern,
     Rules,
+    Runs,
+    Scratch,
     Segments,
+    appended,
     compact,
+    emit_bound,
+    emit_line,
     longest,
     room,
     satisfied,
-    tell,
-    told_line,
     vetoed,
     wider,
 )
@@ -88,40 +94,35 @@ FOUND_AT: Final = 4
 
 
 @njit(cache=True)
-def scan(
-    auto: Automaton,
-    programs: Programs,
-    memory: Memory,
-    rules: Rules,
+def find_preferred(
+    pattern: Pattern,
     table: Table,
     may_begin: NDArray[np.bool_],
     segments: Segments,
-    open_: Numbers,
-    open_threads: Numbers,
-    open_doubles: NDArray[np.float64],
-    open_nodes: Numbers,
-    waiting: Numbers,
+    runs: Runs,
     watermark: int,
     ended: bool,
     stack: Stack,
-) -> tuple[Numbers, Numbers, Numbers, Numbers, NDArray[np.float64], Numbers, Numbers, Numbers]:
-    """Look at the rows of all partitions; `open_` has one line a segment, in the order of the segments.
+) -> tuple[Output, Runs, Numbers]:
+    """Look at the rows of all partitions; `runs.open` has one line a segment, in the order of the segments.
 
-    Gives what was found, the rows bound in it, and the state of every segment as it is now (`waiting` is for MATCH EVERY:
-    here nothing waits); and what is counted.
+    Gives what was found, the runs of every segment as they are now (here nothing waits, as with MATCH EVERY), and what is counted.
     """
+    auto, programs, memory, rules = pattern
+    open_, open_threads, open_doubles, open_nodes, waiting = runs
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
-    most_following = 1 + longest(auto.follow_from)
-    found, bound = np.zeros((rules.room, FOUND_COLUMNS), np.int64), np.zeros((rules.room, 2), np.int64)
-    found_count = bound_count = 0
+    most_successors = 1 + longest(auto.follow_from)
+    output = Output(
+        np.zeros((rules.room, FOUND_COLUMNS), np.int64), 0, np.zeros((rules.room, 2), np.int64), 0
+    )
     counted = np.zeros(COUNTED, np.int64)
 
     now = open_.copy()
-    kept_threads = np.zeros((rules.room, MEMORY + wholes), np.int64)
-    kept_doubles = np.zeros((rules.room, doubles), np.float64)
-    kept_nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
-    kept_thread_count = kept_node_count = 0
+    stored_threads = np.zeros((rules.room, MEMORY + wholes), np.int64)
+    stored_doubles = np.zeros((rules.room, doubles), np.float64)
+    stored_nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
+    stored_thread_count = stored_node_count = 0
 
     # Partial matches before and after a row, in turn: `side` says which is which.
     threads = np.zeros((2, rules.room, MEMORY + wholes), np.int64)
@@ -140,7 +141,7 @@ def scan(
     been_count = 0
     whole, double = memory.whole.copy(), memory.double.copy()
     new_whole, new_double = memory.whole.copy(), memory.double.copy()
-    trial_whole, trial_double = memory.whole.copy(), memory.double.copy()
+    scratch = Scratch(whole, double, memory.whole.copy(), memory.double.copy(), stack)
     known = np.zeros(5, np.int64)
     thread_from = node_from = 0
 
@@ -197,18 +198,8 @@ def scan(
                 time = table.time[at]
                 if time > deadline or rules.between_us != NEVER:
                     known[:] = (count, NONE, 0, best, best_time)
-                    _expire(
-                        auto,
-                        rules,
-                        table,
-                        threads[side],
-                        remembered[side],
-                        nodes,
-                        known,
-                        offset,
-                        deadline,
-                        time,
-                    )
+                    partial = Partial(threads[side], remembered[side], count, nodes)
+                    _expire(pattern, table, partial, known, offset, deadline, time)
                     count, best, best_time = known[COUNT], known[FOUND], known[FOUND_AT]
                     if count == 0:
                         timed_out, timed_out_at = known[TIMED_OUT], known[TIMED_OUT_AT]
@@ -217,12 +208,13 @@ def scan(
                     counted[GIVEN_UP] += 1
                     count = 0
                     break
-                if count * most_following > threads.shape[1]:
-                    threads = wider(threads, count * most_following)
-                    remembered = wider(remembered, count * most_following)
+                if count * most_successors > threads.shape[1]:
+                    threads = wider(threads, count * most_successors)
+                    remembered = wider(remembered, count * most_successors)
                 if node_count + count > len(nodes):
                     nodes = room(nodes, node_count + count)
                 stamps += 1
+                look = Look(at, low, high, offset, number + 1)
                 fresh = 0
                 other = 1 - side
                 for thread in range(count):
@@ -243,16 +235,11 @@ def scan(
                             takes = table.bits[programs.bit[condition], at]
                         else:
                             takes = satisfied(
-                                condition, auto.variable[state], programs, memory, table, at, low, high, offset,
-                                whole, double, trial_whole, trial_double, number + 1, stack,
-                            )  # fmt: skip
+                                programs, memory, condition, auto.variable[state], table, look, scratch
+                            )
                     if takes and not (
-                        has_veto
-                        and vetoed(
-                            auto, state, True, is_next, programs, memory, table, at, low, high, offset, whole, double,
-                            trial_whole, trial_double, number + 1, stack,
-                        )
-                    ):  # fmt: skip
+                        has_veto and vetoed(pattern, state, True, is_next, table, look, scratch)
+                    ):
                         if remembers:
                             new_whole[:] = whole
                             new_double[:] = double
@@ -279,10 +266,10 @@ def scan(
                                 break
                             if rules.merges:
                                 if remembers or rules.keeps_last:
+                                    there = Partial(threads[other], remembered[other], fresh, nodes)
                                     if _is_known(
-                                        threads[other], remembered[other], fresh, target, at - offset, new_whole,
-                                        new_double, nodes, rules.keeps_last,
-                                    ):  # fmt: skip
+                                        there, target, at - offset, new_whole, new_double, rules.keeps_last
+                                    ):
                                         continue
                                 elif stamp[target] == stamps or (learns and failed[at + 1, target]):
                                     continue
@@ -296,21 +283,16 @@ def scan(
                                 remembered[other, fresh, slot] = new_double[slot]
                             fresh += 1
                         if complete:
-                            break  # what comes behind is not preferred to this match
+                            break  # what comes after is not preferred to this match
                     link = auto.link[state]
                     if node < 0 or not (link == ANY or (link == RELAXED and not takes)):
                         continue
-                    if has_veto and vetoed(
-                        auto, state, False, is_next, programs, memory, table, at, low, high, offset, whole, double,
-                        trial_whole, trial_double, number + 1, stack,
-                    ):  # fmt: skip
+                    if has_veto and vetoed(pattern, state, False, is_next, table, look, scratch):
                         continue
                     if rules.merges:
                         if remembers or rules.keeps_last:
-                            if _is_known(
-                                threads[other], remembered[other], fresh, state, nodes[node, ROW], whole, double, nodes,
-                                rules.keeps_last,
-                            ):  # fmt: skip
+                            there = Partial(threads[other], remembered[other], fresh, nodes)
+                            if _is_known(there, state, nodes[node, ROW], whole, double, rules.keeps_last):
                                 continue
                         elif stamp[state] == stamps or (learns and failed[at + 1, state]):
                             continue
@@ -337,9 +319,8 @@ def scan(
                 known[:] = (count, NONE, 0, best, best_time)
                 # With rows still to be waited for (NEXT), only the end of the input decides.
                 until = NEVER if ended else (watermark if rules.next_rows == 0 else table.time[search])
-                _expire(
-                    auto, rules, table, threads[side], remembered[side], nodes, known, offset, deadline, until
-                )
+                partial = Partial(threads[side], remembered[side], count, nodes)
+                _expire(pattern, table, partial, known, offset, deadline, until)
                 count, best, best_time = known[COUNT], known[FOUND], known[FOUND_AT]
                 if ended and count > 0:
                     best, best_time = _at_the_end(
@@ -355,29 +336,23 @@ def scan(
                 for place in range(been_count):
                     failed[been[place, 0], been[place, 1]] = True
             been_count = 0
-            found = room(found, found_count + 2)
             if best != NONE:
                 number += 1
                 kind = EMPTY if best == EMPTY_MATCH else MATCH
-                told_line(found, found_count, segment, kind, best_time, search, number)
-                following = search + 1
+                output = emit_line(output, segment, kind, best_time, search, number)
+                next_search = search + 1
                 if best >= 0:
-                    bound, ends = tell(found, found_count, bound, bound_count, nodes, best, offset)
-                    end_of_last = max(end_of_last, bound[ends - 1, 0] - offset)
-                    following = _following(auto, rules, bound, bound_count, ends, search, counted)
-                    bound_count = ends
-                found_count += 1
-                search = following
+                    begin = output.ends
+                    output = emit_bound(output, nodes, best, offset)
+                    end_of_last = max(end_of_last, output.bound[output.ends - 1, 0] - offset)
+                    next_search = _next_search(auto, rules, output.bound, begin, output.ends, search, counted)
+                search = next_search
             else:
                 if timed_out != NONE and rules.timeouts:
-                    told_line(found, found_count, segment, TIMEOUT, timed_out_at, search, 0)
-                    bound, bound_count = tell(
-                        found, found_count, bound, bound_count, nodes, timed_out, offset
-                    )
-                    found_count += 1
+                    output = emit_line(output, segment, TIMEOUT, timed_out_at, search, 0)
+                    output = emit_bound(output, nodes, timed_out, offset)
                 if rules.unmatched and search - offset > end_of_last:
-                    told_line(found, found_count, segment, UNMATCHED, table.time[search], search, 0)
-                    found_count += 1
+                    output = emit_line(output, segment, UNMATCHED, table.time[search], search, 0)
                 search += 1
             best, count, node_count = NONE, 0, 0
 
@@ -388,46 +363,34 @@ def scan(
         now[segment, END_OF_LAST], now[segment, NUMBER] = end_of_last, number
         now[segment, THREADS], now[segment, NODES] = count, node_count
         if count > 0:
-            kept_threads = room(kept_threads, kept_thread_count + count)
-            kept_doubles = room(kept_doubles, kept_thread_count + count)
-            kept_nodes = room(kept_nodes, kept_node_count + node_count)
-            kept_threads[kept_thread_count : kept_thread_count + count] = threads[side, :count]
-            kept_doubles[kept_thread_count : kept_thread_count + count] = remembered[side, :count]
-            kept_nodes[kept_node_count : kept_node_count + node_count] = nodes[:node_count]
-            kept_thread_count += count
-            kept_node_count += node_count
+            stored_threads = appended(stored_threads, stored_thread_count, threads[side, :count])
+            stored_doubles = appended(stored_doubles, stored_thread_count, remembered[side, :count])
+            stored_nodes = appended(stored_nodes, stored_node_count, nodes[:node_count])
+            stored_thread_count += count
+            stored_node_count += node_count
 
-    return (
-        found[:found_count],
-        bound[:bound_count],
+    after = Runs(
         now,
-        kept_threads[:kept_thread_count],
-        kept_doubles[:kept_thread_count],
-        kept_nodes[:kept_node_count],
+        stored_threads[:stored_thread_count],
+        stored_doubles[:stored_thread_count],
+        stored_nodes[:stored_node_count],
         waiting,
-        counted,
     )
+    return output, after, counted
 
 
 @njit(cache=True)
 def _expire(
-    auto: Automaton,
-    rules: Rules,
-    table: Table,
-    threads: Numbers,
-    remembered: NDArray[np.float64],
-    nodes: Numbers,
-    known: Numbers,
-    offset: int,
-    deadline: int,
-    until: int,
+    pattern: Pattern, table: Table, partial: Partial, known: Numbers, offset: int, deadline: int, until: int
 ) -> None:
     """Take out the partial matches whose last instant is before `until`; an absence among them is a match.
 
-    If none is left, `known` says which one is told as out of time: the preferred of those that lasted longest. One that waits for the end of the rows has no such
-    instant, and one without any bound is not out of time either when the input ends.
+    If none is left, `known` says which one is reported as out of time: the preferred of those that lasted longest. One that waits
+    for the end of the rows has no such instant, and one without any bound is not out of time either when the input ends.
     """
-    kept = 0
+    auto, _, _, rules = pattern
+    threads, remembered, _, nodes = partial
+    remaining = 0
     for thread in range(known[COUNT]):
         node = threads[thread, NODE]
         its = deadline
@@ -435,17 +398,17 @@ def _expire(
             its = min(its, table.time[nodes[node, ROW] + offset] + rules.between_us)
         kind = auto.kind[threads[thread, STATE]]
         if kind == AT_END or its >= until:
-            if kept != thread:
-                threads[kept] = threads[thread]
-                remembered[kept] = remembered[thread]
-            kept += 1
+            if remaining != thread:
+                threads[remaining] = threads[thread]
+                remembered[remaining] = remembered[thread]
+            remaining += 1
         elif kind == ABSENT:
             known[FOUND], known[FOUND_AT] = node, its
             known[TIMED_OUT] = NONE
             break
         elif node >= 0 and (known[TIMED_OUT] == NONE or its > known[TIMED_OUT_AT]):
             known[TIMED_OUT], known[TIMED_OUT_AT] = node, its
-    known[COUNT] = kept
+    known[COUNT] = remaining
 
 
 @njit(cache=True)
@@ -468,7 +431,7 @@ def _at_the_end(
 
 
 @njit(cache=True)
-def _following(
+def _next_search(
     auto: Automaton, rules: Rules, bound: Numbers, begin: int, end: int, search: int, counted: Numbers
 ) -> int:
     """The row at which the next attempt begins after a match."""
@@ -476,31 +439,29 @@ def _following(
         return bound[end - 1, 0] + 1
     if rules.skip not in (TO_FIRST, TO_LAST):
         return search + 1
-    following = NONE
+    next_search = NONE
     for place in range(begin, end):
         if rules.skip_to[auto.variable[bound[place, 1]]]:
-            following = bound[place, 0]
+            next_search = bound[place, 0]
             if rules.skip == TO_FIRST:
                 break
-    if following <= search:
+    if next_search <= search:
         counted[NO_SUCH_ROW] += 1
         return search + 1
-    return following
+    return next_search
 
 
 @njit(cache=True)
 def _is_known(
-    threads: Numbers,
-    remembered: NDArray[np.float64],
-    count: int,
+    partial: Partial,
     state: int,
     last_row: int,
     whole: Numbers,
     double: NDArray[np.float64],
-    nodes: Numbers,
     keeps_last: bool,
 ) -> bool:
     """Whether a partial match in this state that remembers the same is there already."""
+    threads, remembered, count, nodes = partial
     for thread in range(count):
         if threads[thread, STATE] != state:
             continue
@@ -520,5 +481,5 @@ def _is_known(
 def _compacted(nodes: Numbers, node_count: int, threads: Numbers, count: int, best: int) -> tuple[int, int]:
     """The nodes that are still reached, and where the best match is among them."""
     nothing = np.zeros((0, MEMORY), np.int64)
-    kept, moved = compact(nodes, node_count, threads, count, nothing, 0, max(best, NONE))
-    return kept, moved if best >= 0 else best
+    remaining, moved = compact(nodes, node_count, threads, count, nothing, 0, max(best, NONE))
+    return remaining, moved if best >= 0 else best

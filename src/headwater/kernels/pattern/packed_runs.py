@@ -50,13 +50,13 @@ def packed(slots: Sequence[int], runs: Sequence[Runs], ends: Numbers) -> Ragged:
     words, cursor = np.zeros(int(offsets[-1]), np.int64), offsets[:-1].copy()
     for slot, one, size in zip(slots, runs, sizes, strict=True):
         if len(one.open):
-            _write(words, cursor, slot, size, one.open, one.threads, one.doubles, one.nodes, one.waiting)
+            _write(words, cursor, slot, size, one)
     return Ragged(offsets, {"words": words})
 
 
 @njit(cache=True)
 def entries(words: Numbers, offsets: Numbers) -> Numbers:
-    """int64[n, 3]: slot, record and place of the first word behind the head, record by record."""
+    """int64[n, 3]: slot, record and place of the first word after the head, record by record."""
     count, at = 0, 0
     while at < len(words):
         count += 1
@@ -98,12 +98,9 @@ def _write(
     cursor: Numbers,
     slot: int,
     size: Numbers,
-    open_: Numbers,
-    threads: Numbers,
-    doubles: NDArray[np.float64],
-    nodes: Numbers,
-    waiting: Numbers,
+    runs: Runs,
 ) -> None:
+    open_, threads, doubles, nodes, waiting = runs
     as_doubles = words.view(np.float64)
     thread = node = wait = 0
     for line in range(len(open_)):
