@@ -147,7 +147,7 @@ class PredictWorld:
         """Lines of all sources, and answers of all queries."""
         opened = [part for part in (state.whole, state.by_place.everything) if part is not None]
         lines = sum(int(source.lines.stored.sum()) for part in opened for source in part.sources)
-        pending = sum(asked.pending.count for part in opened for asked in part.asked)
+        pending = sum(asked.pending.count for part in opened for asked in part.queries)
         stores = (state.by_key.store, state.by_place.store)
         records = sum(int(some.offsets[-1]) for of in stores for some in of.everything().lists.values())
         return lines + pending + records

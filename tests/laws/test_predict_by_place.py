@@ -180,7 +180,7 @@ def test_pairs_without_a_bound_look_at_everything():
         query = make_query(ONE, "q", random, "three", "validated")
         state = PredictKernel(ONE, [query], CONDITIONS).start(BEGINNING)
         found[has_neighbours(query)] += 1
-        assert (len(state.whole.asked), len(state.by_place.frame.parts)) == (
+        assert (len(state.whole.queries), len(state.by_place.frame.parts)) == (
             (0, 1) if has_neighbours(query) else (1, 0)
         )
         assert not has_neighbours(replace(query, buffer=5))

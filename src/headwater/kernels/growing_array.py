@@ -1,7 +1,7 @@
 """Values that are added at one end and forgotten at the other, without copying those between.
 
-Rule 1  Appending never changes what an earlier tape shows. It writes behind the end of memory that nobody else has written
-        behind, or else copies: a step repeated from an old state takes the second way.
+Rule 1  Appending never changes what an earlier tape shows. It writes after the end of memory that nobody else has written
+        after, or else copies: a step repeated from an old state takes the second way.
 Memory  What is shown, at most doubled by the room to grow, and what was forgotten since the last copy.
 """
 

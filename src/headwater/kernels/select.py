@@ -71,7 +71,7 @@ class SelectKernel:
         return SelectState(BEGINNING, np.full(len(self.queries), since, np.int64))
 
     def step(self, state: SelectState, rows: Rows, watermark: Instant) -> Step[SelectState]:
-        """Answer every row that a query asks for."""
+        """Answer every row that a query needs."""
         if not rows.count:
             return Step(SelectState(watermark, state.since), (), watermark)
         shapes: dict[int, list[tuple[str, NDArray[np.int64]]]] = {}

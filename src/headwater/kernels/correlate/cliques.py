@@ -1,6 +1,6 @@
 """Which readings are in a complex event, when filters can get in one another's way?
 
-The exact search behind `members`, for operators with distances that decide, groups that share keys, or filters that want the same
+The exact search after `members`, for operators with distances that decide, groups that share keys, or filters that want the same
 readings. Each event is looked for at its newest reading, the *anchor*.
 
 Rule 1  A member is found as part of an event that holds the anchor and itself, so two readings are fixed and one reading for

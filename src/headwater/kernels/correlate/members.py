@@ -1,6 +1,6 @@
 """Which readings are in which operator? (The matcher that nodes of a network are given.)
 
-A reading is a *member* of an operator if its filter is wanted and it is part of a complex event: one reading for each needed
+A reading is a *member* of an operator if its filter is needed and it is part of a complex event: one reading for each needed
 filter, and if its own filter is not needed, itself besides; all strictly within δt and δl, no reading for two filters, different
 keys within a group, none before `since`. Without needed filters every reading of a wanted one is a member.
 

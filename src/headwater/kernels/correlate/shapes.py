@@ -3,7 +3,7 @@
 Rule 1  Operators of one *shape* take the same sources with the same filters (needed, wanted, groups) within the same δt and δl;
         only their intervals and `since` differ. So the readings that can matter to them are picked once.
 Rule 2  A *slot* is a filter and one source that it takes. Readings of a slot are alike but for time and value, so whatever is
-        asked of places and keys is asked of slots, when the shape is made, and never of readings.
+        asked of places and keys is tested of slots, when the shape is made, and never of readings.
 Rule 3  A shape is *searched* only if its filters can get in one another's way: two filters want the same reading, filters of a
         group share a key, or places are too far apart. Otherwise being together in time is all there is.
 Memory  A slot for each source of each filter of a shape; for a searched shape also some bytes for each two slots.

@@ -1,7 +1,7 @@
 """How many candidates does a query have to store?
 
 All of it is about streams in random order: every order of the objects in time is equally likely, however their distances are
-distributed. Rank 1 is the nearest object of the window; a query asks for k objects.
+distributed. Rank 1 is the nearest object of the window; a query needs k objects.
 
 Rule 1  An object of rank r > k becomes an answer only if nearer elders expire faster than nearer objects arrive. In random
         order this is a walk of fair steps, and reflection gives its chance: 2 P[Bin(r+k-1, 1/2) <= k-1]. The size of the

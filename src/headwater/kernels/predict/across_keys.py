@@ -4,9 +4,9 @@ Rule 1  A row is an update if the query's condition holds, its source is the ali
         heartbeat (> 0) are numbers, none so large that it cannot be reckoned with; rows for which only the first two hold are
         counted.
 Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
-Rule 3  What happens before the watermark is told with the step: nothing comes later than its time.
+Rule 3  What happens before the watermark is emitted with the step: nothing comes later than its time.
 Rule 4  Keys and lines are numbered anew when few of the numbers are in use: no answer, no order and no `match_id` depends on them.
-Memory  See `store`, `answers`, `index` and `sensors`. Nothing is kept of a key whose lives have been over for longer than w. A step copies
+Memory  See `store`, `answers`, `index` and `sensors`. Nothing is stored of a key whose lives have been over for longer than w. A step copies
         all lines.
 """
 
@@ -24,7 +24,7 @@ from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.lines.events import Keys, Updates
 from headwater.kernels.predict.lines.slots import NEVER
 from headwater.kernels.predict.lines.store import LineState, LineStore
-from headwater.kernels.predict.pair_queries import PassingStanding
+from headwater.kernels.predict.pair_queries import PairStanding
 from headwater.kernels.predict.plan import follows_from_lives, sources_of
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.predict.sensors import Sensors
@@ -75,12 +75,12 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryState:
     """A query's state: since when it sees rows, which of the kernel's sources its own are, and what it has pending."""
 
     since: Instant
     sources: tuple[int, ...]
-    pending: Any  # a `Pending` or a `Passing`, as the query stands
+    pending: Any  # a `Pending` or a `PendingPairs`, as the query stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ class WholeState:
     watermark: Instant
     sensors: Sensors
     sources: tuple[Source, ...]
-    asked: tuple[Asked, ...]
+    queries: tuple[QueryState, ...]
 
 
 Stepped = tuple[WholeState, dict[int, list[list[Rows]]]]
-"""The state after a step, and what is told: by shape, of each query blocks in order."""
+"""The state after a step, and what is emitted: by shape, of each query blocks in order."""
 
 
 class WholePredict:
@@ -119,17 +119,19 @@ class WholePredict:
         """Nothing seen; rows before `since` are not for these queries."""
         sources: dict[Spring, int] = {}
         found: list[Source] = []
-        asked = []
+        query_states = []
         for standing, springs in zip(self.standing, self.springs, strict=True):
             for spring in springs:
                 if spring not in sources:
                     sources[spring] = len(found)
                     found.append(Source(spring, since, self._stores[spring].start()))
-            asked.append(Asked(since, tuple(sources[spring] for spring in springs), standing.start()))
-        return WholeState(BEGINNING, Sensors.none(self.key_type), tuple(found), tuple(asked))
+            query_states.append(
+                QueryState(since, tuple(sources[spring] for spring in springs), standing.start())
+            )
+        return WholeState(BEGINNING, Sensors.none(self.key_type), tuple(found), tuple(query_states))
 
     def step(self, state: WholeState, rows: Rows, watermark: Instant, counts: Counter[str]) -> Stepped:
-        """Take updates, let time pass, tell."""
+        """Take updates, let time pass, emit."""
         sensors, codes, has_key = self._keys(state.sensors, rows)
         keys = Keys(sensors.rank, sensors.identity)
         holds: dict[int, NDArray[np.bool_]] = {}
@@ -142,10 +144,10 @@ class WholePredict:
             events.append(happened.events)
             refused.append(lacking)
             given_up.append((happened.updates_given_up, happened.seconds_given_up))
-        asked: list[Asked] = []
+        query_states: list[QueryState] = []
         shapes: dict[int, list[list[Rows]]] = {}
-        for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True):
-            pending, told = standing.step(
+        for query, standing, part in zip(self.queries, self.standing, state.queries, strict=True):
+            pending, emitted = standing.step(
                 part.pending,
                 [state.sources[s].lines for s in part.sources],
                 [sources[s].lines for s in part.sources],
@@ -153,13 +155,13 @@ class WholePredict:
                 sensors,
                 watermark,
             )
-            asked.append(replace(part, pending=pending))
-            if told:
-                shapes.setdefault(query.shape, []).append(told)
+            query_states.append(replace(part, pending=pending))
+            if emitted:
+                shapes.setdefault(query.shape, []).append(emitted)
             counts[f"not_updates:{query.name}"] += sum(refused[s] for s in part.sources)
             counts[f"updates_given_up:{query.name}"] += sum(given_up[s][0] for s in part.sources)
             counts[f"seconds_given_up:{query.name}"] += sum(given_up[s][1] for s in part.sources)
-        return WholeState(watermark, sensors, tuple(sources), tuple(asked)), shapes
+        return WholeState(watermark, sensors, tuple(sources), tuple(query_states)), shapes
 
     def values(self, state: WholeState, codes: Whole) -> dict[str, Any]:
         """The state with codes 0, 1, … for some that rise, which are all that have lines, and lines without gaps between them."""
@@ -178,7 +180,7 @@ class WholePredict:
                     "sources": list(part.sources),
                     "pending": standing.save(part.pending, [lines[s] for s in part.sources]),
                 }
-                for query, standing, part in zip(self.queries, self.standing, state.asked, strict=True)
+                for query, standing, part in zip(self.queries, self.standing, state.queries, strict=True)
             ],
         }
 
@@ -188,7 +190,7 @@ class WholePredict:
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
         sources: dict[Any, int] = {}
         found: list[Source] = []
-        asked = []
+        query_states = []
         for query, standing, springs in zip(self.queries, self.standing, self.springs, strict=True):
             part = known.get((query.name, query.fingerprint))
             places = []
@@ -204,11 +206,13 @@ class WholePredict:
                         found.append(Source(spring, old["since"], store.load(old["lines"])))
                 places.append(sources[name])
             if part is None:
-                asked.append(Asked(begins, tuple(places), standing.start()))
+                query_states.append(QueryState(begins, tuple(places), standing.start()))
             else:
                 lines = [found[place].lines for place in places]
-                asked.append(Asked(part["since"], tuple(places), standing.load(part["pending"], lines)))
-        return WholeState(values["watermark"], sensors, tuple(found), tuple(asked))
+                query_states.append(
+                    QueryState(part["since"], tuple(places), standing.load(part["pending"], lines))
+                )
+        return WholeState(values["watermark"], sensors, tuple(found), tuple(query_states))
 
     def without_gaps(self, state: WholeState) -> WholeState:
         """The same state, without keys that have no line and without empty slots if there are many of either."""
@@ -300,9 +304,9 @@ class WholePredict:
         return updates, int(np.count_nonzero(chosen)) - int(np.count_nonzero(valid))
 
 
-def _standing(query: PredictQuery, *, index: bool) -> Standing | PassingStanding:
+def _standing(query: PredictQuery, *, index: bool) -> Standing | PairStanding:
     """How a query stands."""
-    return (PassingStanding if follows_from_lives(query) else Standing)(query, index=index)
+    return (PairStanding if follows_from_lives(query) else Standing)(query, index=index)
 
 
 def _springs(query: PredictQuery) -> tuple[Spring, ...]:

@@ -1,11 +1,11 @@
-"""When is a row of an answer told, and what does it say?
+"""When is a row of an answer emitted, and what does it say?
 
 Rule 1  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick.
 Rule 2  TENTATIVE: one row when the answer is made; one whenever an update changes it; one with `withdrawn` when an update leaves
         nothing of it. AHEAD t: the first of them only t before the answer begins, if it still stands then.
-Rule 3  Time catches up with an answer before anything about it changes: `advance` tells what was due before an update, with the
-        lines as they were then. So what is told does not depend on how the updates were cut into steps.
-Rule 4  Where two rows have one time, changes by updates come in the order of the updates, what time alone tells comes after
+Rule 3  Time catches up with an answer before anything about it changes: `advance` emits what was due before an update, with the
+        lines as they were then. So what is emitted does not depend on how the updates were cut into steps.
+Rule 4  Where two rows have one time, changes by updates come in the order of the updates, what time alone emits comes after
         them, and the rest is decided by keys, update times and piece.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from headwater.kernels.predict import answers as answer
-from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, MADE, PIECE, TOLD, Table, forget
+from headwater.kernels.predict.answers import BEGINS, EMITTED, ENDS, FIRST, FLAGS, MADE, PIECE, Table, forget
 from headwater.kernels.predict.geometry import join_probability, value_probability
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.plain_pair_test import is_sure
@@ -32,9 +32,9 @@ from headwater.kernels.predict.plan import (
     join_of,
 )
 
-# Columns of `Told.rows`, int64[…, PARTS + EACH · aliases].
+# Columns of `Output.rows`, int64[…, PARTS + EACH · aliases].
 TIME: Final = 0
-ORDER: Final = 1  # the event that made it be told, 0: time alone
+ORDER: Final = 1  # the event that made it be emitted, 0: time alone
 FROM: Final = 2
 TO: Final = 3
 WHICH: Final = 4  # the piece
@@ -44,68 +44,68 @@ EACH: Final = 3
 
 MOST_TICKS: Final = 1_000_000
 _FAR_APART: Final = 2**42
-"""Ticks at which one answer is told; beyond them only its end is."""
+"""Ticks at which one answer is emitted; beyond them only its end is."""
 
 BY_TIME: Final = answer.NEVER  # ORDER
 
 
-class Told(NamedTuple):
-    """What is told: `rows` int64[room, …]; `at` int64[1]: how many there are."""
+class Output(NamedTuple):
+    """What is emitted: `rows` int64[room, …]; `at` int64[1]: how many there are."""
 
     rows: Whole
     at: Whole
 
 
 class Scene(NamedTuple):
-    """What telling needs to know: the question, the lines with the code of each one's key, the answers, and what is told."""
+    """What telling needs to know: the question, the lines with the code of each one's key, the answers, and what is emitted."""
 
     plan: Plan
     lines: Lines
     code: Whole
     table: Table
-    told: Told
+    output: Output
     work: Real
 
 
 @njit(**LOOP, forceinline=True)
 def has_room(scene: Scene, many: int) -> bool:
-    """Whether so many rows can be told."""
-    return scene.told.at[0] + many <= len(scene.told.rows)
+    """Whether so many rows can be emitted."""
+    return scene.output.at[0] + many <= len(scene.output.rows)
 
 
 @njit(**LOOP, forceinline=True)
 def advance(scene: Scene, row: int, until: int) -> bool:
-    """Tell what time alone makes an answer tell before `until`, and forget it if it is over. False: no room, to be called again."""
+    """Emit what time alone makes an answer emit before `until`, and forget it if it is over. False: no room, to be called again."""
     rules, table = scene.plan.rules, scene.table
     rows, due = table.rows, table.due
     while due[row] < until:
-        if rules[TENTATIVE] == 1 and (rules[AHEAD] < 0 or rows[row, FLAGS] & TOLD):
+        if rules[TENTATIVE] == 1 and (rules[AHEAD] < 0 or rows[row, FLAGS] & EMITTED):
             forget(table, row, rules[ALIASES])
             return True
         if not has_room(scene, 1):
             return False
         now, ends = due[row], rows[row, ENDS]
         if rules[TENTATIVE] == 1:
-            tell(scene, row, now, BY_TIME)
-            rows[row, FLAGS] |= TOLD
+            emit(scene, row, now, BY_TIME)
+            rows[row, FLAGS] |= EMITTED
             due[row] = ends
         elif now < ends:
-            tell(scene, row, now, 0)
-            scene.told.rows[scene.told.at[0] - 1, TO] = now
+            emit(scene, row, now, 0)
+            scene.output.rows[scene.output.at[0] - 1, TO] = now
             due[row] = tick_after(now, rows[row, BEGINS], ends, rules[EVERY])
         else:
-            tell(scene, row, ends, 0)
+            emit(scene, row, ends, 0)
             forget(table, row, rules[ALIASES])
     return True
 
 
 @njit(**LOOP, forceinline=True)
 def set_due(scene: Scene, row: int, now: int) -> None:
-    """When time alone makes an answer tell something next, at `now` or later."""
+    """When time alone makes an answer emit something next, at `now` or later."""
     rules, rows = scene.plan.rules, scene.table.rows
     begins, due = rows[row, BEGINS], rows[row, ENDS]
     if rules[TENTATIVE] == 1:
-        if rules[AHEAD] >= 0 and rows[row, FLAGS] & TOLD == 0:
+        if rules[AHEAD] >= 0 and rows[row, FLAGS] & EMITTED == 0:
             due = max(rows[row, MADE], begins - rules[AHEAD])
     elif rules[EVERY] > 0:
         tick = -(-max(begins, now) // rules[EVERY]) * rules[EVERY]
@@ -115,23 +115,23 @@ def set_due(scene: Scene, row: int, now: int) -> None:
 
 @njit(**LOOP, forceinline=True)
 def tick_after(time: int, begins: int, ends: int, every: int) -> int:
-    """The tick after `time` at which an answer is told, its end where no tick is left."""
+    """The tick after `time` at which an answer is emitted, its end where no tick is left."""
     tick = time + every
     return tick if tick < ends and tick - begins < span_of_ticks(every) else ends
 
 
 @njit(**LOOP, forceinline=True)
 def span_of_ticks(every: int) -> int:
-    """How long after its begin an answer is told at ticks; where they are far apart, longer than time is."""
+    """How long after its begin an answer is emitted at ticks; where they are far apart, longer than time is."""
     return MOST_TICKS * min(every, _FAR_APART)
 
 
 @njit(**LOOP, forceinline=True)
-def tell(scene: Scene, row: int, time: int, order: int) -> None:
-    """Tell a row of an answer; there is room for it."""
-    table, rows = scene.table, scene.told.rows
-    place = scene.told.at[0]
-    scene.told.at[0] = place + 1
+def emit(scene: Scene, row: int, time: int, order: int) -> None:
+    """Emit a row of an answer; there is room for it."""
+    table, rows = scene.table, scene.output.rows
+    place = scene.output.at[0]
+    scene.output.at[0] = place + 1
     rows[place, TIME] = time
     rows[place, ORDER] = order
     rows[place, FROM] = table.rows[row, BEGINS]
@@ -148,9 +148,9 @@ def tell(scene: Scene, row: int, time: int, order: int) -> None:
 
 @njit(**LOOP)
 def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: int, end: int) -> None:
-    """Tell that nothing is left of an answer, which was as told last while a line had its former life."""
-    tell(scene, row, time, order)
-    rows, place = scene.told.rows, scene.told.at[0] - 1
+    """Emit that nothing is left of an answer, which was as emitted last while a line had its former life."""
+    emit(scene, row, time, order)
+    rows, place = scene.output.rows, scene.output.at[0] - 1
     rows[place, WITHDRAWN] = 1
     for alias in range(scene.plan.rules[ALIASES]):
         part = PARTS + EACH * alias
@@ -160,7 +160,7 @@ def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: in
 
 @njit(**LOOP)
 def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> None:
-    """The probability of every row told, at the best instant of what it tells: of several joins the least.
+    """The probability of every row emitted, at the best instant of what it emits: of several joins the least.
 
     Lives become those of the rows, as far as the rows go.
     """

@@ -1,7 +1,7 @@
-"""The answers that are not over yet: who belongs to them, from when until when, and when something is to be told of them next.
+"""The answers that are not over yet: who belongs to them, from when until when, and when something is to be emitted of them next.
 
 Rule 1  An answer stands in one list per line that it belongs to, so that a line that changes finds all its answers.
-Rule 2  `due` is the next time at which time alone makes it tell something, or be forgotten. It is one array without gaps, which is
+Rule 2  `due` is the next time at which time alone makes it emit something, or be forgotten. It is one array without gaps, which is
         gone through once a step: that costs less than the copy which a step makes of it anyway.
 Rule 3  Nothing here makes an array: where room is missing, a function says so, having changed nothing.
 
@@ -29,7 +29,7 @@ FIRST: Final = (
     5  # its lines, one per alias; then the next one's places in their lists, then the previous ones'
 )
 
-TOLD: Final = 1  # FLAGS: a row of it has been told (TENTATIVE)
+EMITTED: Final = 1  # FLAGS: a row of it has been emitted (TENTATIVE)
 
 # Places in `Table.at`, int64[…].
 USED: Final = 0  # rows ever used

@@ -7,7 +7,7 @@ Rule 1  A line stands in one cell, that of the middle of its box, on a level by 
         where all others look. Who looks goes through the cells in which the middle of a box can be that meets its own, level by level.
 Rule 2  Cells are half as wide as boxes are on (geometric) average, so that a few very large ones do not matter, and twice as wide from level
         to level. They are taken modulo a power of two: what shares a place by that is told apart by its box.
-Rule 3  Boxes lie cell by cell in memory, those of a row of cells one behind the other: to look through them is to read on.
+Rule 3  Boxes lie cell by cell in memory, those of a row of cells one after the other: to look through them is to read on.
 Rule 4  Who looks sees only those that came before: each pair is found once.
 
 Memory  Boxes and numbers of all lines that are there, twice, for as long as a step takes.
@@ -22,17 +22,17 @@ from numba import njit
 
 from headwater.kernels.predict.geometry import reach_since
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
-from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.line_grid import AXES
 from headwater.kernels.predict.plan import SOURCES, Plan, join_of
 
 LEVELS: Final = 6
 
-# Columns of `Yard.boxes` and `Yard.drafts`, float64[…, …]: for each axis the low and the high end.
+# Columns of `Batch.boxes` and `Batch.drafts`, float64[…, …]: for each axis the low and the high end.
 LOW: Final = 0
 HIGH: Final = 1
 BOX: Final = 2 * AXES
 
-# Places in `Yard.at`, int64[…].
+# Places in `Batch.at`, int64[…].
 COUNT: Final = 0  # lines that stand here
 BITS: Final = 1  # there are 2^BITS rows of cells on a level …
 BITS_ALONG: Final = 2  # … with 2^BITS_ALONG cells each
@@ -43,7 +43,7 @@ LINE: Final = 2**SHIFT - 1
 _FAR: Final = 2.0**52
 
 
-class Yard(NamedTuple):
+class Batch(NamedTuple):
     """The lines on one side of a join. In the order of cells: `boxes` float64[room, BOX], and `who` int64[room], number · 2^32 + line, where
     lines that are not new have number 0 and new ones 1, 2, …. `starts` int64[…]: where each cell begins, level by level, and at last where
     those begin that stand apart. `widths` float64[AXES] of the cells of level 0, 0 for no such axis; `half` float64[LEVELS, AXES]: how far
@@ -60,9 +60,9 @@ class Yard(NamedTuple):
     at: Whole
 
 
-def yard_for(lines: int) -> Yard:
+def batch_for(lines: int) -> Batch:
     """With room for so many lines."""
-    return Yard(
+    return Batch(
         np.empty((lines, BOX)),
         np.empty(lines, np.int64),
         np.empty((LEVELS << _bits(lines)) + 2, np.int64),
@@ -77,85 +77,85 @@ def yard_for(lines: int) -> Yard:
 
 @njit(**LOOP)
 def lay(
-    yard: Yard, plan: Plan, lines: Lines, side: int, there: Whole, old: int, since: int, sorts: bool
+    batch: Batch, plan: Plan, lines: Lines, side: int, there: Whole, old: int, since: int, sorts: bool
 ) -> None:
     """Lay out those lines that can stand on a side of the first join; the first `old` of all that are there are not new.
 
     Not `sorts`: all of them stand apart.
     """
-    join, drafts, count = join_of(plan.joins, 0), yard.drafts, 0
+    join, drafts, count = join_of(plan.joins, 0), batch.drafts, 0
     source = plan.source[plan.joins.left[0] if side == 0 else plan.joins.right[0]]
     for place in range(len(there)):
         if there[place] % plan.rules[SOURCES] == source:
-            yard.drafted[count] = (max(place - old + 1, 0) << SHIFT) | there[place]
+            batch.drafted[count] = (max(place - old + 1, 0) << SHIFT) | there[place]
             count += 1
     for axis in range(AXES):
         total, many = 0.0, 0
         for place in range(count):
-            low, high = reach_since(lines, yard.drafted[place] & LINE, join, side, axis, since)
+            low, high = reach_since(lines, batch.drafted[place] & LINE, join, side, axis, since)
             drafts[place, 2 * axis + LOW], drafts[place, 2 * axis + HIGH] = low, high
             if 0.0 < high - low < np.inf:
                 total += np.log(high - low)
                 many += 1
-        yard.widths[axis] = 0.5 * np.exp(total / many) if sorts and many > 0 else 0.0
+        batch.widths[axis] = 0.5 * np.exp(total / many) if sorts and many > 0 else 0.0
     bits = _bits(count)
-    along = bits if yard.widths[0] <= 0.0 else 0 if yard.widths[1] <= 0.0 else bits // 2
-    yard.at[COUNT], yard.at[BITS], yard.at[BITS_ALONG] = count, bits - along, along
+    along = bits if batch.widths[0] <= 0.0 else 0 if batch.widths[1] <= 0.0 else bits // 2
+    batch.at[COUNT], batch.at[BITS], batch.at[BITS_ALONG] = count, bits - along, along
     last = (LEVELS << bits) + 1
-    starts = yard.starts
+    starts = batch.starts
     starts[: last + 1] = 0
-    yard.half[:] = -1.0
+    batch.half[:] = -1.0
     for place in range(count):
-        cell = _cell(yard, place)
-        yard.cells[place] = cell
+        cell = _cell(batch, place)
+        batch.cells[place] = cell
         starts[cell + 1] += 1
     for cell in range(last):
         starts[cell + 1] += starts[cell]
     # Now a cell's beginning stands where its own number is, and its end where the next one's is. From the last line to the first, ends
     # move down to beginnings; then all of them move up by one.
     for place in range(count - 1, -1, -1):
-        cell = yard.cells[place] + 1
+        cell = batch.cells[place] + 1
         starts[cell] -= 1
         at = starts[cell]
-        yard.who[at] = yard.drafted[place]
+        batch.who[at] = batch.drafted[place]
         for column in range(BOX):
-            yard.boxes[at, column] = drafts[place, column]
+            batch.boxes[at, column] = drafts[place, column]
     for cell in range(last):
         starts[cell] = starts[cell + 1]
     starts[last] = count
 
 
 @njit(**LOOP)
-def look(yard: Yard, box: Real, number: int, hits: Whole) -> int:
+def look(batch: Batch, box: Real, number: int, hits: Whole) -> int:
     """Put those into `hits` that came before a number and whose boxes meet this one; says how many they are."""
-    rows, along = 1 << yard.at[BITS], 1 << yard.at[BITS_ALONG]
+    rows, along = 1 << batch.at[BITS], 1 << batch.at[BITS_ALONG]
     apart = LEVELS * rows * along
     before = number << SHIFT
-    found = _meet(yard, yard.starts[apart], yard.starts[apart + 1], box, before, hits, 0)
+    found = _meet(batch, batch.starts[apart], batch.starts[apart + 1], box, before, hits, 0)
     for level in range(LEVELS):
-        if yard.half[level, 0] < 0.0:
+        if batch.half[level, 0] < 0.0:
             continue
-        row, many_rows = _span(yard, box, level, 0, rows)
-        first, many = _span(yard, box, level, 1, along)
+        row, many_rows = _span(batch, box, level, 0, rows)
+        first, many = _span(batch, box, level, 1, along)
         for _ in range(many_rows):
             base = (level * rows + row) * along
-            behind = min(first + many, along)
+            stop = min(first + many, along)
             found = _meet(
-                yard, yard.starts[base + first], yard.starts[base + behind], box, before, hits, found
+                batch, batch.starts[base + first], batch.starts[base + stop], box, before, hits, found
             )
             if first + many > along:
                 around = base + first + many - along
-                found = _meet(yard, yard.starts[base], yard.starts[around], box, before, hits, found)
+                found = _meet(batch, batch.starts[base], batch.starts[around], box, before, hits, found)
             row = (row + 1) & (rows - 1)
     return found
 
 
 @njit(**LOOP, forceinline=True)
-def _meet(yard: Yard, first: int, behind: int, box: Real, before: int, hits: Whole, found: int) -> int:
+def _meet(batch: Batch, first: int, stop: int, box: Real, before: int, hits: Whole, found: int) -> int:
     """Put those of some lines into `hits` that came before and whose boxes meet this one."""
-    boxes, who = yard.boxes, yard.who
+    boxes, who = batch.boxes, batch.who
     low_x, high_x, low_y, high_y = box[0], box[1], box[2], box[3]
-    for place in range(first, behind):
+    for place in range(first, stop):
         # Whose boxes meet is anybody's guess: counting costs less than guessing wrong.
         hits[found] = who[place] & LINE
         found += (
@@ -169,11 +169,11 @@ def _meet(yard: Yard, first: int, behind: int, box: Real, before: int, hits: Who
 
 
 @njit(**LOOP, forceinline=True)
-def _span(yard: Yard, box: Real, level: int, axis: int, many: int) -> tuple[int, int]:
+def _span(batch: Batch, box: Real, level: int, axis: int, many: int) -> tuple[int, int]:
     """The first cell along an axis in which a box can have its middle that meets this one, and how many there are; at most all."""
     if many == 1:
         return 0, 1
-    width, half = yard.widths[axis] * (1 << level), yard.half[level, axis]
+    width, half = batch.widths[axis] * (1 << level), batch.half[level, axis]
     first = np.floor((box[2 * axis + LOW] - half) / width)
     last = np.floor((box[2 * axis + HIGH] + half) / width)
     if not (last - first + 1.0 < many) or not (abs(first) < _FAR):
@@ -182,10 +182,10 @@ def _span(yard: Yard, box: Real, level: int, axis: int, many: int) -> tuple[int,
 
 
 @njit(**LOOP, forceinline=True)
-def _cell(yard: Yard, place: int) -> int:
+def _cell(batch: Batch, place: int) -> int:
     """The cell of a draft; notes down how large boxes of its level are."""
-    drafts, widths = yard.drafts, yard.widths
-    rows, along = 1 << yard.at[BITS], 1 << yard.at[BITS_ALONG]
+    drafts, widths = batch.drafts, batch.widths
+    rows, along = 1 << batch.at[BITS], 1 << batch.at[BITS_ALONG]
     apart = LEVELS * rows * along
     if widths[0] <= 0.0 and widths[1] <= 0.0:
         return apart
@@ -205,9 +205,9 @@ def _cell(yard: Yard, place: int) -> int:
         if widths[axis] > 0.0:
             low, high = drafts[place, 2 * axis + LOW], drafts[place, 2 * axis + HIGH]
             at = int(np.floor(0.5 * (low + high) / (widths[axis] * (1 << level)))) & (many - 1)
-            yard.half[level, axis] = max(yard.half[level, axis], 0.5 * (high - low))
+            batch.half[level, axis] = max(batch.half[level, axis], 0.5 * (high - low))
         else:
-            yard.half[level, axis] = 0.0
+            batch.half[level, axis] = 0.0
         cell = cell * many + at
     return cell
 

@@ -1,12 +1,12 @@
 """PREDICT queries that look at the lines of each key by themselves: conditions on one alias, without a buffer.
 
 Rule 1  Between two steps there is a record for every key: its lines, and the answers that are not over. A step takes those of keys that
-        have rows, or for which a life ends or something is to be told, and does with them what is done where all keys are looked at.
+        have rows, or for which a life ends or something is to be emitted, and does with them what is done where all keys are looked at.
 Rule 2  In a record the last line of a key is the last of the list. Lines and answers of a query have a number in their names, which
         is used once: what belonged to a query that is gone is not read again.
 
 Memory  A record for every key with a life that is not over: 48 bytes and the key, for a line 32 and 16 for each dimension, for an answer
-        56. Nothing is kept of a key whose lives are over.
+        56. Nothing is stored of a key whose lives are over.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headwater.kernels.keys import column_of, different, is_among
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.across_keys import Spring, WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
-from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.line_grid import AXES
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.model import (
@@ -78,15 +78,15 @@ class PredictByKey:
         return self._state(BEGINNING, None, {}, 0, since)
 
     def step(self, state: ByKeyState, rows: Rows, watermark: Instant, counts: Counter[str]) -> Stepped:
-        """Take updates, let time pass, tell."""
+        """Take updates, let time pass, emit."""
         keys = self.few.keys_of(rows)
         keys = different(keys if keys.valid is None else keys.take(keys.valid))
         ids = np.concatenate([key_ids([keys], len(keys)), state.store.due(state.watermark, watermark)])
         known, _ = state.store.find(ids)
-        after, told = self.few.step(self._opened(state, known), rows, watermark, counts)
+        after, emitted = self.few.step(self._opened(state, known), rows, watermark, counts)
         records = self._closed(state, after)
         gone = known.ids[~is_among(known.ids, records.ids)]
-        return ByKeyState(watermark, state.store.put(records, gone), state.names, state.next_number), told
+        return ByKeyState(watermark, state.store.put(records, gone), state.names, state.next_number), emitted
 
     def save(self, state: ByKeyState) -> dict[str, Any]:
         """All but the records."""

@@ -1,15 +1,15 @@
 """PREDICT queries over several lines that bound how far apart these may be: a step looks at the keys that it touches and at those near them.
 
-Rule 1  A step *touches* the keys that have rows and those whose time has come: a line is over, something is to tell of an answer. It *needs* these,
+Rule 1  A step *touches* the keys that have rows and those whose time has come: a line is over, something is to emit of an answer. It *needs* these,
         their partners in answers, and whoever has lines that may match lines of keys with rows (`neighbours`). Two lines of which neither is
         touched were worked out when the later of them came; nothing happens to their answers.
 Rule 2  What a step needs is opened from records (`pair_records`) and stepped through as if there were no other keys (`across_keys`). Only
         keys that are touched, and those that have answers with them, are written.
-Rule 3  Where a step needs most keys, all of them are kept opened for the next steps, until these need few: opening and closing would
+Rule 3  Where a step needs most keys, all of them are stored opened for the next steps, until these need few: opening and closing would
         only cost. `crowd` says how many keys are needed for one that is touched, as seen last.
 Rule 4  If the queries have changed all keys are opened, once.
 
-Memory  See `pair_records` and `layers`; where all keys are opened, see `across_keys`. Nothing is kept of a key whose lives have been over for longer than w.
+Memory  See `pair_records` and `cell_index`; where all keys are opened, see `across_keys`. Nothing is stored of a key whose lives have been over for longer than w.
 Cost    What is touched and who is near it. A line that moves so fast, or lives so long, that its box meets more cells than there are costs
         as much as all keys.
 """
@@ -25,7 +25,7 @@ import numpy as np
 
 from headwater.kernels.keys import different, is_among
 from headwater.kernels.predict.across_keys import WholePredict, WholeState, codes_in_use
-from headwater.kernels.predict.layers import Boxes, Layers, no_boxes
+from headwater.kernels.predict.cell_index import Boxes, CellIndex, no_boxes
 from headwater.kernels.predict.neighbours import Neighbours, Owned
 from headwater.kernels.predict.pair_records import Frame, PairRecords, Part
 from headwater.kernels.predict.question import PredictQuery
@@ -60,7 +60,7 @@ class ByPlaceState:
     watermark: Instant
     everything: WholeState | None
     store: KeyedStore
-    near: Layers
+    near: CellIndex
     frame: Frame
     crowd: float
 
@@ -101,7 +101,7 @@ class PredictByPlace:
         )
 
     def step(self, state: ByPlaceState, rows: Rows, watermark: Instant, counts: Counter[str]) -> Stepped:
-        """Take updates, let time pass, tell."""
+        """Take updates, let time pass, emit."""
         keys = self.few.keys_of(rows)
         keys = different(keys if keys.valid is None else keys.take(keys.valid))
         came = key_ids([keys], len(keys))
@@ -113,14 +113,16 @@ class PredictByPlace:
                 return self._step_few(state, needed, rows, watermark, counts)
             state = self._opened(state)
         assert state.everything is not None
-        after, told = self.few.step(state.everything, rows, watermark, counts)
+        after, emitted = self.few.step(state.everything, rows, watermark, counts)
         after = self.few.without_gaps(after)
         crowd = max(1.0, state.crowd * _FADES)
         state = replace(state, watermark=watermark, everything=after, crowd=crowd)
-        busy = len(came) + sum(block.count for blocks in told.values() for some in blocks for block in some)
+        busy = len(came) + sum(
+            block.count for blocks in emitted.values() for some in blocks for block in some
+        )
         if self.index and _FEW * busy * crowd < _how_many(after):
             state = self._closed(state, after)
-        return state, told
+        return state, emitted
 
     def save(self, state: ByPlaceState) -> dict[str, Any]:
         """All but the stores."""
@@ -154,7 +156,7 @@ class PredictByPlace:
         fresh = self.start(since)
         store = fresh.store if store is None else store
         cells = fresh.near.cells if cells is None else cells.shaped_like(fresh.near.cells.like)
-        near = Layers(cells, tuple((level, many) for level, many in values["levels"]))
+        near = CellIndex(cells, tuple((level, many) for level, many in values["levels"]))
         frame, is_same = self._frame(values)
         state = ByPlaceState(values["watermark"], None, store, near, frame, values["crowd"])
         if values["everything"] is None and is_same:
@@ -183,8 +185,8 @@ class PredictByPlace:
                     return None
                 ids.append(near)
             seen = np.concatenate([touched, *(part.ids for part in parts)])
-            wanted = _once(np.concatenate(ids))
-            others, _ = state.store.find(wanted[~is_among(wanted, seen)])
+            needed_ids = _once(np.concatenate(ids))
+            others, _ = state.store.find(needed_ids[~is_among(needed_ids, seen)])
             parts.append(others)
             found += len(others)
             if _MOST * found >= many:
@@ -213,19 +215,19 @@ class PredictByPlace:
         known, touched = needed
         is_touched = is_among(known.ids, touched)
         opened = self.records.opened(state.frame, known, state.watermark, is_touched)
-        after, told = self.few.step(opened.state, rows, watermark, counts)
+        after, emitted = self.few.step(opened.state, rows, watermark, counts)
         records, has_changed = self.records.closed(after, opened, touched, watermark)
         changed = np.concatenate([touched, known.ids[opened.changes], records.ids[has_changed]])
         new = records.take(np.flatnonzero(is_among(records.ids, changed)))
         old = known.take(np.flatnonzero(is_among(known.ids, changed)))
-        following = replace(
+        next_state = replace(
             state,
             watermark=watermark,
             store=state.store.put(new, old.ids[~is_among(old.ids, new.ids)]),
             near=state.near.moved(self._boxes(state.frame, old), self._boxes(state.frame, new)),
             crowd=max(1.0, len(known) / max(len(touched), 1)),
         )
-        return following, told
+        return next_state, emitted
 
     def _opened(self, state: ByPlaceState, since: Instant = BEGINNING) -> ByPlaceState:
         """The same with all keys opened; queries that are new begin at `since`."""
@@ -249,19 +251,19 @@ class PredictByPlace:
     def _frame(self, values: dict[str, Any]) -> tuple[Frame, bool]:
         """The queries that were saved and are still there, and whether those are all that there were and are."""
         saved = [(part["name"], part["fingerprint"]) for part in values["queries"]]
-        asked = [(query.name, query.fingerprint) for query in self.queries]
+        queries_now = [(query.name, query.fingerprint) for query in self.queries]
         parts = []
-        for place, name in enumerate(asked):
+        for place, name in enumerate(queries_now):
             if name in saved:
                 part = values["queries"][saved.index(name)]
                 parts.append(Part(place, saved.index(name), part["since"], tuple(part["sources"])))
-        return Frame(tuple(values["since"]), tuple(parts)), saved == asked
+        return Frame(tuple(values["since"]), tuple(parts)), saved == queries_now
 
 
 def _cleared(state: ByPlaceState, everything: WholeState) -> ByPlaceState:
     """With all keys opened, and stores in which there is nothing; numbers of runs are not used again."""
     store, cells = (replace(store, runs=(), count=0, glanced=()) for store in (state.store, state.near.cells))
-    return replace(state, everything=everything, store=store, near=Layers(cells))
+    return replace(state, everything=everything, store=store, near=CellIndex(cells))
 
 
 def _how_many(state: WholeState) -> int:

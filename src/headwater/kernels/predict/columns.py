@@ -1,9 +1,9 @@
-"""What is told, as the columns of answers.
+"""What is emitted, as the columns of answers.
 
-Rule 1  Rows are in order: by time, by what told them, by keys and update times, by piece.
-Rule 2  Answers that are told at ticks are put in order themselves (see `ticks`): there are many more rows.
+Rule 1  Rows are in order: by time, by what emitted them, by keys and update times, by piece.
+Rule 2  Answers that are emitted at ticks are put in order themselves (see `ticks`): there are many more rows.
 Rule 3  What nobody reads is not written: neither words of answers nor probabilities.
-Rule 4  Answers that are told once are cut into slices of time, and each is sorted and written while it is at hand. Some slices make a block:
+Rule 4  Answers that are emitted once are cut into slices of time, and each is sorted and written while it is at hand. Some slices make a block:
         arrays of more than a few megabytes would be fresh in every step (see `hosts.memory`).
 """
 
@@ -36,9 +36,9 @@ _WORD: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Answers of which something is told. By answer: `begins`; `lines`, one per alias; `when` it is told, at ticks or once.
+    """Answers of which something is emitted. By answer: `begins`; `lines`, one per alias; `when` it is emitted, at ticks or once.
 
-    Where None is given, answers end when they are told, and `order` (what told them), `piece` and `withdrawn` are 0 for all.
+    Where None is given, answers end when they are emitted, and `order` (what emitted them), `piece` and `withdrawn` are 0 for all.
     """
 
     begins: Whole
@@ -61,8 +61,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What is told, in any order: `rows` int64[answers, …], and what their columns `say`; `chance` float64[…], the probability of every row or
-    NaN, empty if nobody asks."""
+    """What is emitted, in any order: `rows` int64[answers, …], and what their columns `say`; `chance` float64[…], the probability of every row or
+    NaN, empty if no query reads it."""
 
     rows: Whole
     say: Callable[[Whole], Said]
@@ -113,7 +113,7 @@ def _together(bounds: Whole) -> Iterator[list[tuple[int, int]]]:
 
 
 def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Whole) -> Written:
-    """The rows of answers that are told at ticks."""
+    """The rows of answers that are emitted at ticks."""
     order = said.sorting(place)
     said = speech.say(columns_of(speech.rows, order))
     assert isinstance(said.when, Ticks)
@@ -131,7 +131,7 @@ def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Who
 def _once(
     speech: Speech, order: Whole, slices: list[tuple[int, int]], place: Whole, known: Bits, chosen: Whole
 ) -> tuple[Written, Said, Whole]:
-    """The rows of some slices of answers that are told once, what they say, and where they came from."""
+    """The rows of some slices of answers that are emitted once, what they say, and where they came from."""
     first, count = slices[0][0], slices[-1][1] - slices[0][0]
     rows = np.empty(count, np.int64)
     found = np.empty((speech.rows.shape[1], count), np.int64)

@@ -15,9 +15,9 @@ from __future__ import annotations
 from numba import njit
 
 from headwater.kernels.predict import answers as answer
-from headwater.kernels.predict import index
-from headwater.kernels.predict.answer_rows import Scene, advance, has_room, set_due, tell, withdraw
-from headwater.kernels.predict.answers import BEGINS, ENDS, FIRST, FLAGS, TOLD, forget
+from headwater.kernels.predict import line_grid
+from headwater.kernels.predict.answer_rows import Scene, advance, emit, has_room, set_due, withdraw
+from headwater.kernels.predict.answers import BEGINS, EMITTED, ENDS, FIRST, FLAGS, forget
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.lines.events import ADD, END, GIVE_UP, LIFE, LINE, START, WHAT, WHEN
 from headwater.kernels.predict.plan import ALIASES, TENTATIVE, WITHIN, ZONES
@@ -30,7 +30,7 @@ from headwater.kernels.predict.search import (
     EVENT,
     HIT,
     NO_CELLS,
-    NOT_TOLD,
+    NO_ROWS,
     PATIENCE,
     PHASE,
     SETTLED,
@@ -61,7 +61,7 @@ def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
     while at[SETTLED] < table.at[answer.USED]:
         row = at[SETTLED]
         if due[row] < until and not advance(scene, row, until):
-            return NOT_TOLD
+            return NO_ROWS
         at[SETTLED] = row + 1
     return DONE
 
@@ -70,18 +70,18 @@ def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
 def _begin(
     scene: Scene, look: Search, what: int, line: int, start: int, end: int, when: int, order: int
 ) -> int:
-    """All of an event but the search, which PHASE asks for."""
+    """All of an event but the search, which PHASE needs."""
     if what == ADD:
         return _add(scene, look, line, start, end)
     if look.grid.alive[1, line] < 0:
         return DONE
     if not _catch_up(scene, line, when):
-        return NOT_TOLD
+        return NO_ROWS
     if what == LIFE:
         return _live(scene, look, line, start, end, when, order)
     if what == GIVE_UP:
         _give_up(scene, line, when, order)
-    index.drop(look.grid, line)
+    line_grid.drop(look.grid, line)
     return DONE
 
 
@@ -91,14 +91,14 @@ def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
     at = look.at
     if at[ADDED] > at[PATIENCE]:
         return DRAW
-    if not index.has_cells(look.grid, scene.plan):
+    if not line_grid.has_cells(look.grid, scene.plan):
         return NO_CELLS
     at[ADDED] += 1
     scene.lines.start[line], scene.lines.end[line] = start, end
     if scene.plan.rules[ZONES] == 0 or is_here(
         scene.plan, scene.lines, line, look.tile, look.hears_all, look.corners
     ):
-        index.put(look.grid, scene.plan, scene.lines, line)
+        line_grid.put(look.grid, scene.plan, scene.lines, line)
         at[PHASE] = 1 if start < end else 0  # else its sensor spoke again at once
         at[AGAIN] = 0
     return DONE
@@ -111,7 +111,7 @@ def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int
     within = scene.plan.rules[WITHIN]
     old_start, old_end = lines.start[line], lines.end[line]
     is_longer = start < old_start or end > old_end
-    if is_longer and not index.has_cells(look.grid, scene.plan):
+    if is_longer and not line_grid.has_cells(look.grid, scene.plan):
         return NO_CELLS
     lines.start[line], lines.end[line] = start, end
     place = table.heads[line]
@@ -123,15 +123,15 @@ def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int
             found, begins, ends = interval_of(scene, row)
         _change(scene, row, found, begins, ends, when, order, line, old_start, old_end)
     if is_longer:
-        index.leave(look.grid, line)
-        index.put(look.grid, scene.plan, lines, line)
+        line_grid.leave(look.grid, line)
+        line_grid.put(look.grid, scene.plan, lines, line)
         look.at[PHASE] = look.at[AGAIN] = 1
     return DONE
 
 
 @njit(**LOOP, inline="always")
 def _catch_up(scene: Scene, line: int, when: int) -> bool:
-    """Let time pass until `when` for the answers of a line; says whether there is room to tell a row of each one left."""
+    """Let time pass until `when` for the answers of a line; says whether there is room to emit a row of each one left."""
     table, many = scene.table, scene.plan.rules[ALIASES]
     left = 0
     place = table.heads[line]
@@ -159,16 +159,16 @@ def _change(
 ) -> None:
     """An answer stands from `begins` until `ends` now, or not at all; the life of a line has changed."""
     table, rows = scene.table, scene.table.rows
-    is_told = rows[row, FLAGS] & TOLD != 0
+    is_emitted = rows[row, FLAGS] & EMITTED != 0
     begins = rows[row, BEGINS] if rows[row, BEGINS] < when else max(begins, when)
     if not found or ends < begins:
-        if is_told:
+        if is_emitted:
             withdraw(scene, row, when, order, line, old_start, old_end)
         forget(table, row, scene.plan.rules[ALIASES])
     elif begins != rows[row, BEGINS] or ends != rows[row, ENDS]:
         rows[row, BEGINS], rows[row, ENDS] = begins, ends
-        if is_told:
-            tell(scene, row, when, order)
+        if is_emitted:
+            emit(scene, row, when, order)
         set_due(scene, row, when)
 
 
@@ -181,14 +181,14 @@ def _give_up(scene: Scene, line: int, when: int, order: int) -> None:
     while place >= 0:
         row = place // many
         place = rows[row, FIRST + many + place % many]
-        is_told, is_left = rows[row, FLAGS] & TOLD != 0, rows[row, BEGINS] <= when
+        is_emitted, is_left = rows[row, FLAGS] & EMITTED != 0, rows[row, BEGINS] <= when
         is_cut = rows[row, ENDS] > when
-        if is_told and not is_left:
+        if is_emitted and not is_left:
             withdraw(scene, row, when, order, line, scene.lines.start[line], scene.lines.end[line])
         elif is_left:
             rows[row, ENDS] = min(rows[row, ENDS], when)
             if rules[TENTATIVE] == 0:
-                tell(scene, row, rows[row, ENDS], 0)
-            elif is_cut or not is_told:
-                tell(scene, row, when, order)
+                emit(scene, row, rows[row, ENDS], 0)
+            elif is_cut or not is_emitted:
+                emit(scene, row, when, order)
         forget(table, row, many)

@@ -1,4 +1,4 @@
-"""Grids between steps and during them: made, copied, given more room, drawn anew. What stands in them is in `index`."""
+"""Grids between steps and during them: made, copied, given more room, drawn anew. What stands in them is in `line_grid`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Final
 
 import numpy as np
 
-from headwater.kernels.predict import index
+from headwater.kernels.predict import line_grid
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
-from headwater.kernels.predict.index import AXES, Grid
+from headwater.kernels.predict.line_grid import AXES, Grid
 from headwater.kernels.predict.plan import Plan
 
 PATIENCE: Final = 128
 """Lines that come, at least, until the grid is looked at again."""
 
-_ENTRIES: Final = 64 * index.MOST_CELLS
+_ENTRIES: Final = 64 * line_grid.MOST_CELLS
 """Entries that there is room for when the first are missing."""
 
 _CHANGED: Final = 1.5
@@ -31,18 +31,18 @@ def grid_of(alive: Whole, joins: int, slots: int) -> Grid:
     grid = _grid(np.zeros((joins, AXES)), slots, 0)
     grid.alive[0, : len(alive)] = alive
     grid.alive[1, alive] = np.arange(len(alive))
-    grid.at[index.ALIVE] = len(alive)
+    grid.at[line_grid.ALIVE] = len(alive)
     return grid
 
 
 def alive_in(grid: Grid) -> Whole:
     """The lines that are there."""
-    return grid.alive[0, : grid.at[index.ALIVE]]
+    return grid.alive[0, : grid.at[line_grid.ALIVE]]
 
 
 def patience_of(grid: Grid) -> int:
     """How many lines may come until the grid is looked at again."""
-    return max(PATIENCE, int(grid.at[index.ALIVE]))
+    return max(PATIENCE, int(grid.at[line_grid.ALIVE]))
 
 
 def sized(grid: Grid, slots: int) -> Grid:
@@ -50,11 +50,11 @@ def sized(grid: Grid, slots: int) -> Grid:
     known = min(slots, len(grid.first))
     first, alive = np.full(slots, -1), np.full((2, slots), -1)
     first[:known] = grid.first[:known]
-    count = int(grid.at[index.ALIVE])
+    count = int(grid.at[line_grid.ALIVE])
     alive[0, :count] = grid.alive[0, :count]
     alive[1, :known] = grid.alive[1, :known]
     at = grid.at.copy()
-    at[index.SERIAL] = 0
+    at[line_grid.SERIAL] = 0
     return Grid(
         grid.axes, grid.buckets.copy(), grid.entries.copy(), first, alive, np.zeros(slots, np.int64), at
     )
@@ -62,7 +62,7 @@ def sized(grid: Grid, slots: int) -> Grid:
 
 def with_cells(grid: Grid) -> Grid:
     """With twice the room for entries."""
-    entries = np.empty((max(2 * len(grid.entries), _ENTRIES), index.ENTRY), np.int64)
+    entries = np.empty((max(2 * len(grid.entries), _ENTRIES), line_grid.ENTRY), np.int64)
     entries[: len(grid.entries)] = grid.entries
     return grid._replace(entries=entries)
 
@@ -71,28 +71,28 @@ def drawn(grid: Grid, plan: Plan, lines: Lines) -> Grid:
     """The grid, drawn anew if its cells no longer fit what lines reach."""
     axes = np.zeros_like(grid.axes)
     alive = alive_in(grid)
-    index.widths(plan, lines, alive, axes)
+    line_grid.widths(plan, lines, alive, axes)
     fits = (axes <= grid.axes * _CHANGED) & (grid.axes <= axes * _CHANGED)
-    if fits.all() and grid.at[index.USED] <= 2 * len(grid.buckets):
+    if fits.all() and grid.at[line_grid.USED] <= 2 * len(grid.buckets):
         return grid
-    room = 2 * index.MOST_CELLS * len(axes) * (len(alive) + 2)
+    room = 2 * line_grid.MOST_CELLS * len(axes) * (len(alive) + 2)
     fresh = _grid(axes, grid.alive.shape[1], room)
     fresh.alive[:] = grid.alive
-    fresh.at[index.ALIVE] = len(alive)
-    index.draw(fresh, plan, lines)
+    fresh.at[line_grid.ALIVE] = len(alive)
+    line_grid.draw(fresh, plan, lines)
     return fresh
 
 
 def _grid(axes: Real, slots: int, room: int) -> Grid:
     """An empty grid with room for so many entries."""
-    at = np.zeros(index.PLACES, np.int64)
-    at[index.FREE] = -1
-    buckets = max(16, 1 << max(room // (2 * index.MOST_CELLS), 1).bit_length() + 2)
+    at = np.zeros(line_grid.PLACES, np.int64)
+    at[line_grid.FREE] = -1
+    buckets = max(16, 1 << max(room // (2 * line_grid.MOST_CELLS), 1).bit_length() + 2)
     alive = np.full((2, slots), -1)
     return Grid(
         axes,
         np.full(buckets, -1),
-        np.empty((room, index.ENTRY), np.int64),
+        np.empty((room, line_grid.ENTRY), np.int64),
         np.full(slots, -1),
         alive,
         np.zeros(slots, np.int64),

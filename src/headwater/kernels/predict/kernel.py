@@ -71,7 +71,7 @@ class PredictKernel:
         return PredictState(self.by_key.start(since), self.by_place.start(since), self.whole.start(since))
 
     def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
-        """Take updates, let time pass, tell."""
+        """Take updates, let time pass, emit."""
         counts: Counter[str] = Counter()
         shapes: dict[int, list[list[Rows]]] = {}
         by_key = replace(state.by_key, watermark=watermark)
@@ -88,7 +88,7 @@ class PredictKernel:
             whole = self.whole.without_gaps(whole)
             _add(shapes, more)
         answers = tuple(
-            Answers(shape, block) for shape, told in sorted(shapes.items()) for block in _by_time(told)
+            Answers(shape, block) for shape, parts in sorted(shapes.items()) for block in _by_time(parts)
         )
         counted = {name: many for name, many in counts.items() if many}
         return Step(PredictState(by_key, by_place, whole), answers, watermark, counted)
@@ -135,14 +135,14 @@ class PredictKernel:
 
 
 def _add(shapes: dict[int, list[list[Rows]]], more: dict[int, list[list[Rows]]]) -> None:
-    """Put what other queries tell beside what some tell."""
-    for shape, told in more.items():
-        shapes.setdefault(shape, []).extend(told)
+    """Put what other queries emit beside what some emit."""
+    for shape, parts in more.items():
+        shapes.setdefault(shape, []).extend(parts)
 
 
-def _by_time(told: Sequence[list[Rows]]) -> list[Rows]:
+def _by_time(parts: Sequence[list[Rows]]) -> list[Rows]:
     """The answers of queries of one shape in the order of time."""
-    if len(told) == 1:
-        return told[0]
-    joined = join_rows([block for blocks in told for block in blocks])
+    if len(parts) == 1:
+        return parts[0]
+    joined = join_rows([block for blocks in parts for block in blocks])
     return [joined.take(np.argsort(joined["event_time"].values, kind="stable"))]

@@ -1,6 +1,6 @@
 """Whose lines may match a line? Keys by the boxes of what their lines can reach, so that a step looks at few of many keys.
 
-Rule 1  A line stands in `layers` with a box for each join and side on which it can be: what it can reach over its life, widened so that two lines
+Rule 1  A line stands in `cell_index` with a box for each join and side on which it can be: what it can reach over its life, widened so that two lines
         match only if their boxes meet (`geometry.reach`). Joins and sides have layers of their own.
 Rule 2  A line that is cut keeps only the pairs that match with the life that is left. So whoever shares an answer with a line has a box that
         meets the line's own, before the cut and after it.
@@ -17,16 +17,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.cell_index import Boxes, CellIndex
 from headwater.kernels.predict.geometry import Join, join_of, reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real
-from headwater.kernels.predict.index import AXES
-from headwater.kernels.predict.layers import Boxes, Layers
+from headwater.kernels.predict.line_grid import AXES
 from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery, bounds_all_joins
 from headwater.model import Ids, no_records
 
 _MOST_LAYERS: Final = 64
-"""Layers of a query: two for each join, of which there are at most as many as pairs of aliases."""
+"""CellIndex of a query: two for each join, of which there are at most as many as pairs of aliases."""
 
 
 Sources = Sequence[Sequence[int]]
@@ -66,7 +66,7 @@ class Neighbours:
             np.concatenate([np.zeros(0, np.int64), *(np.full(len(ids), layer) for layer, ids, _ in parts)]),
         )
 
-    def of(self, near: Layers, owned: Sequence[Owned], sources: Sources) -> Ids | None:
+    def of(self, near: CellIndex, owned: Sequence[Owned], sources: Sources) -> Ids | None:
         """Whose lines may match these, and some others; None: so many that it is better to look at all."""
         found = [no_records().ids]
         for side, _, boxes in self._boxes(owned, sources):

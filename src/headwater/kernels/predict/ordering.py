@@ -1,4 +1,4 @@
-"""In which order is what is told? Rows are sorted by whole numbers, digit by digit.
+"""In which order is what is emitted? Rows are sorted by whole numbers, digit by digit.
 
 Rule 1  Columns are packed into as few words as their ranges allow, the most important one in the highest bits; words are sorted from
         the last to the first, each from its lowest digit on (radix sort). Nothing is compared, so nothing depends on how rows lie.

@@ -1,12 +1,12 @@
-"""What do pairs tell that time has caught up with? See `pairs` for how they were noted.
+"""What do pairs emit that time has caught up with? See `pairs` for how they were noted.
 
-Rule 1  A pair goes through its lives: both as promised, then one of them cut, then both. What it tells is what it said of the last lives
+Rule 1  A pair goes through its lives: both as promised, then one of them cut, then both. What it emits is what it said of the last lives
         before its end: if it ends before a cut, the cut does not matter. So nothing depends on when it is worked out.
 Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick. What a
-        step tells of a pair is noted once, however many rows it is: ticks follow one another. An end that is the next tick is one.
+        step reports a pair is noted once, however many rows it is: ticks follow one another. An end that is the next tick is one.
 Rule 3  The probability of a row is the best between its begin and its end: lives go as far as the row does. What was sure up to a
         tick is sure up to the next.
-Rule 4  Whatever has been told to its end is taken out; the others move up.
+Rule 4  Whatever has been emitted to its end is taken out; the others move up.
 Rule 5  Of pairs that are new, some at a time, bounds (see `geometry.bounds`) say nearly always when they begin and end with their last lives, and
         that is what going through their lives says. Only the rest go through them.
 """
@@ -25,7 +25,7 @@ from headwater.kernels.predict.geometry.borders import instant
 from headwater.kernels.predict.geometry.chances import ordered
 from headwater.kernels.predict.geometry.plain import UNSETTLED, lay_out, plain_chance, plain_interval
 from headwater.kernels.predict.geometry.ranges import MUST
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Pair, Real, Whole
 from headwater.kernels.predict.pairs import (
     BEGINS,
     DUE,
@@ -41,13 +41,13 @@ from headwater.kernels.predict.pairs import (
 )
 from headwater.kernels.predict.plain_pair_test import is_sure
 from headwater.kernels.predict.plan import EVERY, Plan, join_of
-from headwater.kernels.predict.search import DONE, NOT_TOLD
+from headwater.kernels.predict.search import DONE, NO_ROWS
 
-# Columns of `Spoken.rows`, int64[…, …]: so many of them as are asked for.
+# Columns of `PairOutput.rows`, int64[…, …]: so many of them as are tested for.
 LEFT: Final = 0  # the two lines
 OTHER: Final = 1
 SINCE: Final = 2  # when the pair begins
-LAST: Final = 3  # its end, where that is told and is none of the ticks; else NEVER
+LAST: Final = 3  # its end, where that is emitted and is none of the ticks; else NEVER
 ONCE: Final = 4
 FIRST: Final = 4  # with EVERY: the number of its first tick of the step
 TICKS: Final = 5  # how many follow one another from there
@@ -55,44 +55,44 @@ CERTAIN: Final = 6
 CHANCE: Final = 6  # where the probabilities of its rows begin
 SAID: Final = 7
 
-# Places in `Spoken.at`, int64[…].
-COUNT: Final = 0  # pairs told of
+# Places in `PairOutput.at`, int64[…].
+COUNT: Final = 0  # pairs emitted of
 NEXT: Final = 1  # the pair that is next
-KEPT: Final = 2  # pairs that stay
-CHANCES: Final = 3  # probabilities told, if they are asked for: one for each row
-SEEN: Final = 4  # pairs that bounds have been asked about
+STAYING: Final = 2  # pairs that stay
+CHANCES: Final = 3  # probabilities emitted, if they are needed: one for each row
+SEEN: Final = 4  # pairs that bounds have been worked out for
 PLACES: Final = 5
 
 GONE: Final = VAGUE + 1
 """What a pair says of its lives that never answers, until it is taken out."""
 
 
-class Spoken(NamedTuple):
-    """What is told: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `is_asked`.
-    `laid` float64[differences, LAID], `sheet` (see `bounds`), `asked` int64[SOME] and `work` are for the geometry; `asks_twice`: two
+class PairOutput(NamedTuple):
+    """What is emitted: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `with_chance`.
+    `laid` float64[differences, LAID], `sheet` (see `bounds`), `sheet_rows` int64[SOME] and `work` are for the geometry; `asks_twice`: two
     conditions are on one difference."""
 
     rows: Whole
     chance: Real
-    is_asked: bool
+    with_chance: bool
     asks_twice: bool
     laid: Real
     sheet: Real
-    asked: Whole
+    sheet_rows: Whole
     work: Real
     at: Whole
 
 
 @njit(**LOOP)
-def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spoken, until: int) -> int:
+def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, output: PairOutput, until: int) -> int:
     """Let time pass until `until` for the pairs from NEXT on. Not DONE: to be called again when there is room."""
-    rows, at, every = pairs.rows, spoken.at, plan.rules[EVERY]
+    rows, at, every = pairs.rows, output.at, plan.rules[EVERY]
     join = join_of(plan.joins, 0)
     while at[NEXT] < pairs.at[0]:
         row = at[NEXT]
         if row >= at[SEEN]:
             at[SEEN] = min(row + bounds.SOME, pairs.at[0])
-            _foresee(lines, promised, join, rows, row, at[SEEN], spoken, every, until)
+            _bound_new_pairs(lines, promised, join, rows, row, at[SEEN], output, every, until)
         if rows[row, LIVES] == GONE:
             at[NEXT] += 1
             continue
@@ -104,53 +104,53 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, spoken: Spok
         is_left = True
         if first < until:
             if rows[row, LIVES] != lives:
-                is_left = _work_out(lines, promised, left, right, join, rows, row, spoken)
+                is_left = _work_out(lines, promised, left, right, join, rows, row, output)
                 if is_left:
                     rows[row, DUE] = _due(rows, row, every)
             if is_left and rows[row, DUE] < until:
-                if not _tell(lines, left, right, join, rows, row, spoken, every, until):
-                    return NOT_TOLD
+                if not _emit(lines, left, right, join, rows, row, output, every, until):
+                    return NO_ROWS
                 is_left = rows[row, DUE] < NEVER
         if is_left:
             for column in range(PAIR):
-                rows[at[KEPT], column] = rows[row, column]
-            at[KEPT] += 1
+                rows[at[STAYING], column] = rows[row, column]
+            at[STAYING] += 1
         at[NEXT] += 1
     return DONE
 
 
 @njit(**LOOP)
-def search_rest(plan: Plan, lines: Lines, spoken: Spoken) -> None:
+def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
     """Search for the probabilities that are not settled: few, and a lot of code, so it stands apart."""
-    join, every, told = join_of(plan.joins, 0), plan.rules[EVERY], 0
-    for place in range(spoken.at[COUNT]):
-        row = spoken.rows[place]
+    join, every, place = join_of(plan.joins, 0), plan.rules[EVERY], 0
+    for place in range(output.at[COUNT]):
+        row = output.rows[place]
         left, right = row[LEFT], row[OTHER]
         ticks = row[TICKS] if every > 0 else 0
         for tick in range(ticks + (row[LAST] < NEVER)):
-            if spoken.chance[told] == UNSETTLED:
+            if output.chance[place] == UNSETTLED:
                 now = (row[FIRST] + tick) * every if tick < ticks else row[LAST]
                 ends = lines.end[left], lines.end[right]
                 lines.end[left], lines.end[right] = min(ends[0], now + 1), min(ends[1], now + 1)
-                spoken.chance[told] = join_probability(lines, left, lines, right, join, 0, spoken.work)
+                output.chance[place] = join_probability(lines, left, lines, right, join, 0, output.work)
                 lines.end[left], lines.end[right] = ends
-            told += 1
+            place += 1
 
 
 @njit(**LOOP)
-def _foresee(
+def _bound_new_pairs(
     lines: Lines,
     promised: Whole,
     join: Join,
     rows: Whole,
     start: int,
     stop: int,
-    spoken: Spoken,
+    output: PairOutput,
     every: int,
     until: int,
 ) -> None:
     """Find out of some pairs that are new when they begin and end, or that they are GONE, where bounds are enough for that."""
-    sheet, asked, count = spoken.sheet, spoken.asked, 0
+    sheet, sheet_rows, count = output.sheet, output.sheet_rows, 0
     for row in range(start, stop):
         left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
         first = min(lines.end[left], lines.end[right])
@@ -160,16 +160,16 @@ def _foresee(
             rows[row, LIVES] = GONE
             continue
         bounds.write_down(sheet, count, lines, left, right, join, promised)
-        asked[count] = row
+        sheet_rows[count] = row
         count += 1
     bounds.find_bounds(sheet, join, count)
     for place in range(count):
-        row, came = asked[place], sheet[bounds.CAME * bounds.SOME + place]
+        row, came = sheet_rows[place], sheet[bounds.CAME * bounds.SOME + place]
         if came == bounds.NEVER_NEAR:
             rows[row, LIVES] = GONE
         elif came == bounds.NEAR:
             left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
-            zero = instant(lines, left, lines, right)
+            zero = instant(Pair(lines, left, lines, right))
             rows[row, BEGINS] = zero + int(sheet[bounds.BEGINS * bounds.SOME + place])
             rows[row, ENDS] = zero + int(sheet[bounds.ENDS * bounds.SOME + place])
             rows[row, LIVES] = lines.end[left] + lines.end[right]
@@ -178,7 +178,7 @@ def _foresee(
 
 @njit(**LOOP, inline="always")
 def _due(rows: Whole, row: int, every: int) -> int:
-    """When a pair tells something next, now that it is known when it begins and ends."""
+    """When a pair emits something next, now that it is known when it begins and ends."""
     begins, ends = rows[row, BEGINS], rows[row, ENDS]
     if every == 0:
         return ends
@@ -200,7 +200,14 @@ def _ticks_in(time: int, every: int) -> int:
 
 @njit(**LOOP, inline="always")
 def _work_out(
-    lines: Lines, promised: Whole, left: int, right: int, join: Join, rows: Whole, row: int, spoken: Spoken
+    lines: Lines,
+    promised: Whole,
+    left: int,
+    right: int,
+    join: Join,
+    rows: Whole,
+    row: int,
+    output: PairOutput,
 ) -> bool:
     """Find out when a pair begins and ends with the lives as they are; says whether it answers at all."""
     one, other, w = lines.end[left], lines.end[right], join.within_us
@@ -213,11 +220,11 @@ def _work_out(
         return True
     if rows[row, BEGINS] > min(one, other) + w:
         return False
-    if not lay_out(lines, left, right, join, spoken.laid):
+    if not lay_out(lines, left, right, join, output.laid):
         return False
-    zero = instant(lines, left, lines, right)
+    zero = instant(Pair(lines, left, lines, right))
     return _live_through(
-        spoken.laid,
+        output.laid,
         len(join.bound),
         zero,
         (lines.t0[left], lines.t0[right]),
@@ -228,7 +235,7 @@ def _work_out(
         w,
         rows,
         row,
-        spoken.work,
+        output.work,
     )
 
 
@@ -301,19 +308,19 @@ def _between(
 
 
 @njit(**LOOP, inline="always")
-def _tell(
+def _emit(
     lines: Lines,
     left: int,
     right: int,
     join: Join,
     rows: Whole,
     row: int,
-    spoken: Spoken,
+    output: PairOutput,
     every: int,
     until: int,
 ) -> bool:
-    """Tell what a pair has to tell before `until`; it is due NEVER again if it is over. False: no room, to be called again."""
-    at, begins, ends = spoken.at, rows[row, BEGINS], rows[row, ENDS]
+    """Emit what a pair has to emit before `until`; it is due NEVER again if it is over. False: no room, to be called again."""
+    at, begins, ends = output.at, rows[row, BEGINS], rows[row, ENDS]
     first, ticks, due = rows[row, DUE], 0, rows[row, DUE]
     if first < ends:
         last = ends
@@ -323,75 +330,77 @@ def _tell(
         due = tick_after(first + (ticks - 1) * every, begins, ends, every)
     is_over = due < until
     # Two rows at most: one for ticks and one for an end that is a later tick.
-    if at[COUNT] + 2 > len(spoken.rows) or (spoken.is_asked and at[CHANCES] + ticks + 1 > len(spoken.chance)):
+    if at[COUNT] + 2 > len(output.rows) or (
+        output.with_chance and at[CHANCES] + ticks + 1 > len(output.chance)
+    ):
         return False
     rows[row, DUE], chance = NEVER if is_over else due, at[CHANCES]
-    if spoken.is_asked:
+    if output.with_chance:
         for tick in range(ticks):
-            _tell_chance(lines, left, right, join, rows, row, spoken, first + tick * every)
+            _emit_chance(lines, left, right, join, rows, row, output, first + tick * every)
         if is_over:
-            _tell_chance(lines, left, right, join, rows, row, spoken, ends)
+            _emit_chance(lines, left, right, join, rows, row, output, ends)
     if every == 0:
-        _note(spoken, left, right, begins, ends)
+        _note(output, left, right, begins, ends)
         return True
     number = _ticks_in(first, every)
     if is_over:
         at_end = _ticks_in(ends, every) if first < ends else number
         if at_end * every == ends:
             if ticks > 0 and number + ticks < at_end:
-                _note(spoken, left, right, begins, NEVER)
-                _note_ticks(spoken, number, ticks, chance)
+                _note(output, left, right, begins, NEVER)
+                _note_ticks(output, number, ticks, chance)
                 number, ticks, chance = at_end, 0, chance + ticks
             ticks, is_over = ticks + 1, False
-    _note(spoken, left, right, begins, ends if is_over else NEVER)
-    _note_ticks(spoken, number, ticks, chance)
+    _note(output, left, right, begins, ends if is_over else NEVER)
+    _note_ticks(output, number, ticks, chance)
     return True
 
 
 @njit(**LOOP, inline="always")
-def _note(spoken: Spoken, left: int, right: int, begins: int, last: int) -> None:
-    """Note that a pair tells something; there is room for it."""
-    row = spoken.rows[spoken.at[COUNT]]
+def _note(output: PairOutput, left: int, right: int, begins: int, last: int) -> None:
+    """Note that a pair emits something; there is room for it."""
+    row = output.rows[output.at[COUNT]]
     row[LEFT], row[OTHER], row[SINCE], row[LAST] = left, right, begins, last
-    spoken.at[COUNT] += 1
+    output.at[COUNT] += 1
 
 
 @njit(**LOOP, inline="always")
-def _note_ticks(spoken: Spoken, first: int, ticks: int, chance: int) -> None:
+def _note_ticks(output: PairOutput, first: int, ticks: int, chance: int) -> None:
     """Note the ticks of the pair that was noted last."""
-    row = spoken.rows[spoken.at[COUNT] - 1]
+    row = output.rows[output.at[COUNT] - 1]
     row[FIRST], row[TICKS] = first, ticks
-    if spoken.is_asked:
+    if output.with_chance:
         row[CHANCE] = chance
 
 
 @njit(**LOOP, inline="always")
-def _tell_chance(
-    lines: Lines, left: int, right: int, join: Join, rows: Whole, row: int, spoken: Spoken, now: int
+def _emit_chance(
+    lines: Lines, left: int, right: int, join: Join, rows: Whole, row: int, output: PairOutput, now: int
 ) -> None:
-    """Tell the probability of a pair up to now; there is room for it."""
-    place = spoken.at[CHANCES]
-    spoken.at[CHANCES] = place + 1
+    """Emit the probability of a pair up to now; there is room for it."""
+    place = output.at[CHANCES]
+    output.at[CHANCES] = place + 1
     if rows[row, SURE] == 1:
-        spoken.chance[place] = 1.0
+        output.chance[place] = 1.0
         return
     ends = lines.end[left], lines.end[right]
     lines.end[left], lines.end[right] = min(ends[0], now + 1), min(ends[1], now + 1)
-    spoken.chance[place] = _chance(lines, left, right, join, spoken)
+    output.chance[place] = _chance(lines, left, right, join, output)
     lines.end[left], lines.end[right] = ends
-    rows[row, SURE] = spoken.chance[place] == 1.0
+    rows[row, SURE] = output.chance[place] == 1.0
 
 
 @njit(**LOOP, inline="always")
-def _chance(lines: Lines, left: int, right: int, join: Join, spoken: Spoken) -> float:
+def _chance(lines: Lines, left: int, right: int, join: Join, output: PairOutput) -> float:
     """The probability of a pair at its best instant with the lives as they are, or UNSETTLED."""
     both = lines.tolerance[left] + lines.tolerance[right]
     if join.certainty == MUST or both == 0.0 or is_sure(lines, left, right, join):
         return 1.0
     chance = UNSETTLED
-    if not spoken.asks_twice:
-        lay_out(lines, left, right, join, spoken.laid)
-        zero = instant(lines, left, lines, right)
+    if not output.asks_twice:
+        lay_out(lines, left, right, join, output.laid)
+        zero = instant(Pair(lines, left, lines, right))
         times = (
             lines.start[left] - zero,
             lines.end[left] - zero,
@@ -400,7 +409,7 @@ def _chance(lines: Lines, left: int, right: int, join: Join, spoken: Spoken) -> 
         )
         wide, narrow = ordered(lines.tolerance[left], lines.tolerance[right])
         chance = plain_chance(
-            spoken.laid,
+            output.laid,
             len(join.bound),
             zero - lines.t0[left],
             zero - lines.t0[right],
@@ -409,6 +418,6 @@ def _chance(lines: Lines, left: int, right: int, join: Join, spoken: Spoken) -> 
             wide,
             narrow,
             both,
-            spoken.work,
+            output.work,
         )
     return chance

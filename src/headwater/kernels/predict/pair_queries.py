@@ -1,8 +1,8 @@
 """A standing query whose answers follow from lives: pairs and lines between two steps, and how a step is run on copies of them.
 
 Rule 1  Time catches up with the pairs that there are, then with those that updates are noted as (`pairs`, `pair_intervals`): some thousand at a
-        time, on one desk, so that a pair is noted, worked out and told while it is at hand, however many there are.
-Rule 2  Room for rows told is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
+        time, on one desk, so that a pair is noted, worked out and emitted while it is at hand, however many there are.
+Rule 2  Room for rows emitted is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
         memory until it is: there is plenty from the start.
 
 Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `batch_neighbours`.
@@ -19,16 +19,16 @@ import numpy as np
 from headwater.kernels.predict import pair_intervals
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict import search as searching
-from headwater.kernels.predict.batch_neighbours import yard_for
+from headwater.kernels.predict.batch_neighbours import batch_for
 from headwater.kernels.predict.columns import PROBABILITY, Said, Speech, blocks
 from headwater.kernels.predict.geometry import join_of, workspace
 from headwater.kernels.predict.geometry.bounds import SOME, sheet_for
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
-from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.line_grid import AXES
 from headwater.kernels.predict.lines.events import ADD, END, LINE, PURGE, WHAT
 from headwater.kernels.predict.lines.store import LineState
-from headwater.kernels.predict.pair_intervals import Spoken, search_rest, settle
+from headwater.kernels.predict.pair_intervals import PairOutput, search_rest, settle
 from headwater.kernels.predict.pairs import Ground, Pairs, keep_ours, note_some
 from headwater.kernels.predict.plan import ONCE, plan_of
 from headwater.kernels.predict.question import PredictQuery
@@ -43,13 +43,13 @@ _EACH: Final = 128
 _TICKS: Final = 8
 """Probabilities of a pair with EVERY that there is room for from the start."""
 _SPARE: Final = 2
-"""What is told of pairs that there is more room for than there are pairs."""
+"""What is emitted of pairs that there is more room for than there are pairs."""
 _DESK: Final = 16_384
 """Pairs that are looked at together: so many are at hand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class PendingPairs:
     """A query between two steps. `pairs` int64[…, PAIR], one block after the other; `promised` int64[lines], `there` int64[…] and `corners`
     float64[lines, 2, AXES] as in `pairs`."""
 
@@ -64,7 +64,7 @@ class Passing:
         return sum(map(len, self.pairs))
 
 
-class PassingStanding:
+class PairStanding:
     """A standing query that follows from lives."""
 
     def __init__(self, query: PredictQuery, *, index: bool) -> None:
@@ -76,26 +76,26 @@ class PassingStanding:
         self.work = workspace(join)
         self.laid = np.empty((len(join.bound), LAID))
         self.sheet = sheet_for(len(join.bound))
-        asked = set(zip(join.left_dimension.tolist(), join.right_dimension.tolist(), strict=True))
-        self.asks_twice = len(asked) < len(join.bound)
+        differences = set(zip(join.left_dimension.tolist(), join.right_dimension.tolist(), strict=True))
+        self.asks_twice = len(differences) < len(join.bound)
         self.tile = tile_of(query) if query.share is not None else 0.0
         self.hears_all = query.share is None or hears_all(query)
 
-    def start(self) -> Passing:
+    def start(self) -> PendingPairs:
         """No pairs."""
         none = np.empty(0, np.int64)
-        return Passing((), none, none, np.zeros((0, 2, AXES)))
+        return PendingPairs((), none, none, np.zeros((0, 2, AXES)))
 
     def step(
         self,
-        pending: Passing,
+        pending: PendingPairs,
         before: Sequence[LineState],
         after: Sequence[LineState],
         events: Sequence[Whole],
         sensors: Sensors,
         watermark: Instant,
-    ) -> tuple[Passing, list[Rows]]:
-        """Take what happened to the lines of each source; what is told then. How lines were `before` does not matter here."""
+    ) -> tuple[PendingPairs, list[Rows]]:
+        """Take what happened to the lines of each source; what is emitted then. How lines were `before` does not matter here."""
         happened = merged(events, after, sensors)
         if not len(happened) and not pending.pairs:
             return pending, []
@@ -106,26 +106,26 @@ class PassingStanding:
         came = adds[lines.start[adds[:, LINE]] < lines.end[adds[:, LINE]], LINE]
         if self.query.share is not None:
             came = came[: keep_ours(ground, came)]
-        desk = _Desk(ground, self._spoken(pending.count + _EACH * len(came)), watermark)
+        desk = _Desk(ground, self._output(pending.count + _EACH * len(came)), watermark)
         for block in pending.pairs:
             desk.take(block)
         desk.note(came)
-        following = Passing(
-            desk.kept(),
+        next_pending = PendingPairs(
+            desk.remaining(),
             ground.promised,
             _without(ground.there[: ground.at[pairing.THERE]], happened[happened[:, WHAT] == PURGE, LINE]),
             ground.corners,
         )
-        spoken = desk.spoken
+        spoken = desk.output
         if not spoken.at[pair_intervals.COUNT]:
-            return following, []
+            return next_pending, []
         chance = spoken.chance[: spoken.at[pair_intervals.CHANCES]]
         if (chance == UNSETTLED).any():
             search_rest(self.plan, lines, spoken)
         speech = Speech(spoken.rows[: spoken.at[pair_intervals.COUNT]], self._said, chance)
-        return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
+        return next_pending, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
-    def save(self, pending: Passing, states: Sequence[LineState]) -> dict[str, Any]:
+    def save(self, pending: PendingPairs, states: Sequence[LineState]) -> dict[str, Any]:
         """The pairs, the lines that are there, their corners, and the lives that were promised; lines as they are known once they are
         loaded."""
         there, place = pending.there, lines_without_gaps(states)
@@ -141,7 +141,7 @@ class PassingStanding:
             "promised": pending.promised[known],
         }
 
-    def load(self, saved: dict[str, Any], states: Sequence[LineState]) -> Passing:
+    def load(self, saved: dict[str, Any], states: Sequence[LineState]) -> PendingPairs:
         """As saved."""
         lines, _ = lines_of(states, states)
         there, slots = np.array(saved["lines"], np.int64), len(lines.t0)
@@ -151,17 +151,19 @@ class PassingStanding:
         if len(corners):
             corners[there] = saved["corners"]
         pairs = np.array(saved["pairs"], np.int64).reshape(-1, pairing.PAIR)
-        return Passing((pairs,) if len(pairs) else (), promised, there, corners)
+        return PendingPairs((pairs,) if len(pairs) else (), promised, there, corners)
 
     # --- a step's own copies ------------------------------------------------------------------------------------------
 
-    def _ground(self, pending: Passing, lines: Lines, code: Whole, sensors: Sensors, adds: int) -> Ground:
+    def _ground(
+        self, pending: PendingPairs, lines: Lines, code: Whole, sensors: Sensors, adds: int
+    ) -> Ground:
         slots, known = len(lines.t0), len(pending.there)
         there = np.empty(known + adds, np.int64)
         there[:known] = pending.there
         at = np.zeros(pairing.PLACES, np.int64)
         at[pairing.THERE] = known
-        left = yard_for(len(there))
+        left = batch_for(len(there))
         return Ground(
             self.plan,
             lines,
@@ -172,20 +174,20 @@ class PassingStanding:
             self.tile,
             self.hears_all,
             there,
-            (left, left if self.plan.rules[ONCE] == 1 else yard_for(len(there))),
+            (left, left if self.plan.rules[ONCE] == 1 else batch_for(len(there))),
             self.index,
             np.empty(len(there) + 1, np.int64),
             at,
         )
 
-    def _spoken(self, pairs: int) -> Spoken:
+    def _output(self, pairs: int) -> PairOutput:
         room = pairs * (_TICKS if self.query.every_us else 1) + 1
-        is_asked = self.query.is_read(PROBABILITY)
-        width = pair_intervals.SAID if is_asked else pair_intervals.CERTAIN
-        return Spoken(
+        with_chance = self.query.is_read(PROBABILITY)
+        width = pair_intervals.SAID if with_chance else pair_intervals.CERTAIN
+        return PairOutput(
             np.empty((pairs + _SPARE, width if self.query.every_us else pair_intervals.ONCE), np.int64),
-            np.empty(room if is_asked else 0),
-            is_asked,
+            np.empty(room if with_chance else 0),
+            with_chance,
             self.asks_twice,
             self.laid,
             self.sheet,
@@ -202,20 +204,20 @@ class PassingStanding:
                 columns[pair_intervals.FIRST],
                 columns[pair_intervals.TICKS],
                 columns[pair_intervals.LAST],
-                columns[-1],  # if anybody asks
+                columns[-1],  # if a query reads them
                 self.query.every_us,
             )
-        # Of a pair that is told once the left line has the smaller key, on whichever side of the difference its alias is written.
+        # Of a pair that is emitted once the left line has the smaller key, on whichever side of the difference its alias is written.
         in_order = self.left == 0 or self.plan.rules[ONCE] == 1
         return Said(columns[pair_intervals.SINCE], (left, right) if in_order else (right, left), when)
 
 
 class _Desk:
-    """Where pairs are noted and settled, some at a time; `spoken`: what they have told so far."""
+    """Where pairs are noted and settled, some at a time; `output`: what they have emitted so far."""
 
-    def __init__(self, ground: Ground, spoken: Spoken, watermark: Instant) -> None:
+    def __init__(self, ground: Ground, spoken: PairOutput, watermark: Instant) -> None:
         self.ground = ground
-        self.spoken = spoken
+        self.output = spoken
         self.watermark = watermark
         self.pairs = Pairs(np.empty((_DESK, pairing.PAIR), np.int64), np.zeros(1, np.int64))
         self._blocks: list[Whole] = []
@@ -241,21 +243,21 @@ class _Desk:
             before = int(self.pairs.at[0])
         self._settle()
 
-    def kept(self) -> tuple[Whole, ...]:
+    def remaining(self) -> tuple[Whole, ...]:
         """The pairs that are not over yet."""
         self._clear()
         return tuple(self._blocks)
 
     def _settle(self) -> None:
-        """Let time catch up with the pairs behind those that are settled already."""
-        pairs, at, ground = self.pairs, self.spoken.at, self.ground
-        at[pair_intervals.NEXT] = at[pair_intervals.SEEN] = at[pair_intervals.KEPT]
+        """Let time catch up with the pairs after those that are settled already."""
+        pairs, at, ground = self.pairs, self.output.at, self.ground
+        at[pair_intervals.NEXT] = at[pair_intervals.SEEN] = at[pair_intervals.STAYING]
         while (
-            settle(ground.plan, ground.lines, ground.promised, pairs, self.spoken, self.watermark)
+            settle(ground.plan, ground.lines, ground.promised, pairs, self.output, self.watermark)
             != searching.DONE
         ):
-            self.spoken = _with_room(self.spoken)
-        pairs.at[0] = at[pair_intervals.KEPT]
+            self.output = _with_room(self.output)
+        pairs.at[0] = at[pair_intervals.STAYING]
         if 2 * pairs.at[0] > len(pairs.rows):
             self._clear()
 
@@ -263,11 +265,11 @@ class _Desk:
         """Put away the pairs that are left."""
         if self.pairs.at[0]:
             self._blocks.append(self.pairs.rows[: self.pairs.at[0]].copy())
-            self.pairs.at[0] = self.spoken.at[pair_intervals.KEPT] = 0
+            self.pairs.at[0] = self.output.at[pair_intervals.STAYING] = 0
 
 
-def _with_room(spoken: Spoken) -> Spoken:
-    """With twice the room for what is told."""
+def _with_room(spoken: PairOutput) -> PairOutput:
+    """With twice the room for what is emitted."""
     return spoken._replace(
         rows=_longer(spoken.rows, 2 * len(spoken.rows)), chance=_longer(spoken.chance, 2 * len(spoken.chance))
     )

@@ -4,7 +4,7 @@ Rule 1  A record has all lines of its key, one list for each source, the oldest 
         number of its first one. A line goes no earlier than those before it, so numbers have no gaps.
 Rule 2  An answer stands in the record of its first line's key. It knows its lines by their keys and numbers.
 Rule 3  Where a partner's record is not among those that are opened, the answer is set aside: nothing happens to it.
-Rule 4  A record is due when one of its lines is over, and when something may be to tell of one of its answers.
+Rule 4  A record is due when one of its lines is over, and when something may be to emit of one of its answers.
 
 Memory  48 bytes a record and the key; for a line 32, 16 for each dimension and 9 for each query, with tiles of zones 32 more; for an
         answer of two lines 80, for each further one 24.
@@ -23,9 +23,9 @@ from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import pairs as pairing
 from headwater.kernels.predict.across_keys import WholePredict, WholeState, codes_in_use
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
-from headwater.kernels.predict.index import AXES
+from headwater.kernels.predict.line_grid import AXES
 from headwater.kernels.predict.neighbours import Owned
-from headwater.kernels.predict.pair_queries import PassingStanding
+from headwater.kernels.predict.pair_queries import PairStanding
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.standing_queries import Standing
 from headwater.model import BEGINNING, END, Column, Ids, Instant, Ragged, Records, key_ids
@@ -92,7 +92,9 @@ class PairRecords:
 
     def frame(self, state: WholeState) -> Frame:
         """What records do not say of a state."""
-        parts = [Part(n, n, asked.since, asked.sources) for n, asked in enumerate(state.asked)]
+        parts = [
+            Part(n, n, query_state.since, query_state.sources) for n, query_state in enumerate(state.queries)
+        ]
         return Frame(tuple(source.since for source in state.sources), tuple(parts))
 
     def like(self, frame: Frame) -> Records:
@@ -255,7 +257,7 @@ def _first_numbers(state: WholeState, source: int, opened: Opened | None, codes:
 
 
 def _list_of_answers(
-    standing: Standing | PassingStanding,
+    standing: Standing | PairStanding,
     saved: dict[str, Any],
     mine: Sequence[_Listed],
     ids: Ids,
@@ -287,17 +289,17 @@ def _list_of_answers(
 # --- how queries of the two kinds save what they have pending -----------------------------------------------------------
 
 
-def _positions(standing: Standing | PassingStanding) -> list[int]:
+def _positions(standing: Standing | PairStanding) -> list[int]:
     """For each line of an answer, which of the query's sources it is of."""
     source = standing.plan.source.tolist()
-    if isinstance(standing, PassingStanding):
+    if isinstance(standing, PairStanding):
         return [source[standing.left], source[standing.right]]
     return source
 
 
-def _no_answers(standing: Standing | PassingStanding) -> dict[str, Any]:
+def _no_answers(standing: Standing | PairStanding) -> dict[str, Any]:
     many = len(standing.query.aliases)
-    width = pairing.PAIR - 1 if isinstance(standing, PassingStanding) else answer.FIRST
+    width = pairing.PAIR - 1 if isinstance(standing, PairStanding) else answer.FIRST
     return {
         "rows": np.zeros((0, width), np.int64),
         "number": np.zeros((0, many), np.int64),
@@ -307,13 +309,13 @@ def _no_answers(standing: Standing | PassingStanding) -> dict[str, Any]:
 
 
 def _answers_in(
-    standing: Standing | PassingStanding, saved: dict[str, Any], ends: Sequence[Whole]
+    standing: Standing | PairStanding, saved: dict[str, Any], ends: Sequence[Whole]
 ) -> tuple[Whole, Whole, Whole]:
-    """The lines of answers, what else is known of them, and when something may be to tell; `ends` of lines by source.
+    """The lines of answers, what else is known of them, and when something may be to emit; `ends` of lines by source.
 
     Of a pair whose lives are others than it knows, that is when the first of them ends, at the latest.
     """
-    if not isinstance(standing, PassingStanding):
+    if not isinstance(standing, PairStanding):
         return saved["rows"][:, answer.FIRST :], saved["rows"][:, : answer.FIRST], saved["due"]
     pairs, both = saved["pairs"], saved["pairs"][:, pairing.LINES]
     lines = np.column_stack([both >> pairing.SHIFT, both & pairing.RIGHT])
@@ -326,18 +328,18 @@ def _answers_in(
 
 
 def _saved_answers(
-    standing: Standing | PassingStanding, lines: Whole, rows: Whole, due: Whole
+    standing: Standing | PairStanding, lines: Whole, rows: Whole, due: Whole
 ) -> dict[str, Any]:
     """The other way round."""
-    if isinstance(standing, PassingStanding):
+    if isinstance(standing, PairStanding):
         return {"pairs": np.column_stack([(lines[:, 0] << pairing.SHIFT) | lines[:, 1], rows])}
     return {"rows": np.column_stack([rows, lines]), "due": due}
 
 
-def _nothing_by_line(standing: Standing | PassingStanding, part: Part) -> dict[str, Any]:
+def _nothing_by_line(standing: Standing | PairStanding, part: Part) -> dict[str, Any]:
     """What a query knows of each line: whether it is there, until when its life was promised, the corners of its box."""
     columns: dict[str, Any] = {f"there {part.number}": np.zeros(0, np.bool_)}
-    if isinstance(standing, PassingStanding):
+    if isinstance(standing, PairStanding):
         columns[f"promised {part.number}"] = _NONE
     if standing.tile > 0.0:
         columns[f"corners {part.number}"] = np.zeros((0, 2, AXES))
@@ -345,7 +347,7 @@ def _nothing_by_line(standing: Standing | PassingStanding, part: Part) -> dict[s
 
 
 def _by_line(
-    standing: Standing | PassingStanding, part: Part, saved: dict[str, Any], place: int, listed: _Listed
+    standing: Standing | PairStanding, part: Part, saved: dict[str, Any], place: int, listed: _Listed
 ) -> dict[str, Any]:
     """What a query knows of the lines of one of its sources, in the order of their list."""
     many, count = len(part.sources), len(listed.key)
@@ -355,13 +357,13 @@ def _by_line(
     columns[f"there {part.number}"][there] = True
     if standing.tile > 0.0 and len(saved["corners"]):
         columns[f"corners {part.number}"][there] = saved["corners"][mine]
-    if isinstance(standing, PassingStanding):
+    if isinstance(standing, PairStanding):
         mine = saved["known"] % many == place
         columns[f"promised {part.number}"][saved["known"][mine] // many] = saved["promised"][mine]
     return {name: of[listed.order] for name, of in columns.items()}
 
 
-def _saved_by_line(standing: Standing | PassingStanding, part: Part, records: Records) -> dict[str, Any]:
+def _saved_by_line(standing: Standing | PairStanding, part: Part, records: Records) -> dict[str, Any]:
     """The other way round, for all sources."""
     many = len(part.sources)
     lines, corners = [_NONE], [np.zeros((0, 2, AXES))]
@@ -372,11 +374,11 @@ def _saved_by_line(standing: Standing | PassingStanding, part: Part, records: Re
         lines.append(there * many + place)
         if standing.tile > 0.0:
             corners.append(columns[f"corners {part.number}"][there])
-        if isinstance(standing, PassingStanding):
+        if isinstance(standing, PairStanding):
             known.append(np.arange(len(columns["t0"])) * many + place)
             promised.append(columns[f"promised {part.number}"])
     saved = {"lines": np.concatenate(lines), "corners": np.concatenate(corners)}
-    if isinstance(standing, PassingStanding):
+    if isinstance(standing, PairStanding):
         saved |= {"known": np.concatenate(known), "promised": np.concatenate(promised)}
     return saved
 
@@ -390,13 +392,13 @@ def _saved_lines(ragged: Ragged, code: Whole) -> dict[str, Any]:
     return {**lines, "key": np.repeat(code, many), "last": last, "count": 0, "handed_on_us": 0}
 
 
-def _places_of(wanted: Ids, ids: Ids) -> Whole:
+def _places_of(ids_needed: Ids, ids: Ids) -> Whole:
     """Where keys stand among others; -1: nowhere."""
     if not len(ids):
-        return np.full(len(wanted), -1)
+        return np.full(len(ids_needed), -1)
     order = np.argsort(ids[:, 0], kind="stable")
-    at = order[np.minimum(np.searchsorted(ids[order, 0], wanted[:, 0]), len(ids) - 1)]
-    return np.where((ids[at] == wanted).all(axis=1), at, -1)
+    at = order[np.minimum(np.searchsorted(ids[order, 0], ids_needed[:, 0]), len(ids) - 1)]
+    return np.where((ids[at] == ids_needed).all(axis=1), at, -1)
 
 
 def _lines(source: int) -> str:

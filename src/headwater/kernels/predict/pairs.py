@@ -1,19 +1,19 @@
 """Pairs of lines that may answer a plain query: who is noted, and what for?
 
 A query *follows from lives* if it is plain (see `plain_pair_test`), VALIDATED and without a buffer. Then a line's life is promised when it comes
-and cut at most once, and what a pair tells follows from the promised lives and the cuts, whenever it is worked out. So no
+and cut at most once, and what a pair emits follows from the promised lives and the cuts, whenever it is worked out. So no
 answer is worked out, or changed, when lines come and go: pairs are noted, and `pair_intervals` goes through all of them once a step.
 
-Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a glance are noted, with the time
+Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a look are noted, with the time
         before which the pair does not begin and the one before which it does not end.
-Rule 2  Lives are those at the end of the step: what a pair told before a cut it also tells with the life that is cut. Only
+Rule 2  Lives are those at the end of the step: what a pair emitted before a cut it also emits with the life that is cut. Only
         the end that a pair does not come before is that of the promise, since `pair_intervals` begins with it.
 Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`batch_neighbours`), and those whose end was more
         than w before are left out for good. The new ones look in the order in which they stand, so neighbours follow one another.
 Rule 4  Nothing here makes an array: where room is missing, the loop says so and goes on with the same line when there is some.
 Rule 5  There is room for so few pairs that they stay at hand: those that are noted are settled before more are.
 
-Memory  One row per pair that has passed a glance and is not over yet.
+Memory  One row per pair that has passed a look and is not over yet.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from typing import Final, NamedTuple
 
 from numba import njit
 
-from headwater.kernels.predict.batch_neighbours import COUNT, LINE, Yard, lay, look
+from headwater.kernels.predict.batch_neighbours import COUNT, LINE, Batch, lay, look
 from headwater.kernels.predict.batch_neighbours import SHIFT as NUMBER
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.plain_pair_test import glance
+from headwater.kernels.predict.plain_pair_test import quick_test
 from headwater.kernels.predict.plan import EVERY, ONCE, WITHIN, ZONES, Plan, join_of
 from headwater.kernels.predict.search import DONE, NO_ROOM
 from headwater.kernels.predict.zones import is_here, is_ours
 
 # Columns of `Pairs.rows`, int64[…, …].
 LINES: Final = 0  # the left line · 2^32 + the right line of the join
-DUE: Final = 1  # nothing is told before, unless a line is cut
+DUE: Final = 1  # nothing is emitted before, unless a line is cut
 BEGINS: Final = 2
 ENDS: Final = 3
 LIVES: Final = 4  # the sum of the ends of the lives for which it begins and ends then; VAGUE: it does so then at the earliest
-SURE: Final = 5  # 1: at what was told last its probability was 1
+SURE: Final = 5  # 1: at what was emitted last its probability was 1
 PAIR: Final = 6
 
 VAGUE: Final = -(2**63) + 1
@@ -48,7 +48,7 @@ CAME: Final = 0  # lines that have come
 THERE: Final = 1  # lines that are there
 BATCH: Final = 2  # lines of the batch that is laid out, or 0
 SIDE: Final = 3  # the side of the join whose lines look, …
-NEXT: Final = 4  # … and the place in its yard of the next one
+NEXT: Final = 4  # … and the place in its batch of the next one
 PLACES: Final = 5
 
 FEWEST: Final = 64
@@ -66,7 +66,7 @@ class Pairs(NamedTuple):
 
 class Ground(NamedTuple):
     """Where pairs are found. By line: `promised` int64, the end of its life if it is never cut; `rank` and `identity` int64 of its key;
-    `corners` as in `search`. `there` int64[…]: the lines that are there, with room for those that come. `yards`: one for the
+    `corners` as in `search`. `there` int64[…]: the lines that are there, with room for those that come. `batches`: one for the
     left and one for the right lines; not `sorts`: everybody looks at all. `hits` int64[… + 1]: who is looked at."""
 
     plan: Plan
@@ -78,7 +78,7 @@ class Ground(NamedTuple):
     tile: float
     hears_all: bool
     there: Whole
-    yards: tuple[Yard, Yard]
+    batches: tuple[Batch, Batch]
     sorts: bool
     hits: Whole
     at: Whole
@@ -130,33 +130,33 @@ def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
         ground.there[old + place] = came[at[CAME] + place]
     there = ground.there[: old + many]
     for side in range(sides):
-        lay(ground.yards[side], plan, ground.lines, side, there, old, since, ground.sorts)
+        lay(ground.batches[side], plan, ground.lines, side, there, old, since, ground.sorts)
     at[BATCH] = many
 
 
 @njit(**LOOP)
 def _keep_since(ground: Ground, since: int) -> int:
     """Leave those out whose lives ended before; says how many are left."""
-    there, end, kept = ground.there, ground.lines.end, 0
+    there, end, remaining = ground.there, ground.lines.end, 0
     for place in range(ground.at[THERE]):
-        there[kept] = there[place]
-        kept += end[there[place]] >= since
-    ground.at[THERE] = kept
-    return kept
+        there[remaining] = there[place]
+        remaining += end[there[place]] >= since
+    ground.at[THERE] = remaining
+    return remaining
 
 
 @njit(**LOOP)
 def _look_around(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
     """Let the new lines on a side of the join look at those on the other one, from NEXT on. False: no room."""
-    yard, beside, at = ground.yards[side], ground.yards[other], ground.at
-    for place in range(at[NEXT], yard.at[COUNT]):
-        number = yard.who[place] >> NUMBER
+    batch, beside, at = ground.batches[side], ground.batches[other], ground.at
+    for place in range(at[NEXT], batch.at[COUNT]):
+        number = batch.who[place] >> NUMBER
         if number > 0:
-            found = look(beside, yard.boxes[place], number, ground.hits)
+            found = look(beside, batch.boxes[place], number, ground.hits)
             if pairs.at[0] + found > len(pairs.rows):
                 at[NEXT] = place
                 return False
-            _note(ground, pairs, yard.who[place] & LINE, join, side, found)
+            _note(ground, pairs, batch.who[place] & LINE, join, side, found)
     return True
 
 
@@ -173,7 +173,7 @@ def _note(ground: Ground, pairs: Pairs, line: int, join: Join, side: int, found:
             continue
         is_left = (side == 0) != (is_once and rank[line] > rank[other])
         left, right = (line, other) if is_left else (other, line)
-        may, early, last = glance(lines, left, right, join, min(promised[left], promised[right]))
+        may, early, last = quick_test(lines, left, right, join, min(promised[left], promised[right]))
         if not may:
             continue
         if has_zones and not is_ours(

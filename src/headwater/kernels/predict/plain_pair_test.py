@@ -1,6 +1,6 @@
-"""What does a glance at two lines say? Most pairs need no polygon.
+"""What does a look at two lines say? Most pairs need no polygon.
 
-A join is *plain* if it asks only that differences are at most, or below, their bounds (no DISTANCE, no value conditions, no
+A join is *plain* if it only requires that differences are at most, or below, their bounds (no DISTANCE, no value conditions, no
 PROBABILITY). Then B is one number per difference, and the differences at one time for both lines are straight lines.
 
 Rule 1  An answer at max(t_k, t_l) = t has |f_k(t) − f_l(t)| <= B and w times the steeper slope, in every difference: before the first
@@ -9,7 +9,7 @@ Rule 2  If both lines live at t and |f_k(t) − f_l(t)| <= B in every difference
         before the last such t.
 Rule 3  An answer begins when the younger line does if some partner in time is within the bounds there, and ends at the last moment
         that lives and w leave if some partner is within the bounds there. If both are so, that is all of it.
-Rule 4  What is near the border is left to the geometry: a glance says yes only with room to spare, and no likewise.
+Rule 4  What is near the border is left to the geometry: a look says yes only with room to spare, and no likewise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MARGIN_US: Final = 2
 
 
 @njit(**LOOP, error_model="numpy", forceinline=True)
-def glance(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
+def quick_test(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
     """Whether a pair may answer, before when it does not begin, and, as its lives were `promised` until, before when it does not end."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
     width = join.within_us
@@ -93,7 +93,7 @@ def whole(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
 
 @njit(**LOOP, forceinline=True)
 def is_sure(lines: Lines, k: int, j: int, join: Join) -> bool:
-    """Whether a glance finds a moment at which every difference is within its bound whatever the tolerances."""
+    """Whether a look finds a moment at which every difference is within its bound whatever the tolerances."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
     both = lines.tolerance[k] + lines.tolerance[j]
     if _begins(lines, k, j, join, -both):

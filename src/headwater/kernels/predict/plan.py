@@ -30,18 +30,18 @@ PIECES: Final = 2
 ONCE: Final = 3  # each pair once, smaller key first
 WITHIN: Final = 4
 TENTATIVE: Final = 5
-AHEAD: Final = 6  # -1: told when made
+AHEAD: Final = 6  # -1: emitted when made
 EVERY: Final = 7  # 0: no ticks
 ZONE: Final = 8
 ZONES: Final = 9  # 0: all pairs are ours
 POLYGON: Final = 10
 SOURCES: Final = 11
-PLAIN: Final = 12  # a glance says much: see `plain_pair_test`
+PLAIN: Final = 12  # a look says much: see `plain_pair_test`
 RULES: Final = 13
 
 
 class Joins(NamedTuple):
-    """All joins of a query, their conditions one behind the other. `spans` int64[joins, 6]: where the differences begin and end,
+    """All joins of a query, their conditions one after the other. `spans` int64[joins, 6]: where the differences begin and end,
     and the value conditions of the left and of the right alias; `left`, `right` int64[joins]: the aliases."""
 
     left: Whole
@@ -66,7 +66,7 @@ class Plan(NamedTuple):
 
     `source` int64[aliases]: which of the query's sources an alias reads. `piece_of` int64[joins, pieces]. `steps`
     int64[aliases, aliases − 1, 3]: per first alias, the aliases that follow, the join by which each is found and the alias
-    from which it is reached. `single` is asked where there is one alias.
+    from which it is reached. `single` is tested where there is one alias.
     """
 
     rules: Whole
@@ -104,7 +104,7 @@ def plan_of(query: PredictQuery) -> Plan:
 
 
 def follows_from_lives(query: PredictQuery) -> bool:
-    """Whether all that a query tells follows from pairs of lines and their lives alone: see `pairs`."""
+    """Whether all that a query emits follows from pairs of lines and their lives alone: see `pairs`."""
     return _is_plain(query) and not query.tentative and query.buffer is None and not query.polygon
 
 

@@ -5,7 +5,7 @@ Rule 1  A search begins with each alias that the line can take, finds lines for 
 Rule 2  An answer found now is about the time from now on: what is before the update that made it has been answered for by
         others. It changes begins only for lines that cover for others, which reach back.
 Rule 3  Answers of one first partner, or of a line alone, come together or not at all: where room is missing, for them or for what they
-        tell, none of them is taken, and the search goes on with that partner when there is room.
+        emit, none of them is taken, and the search goes on with that partner when there is room.
 Rule 4  With zones only the answers of this one are taken (see `zones`).
 """
 
@@ -16,23 +16,23 @@ from typing import Final, NamedTuple
 from numba import njit
 
 from headwater.kernels.predict import answers as answer
-from headwater.kernels.predict.answer_rows import Scene, has_room, set_due, tell
+from headwater.kernels.predict.answer_rows import Scene, emit, has_room, set_due
 from headwater.kernels.predict.answers import (
     BEGINS,
+    EMITTED,
     ENDS,
     FIRST,
     FLAGS,
     MADE,
     PIECE,
-    TOLD,
     enlist,
     give_back,
     take,
 )
 from headwater.kernels.predict.geometry import join_interval, join_may, value_interval
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.index import Grid, mixed, near
-from headwater.kernels.predict.plain_pair_test import glance, whole
+from headwater.kernels.predict.line_grid import Grid, mixed, near
+from headwater.kernels.predict.plain_pair_test import quick_test, whole
 from headwater.kernels.predict.plan import (
     AHEAD,
     ALIASES,
@@ -51,7 +51,7 @@ from headwater.kernels.predict.zones import owner, zone_of
 # What a call came to.
 DONE: Final = 0
 NO_ROOM: Final = 1  # for answers
-NOT_TOLD: Final = 2  # no room for what is told
+NO_ROWS: Final = 2  # no room for what is emitted
 NO_CELLS: Final = 3  # no room in the grid
 DRAW: Final = 4  # so many lines have come that the grid is to be looked at
 
@@ -188,7 +188,7 @@ def _with_partner(
     left, right = chosen[plan.joins.left[j]], chosen[plan.joins.right[j]]
     join = join_of(plan.joins, j)
     if plan.rules[PLAIN] == 1:
-        may, _, _ = glance(lines, left, right, join, min(lines.end[left], lines.end[right]))
+        may, _, _ = quick_test(lines, left, right, join, min(lines.end[left], lines.end[right]))
         if not may or not _is_mine(scene, look):
             return DONE
     elif not join_may(lines, left, lines, right, join):
@@ -228,7 +228,7 @@ def _go_on(
     state[2, 0], state[3, 0] = begins, ends
     state[0, 1] = -1
     while depth > 0:
-        following, j, known = (
+        next_alias, j, known = (
             plan.steps[alias, depth, 0],
             plan.steps[alias, depth, 1],
             plan.steps[alias, depth, 2],
@@ -240,7 +240,7 @@ def _go_on(
         if state[1, depth] == state[0, depth]:
             depth -= 1
             continue
-        chosen[following] = look.hits[depth, state[1, depth]]
+        chosen[next_alias] = look.hits[depth, state[1, depth]]
         state[1, depth] += 1
         if not _fits(scene, look, alias, depth, piece) or state[3, depth] < when:
             continue
@@ -321,18 +321,18 @@ def _take(
 
 @njit(**LOOP, forceinline=True)
 def _settle(scene: Scene, when: int, order: int) -> int:
-    """Put the answers just noted into the lists of their lines, and tell them if that is wanted at once."""
+    """Put the answers just noted into the lists of their lines, and emit them if that is needed at once."""
     rules, table = scene.plan.rules, scene.table
     fresh = table.at[answer.FRESH]
     at_once = rules[TENTATIVE] == 1 and rules[AHEAD] < 0
     if at_once and not has_room(scene, fresh):
-        return NOT_TOLD
+        return NO_ROWS
     for place in range(fresh):
         row = table.fresh[place]
         enlist(table, row, rules[ALIASES])
         if at_once:
-            tell(scene, row, when, order)
-            table.rows[row, FLAGS] |= TOLD
+            emit(scene, row, when, order)
+            table.rows[row, FLAGS] |= EMITTED
         set_due(scene, row, when)
     table.at[answer.FRESH] = 0
     return DONE

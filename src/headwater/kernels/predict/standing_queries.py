@@ -1,9 +1,9 @@
 """One standing PREDICT query: its answers and its grid between two steps, and how a step is run on copies of them.
 
 Rule 1  Queries whose answers follow from lives stand elsewhere: see `pair_queries`.
-Rule 2  Room for answers, rows told and cells of the grid is doubled when it is missing, and the loop goes on where it was.
+Rule 2  Room for answers, rows emitted and cells of the grid is doubled when it is missing, and the loop goes on where it was.
 
-Memory  See `answers` and `index`; a step makes a copy of both.
+Memory  See `answers` and `line_grid`; a step makes a copy of both.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from headwater.kernels.predict.answer_rows import (
     TO,
     WHICH,
     WITHDRAWN,
+    Output,
     Scene,
-    Told,
     chances,
 )
 from headwater.kernels.predict.answers import NEVER, Table, enlist_all
@@ -35,7 +35,7 @@ from headwater.kernels.predict.engine import run
 from headwater.kernels.predict.geometry import join_of, join_polygon, workspace
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.grids import alive_in, drawn, grid_of, no_grid, patience_of, sized, with_cells
-from headwater.kernels.predict.index import AXES, Grid
+from headwater.kernels.predict.line_grid import AXES, Grid
 from headwater.kernels.predict.lines.store import LineState
 from headwater.kernels.predict.plan import plan_of
 from headwater.kernels.predict.question import PredictQuery
@@ -94,7 +94,7 @@ class Standing:
         sensors: Sensors,
         watermark: Instant,
     ) -> tuple[Pending, list[Rows]]:
-        """Take what happened to the lines of each source; what is told then."""
+        """Take what happened to the lines of each source; what is emitted then."""
         happened = merged(events, after, sensors)
         if not len(happened) and not (pending.table.due < watermark).any():
             return pending, []
@@ -103,30 +103,32 @@ class Standing:
         while (came := run(scene, look, happened, watermark)) != searching.DONE:
             if came == searching.NO_ROOM:
                 scene = scene._replace(table=_grown(scene.table, self.many))
-            elif came == searching.NOT_TOLD:
-                scene = scene._replace(told=self._more(scene.told))
+            elif came == searching.NO_ROWS:
+                scene = scene._replace(output=self._more(scene.output))
             elif came == searching.NO_CELLS:
                 look = look._replace(grid=with_cells(look.grid))
             else:
                 look = look._replace(grid=self._drawn(look.grid, lines))
                 look.at[searching.ADDED] = 0
                 look.at[searching.PATIENCE] = patience_of(look.grid)
-        following = Pending(
+        next_pending = Pending(
             scene.table,
             look.grid,
             look.corners,
             look.at[[searching.ADDED, searching.PATIENCE]],
         )
-        count = int(scene.told.at[0])
+        count = int(scene.output.at[0])
         if not count:
-            return following, []
-        rows, chance = scene.told.rows[:count], np.empty(0)
+            return next_pending, []
+        rows, chance = scene.output.rows[:count], np.empty(0)
         if self.query.is_read(PROBABILITY):
             chance = np.empty(count)
             chances(self.plan, lines, rows, self.work, chance)
         polygons = self._polygons(lines, rows) if self.query.polygon else None
         speech = Speech(rows, self._said, chance)
-        return following, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons)
+        return next_pending, blocks(
+            self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, polygons
+        )
 
     def save(self, pending: Pending, states: Sequence[LineState]) -> dict[str, Any]:
         """The answers, the lines that are there, and their corners; lines as they are known once they are loaded."""
@@ -170,7 +172,7 @@ class Standing:
         )
 
     def _polygons(self, lines: Lines, rows: Whole) -> list[Real]:
-        """The corners of the polygons told: one by one, for whoever reads them does so too."""
+        """The corners of the polygons emitted: one by one, for whoever reads them does so too."""
         plan, join, found = self.plan, self.joins[0], []
         for row in rows:
             parts = row[PARTS:].reshape(-1, EACH)
@@ -205,15 +207,15 @@ class Standing:
             np.zeros(self.many, np.int64),
             at,
         )
-        return Scene(self.plan, lines, code, table, self._told(_ROOM), self.work), look
+        return Scene(self.plan, lines, code, table, self._output(_ROOM), self.work), look
 
-    def _told(self, room: int) -> Told:
-        return Told(np.empty((room, PARTS + EACH * self.many), np.int64), np.zeros(1, np.int64))
+    def _output(self, room: int) -> Output:
+        return Output(np.empty((room, PARTS + EACH * self.many), np.int64), np.zeros(1, np.int64))
 
-    def _more(self, told: Told) -> Told:
-        many = len(told.rows)
-        more = self._told(2 * many)
-        for to, column in zip(more, told, strict=True):
+    def _more(self, output: Output) -> Output:
+        many = len(output.rows)
+        more = self._output(2 * many)
+        for to, column in zip(more, output, strict=True):
             to[: len(column)] = column
         return more
 

@@ -1,8 +1,8 @@
-"""Which rows are told of answers that are told at one tick after the other?
+"""Which rows are emitted of answers that are emitted at one tick after the other?
 
 Rule 1  Rows are in the order of time, and at one time in the order of their answers. With answers in order it is enough to count the rows
         of each tick: nothing is sorted but ends, which stand between the ticks.
-Rule 2  Ticks at which nothing is told have no place, so that there are never more of them than rows.
+Rule 2  Ticks at which nothing is emitted have no place, so that there are never more of them than rows.
 Rule 3  Answers are gone through some at a time, and of these one tick after the other: cards that are read again at each tick are at hand,
         and what is written is written on.
 """
@@ -24,8 +24,8 @@ AT_HAND: Final = 16_384
 
 
 class Ticks(NamedTuple):
-    """By answer: `first` int64, the number of the tick at which it is told first; `many` int64, at how many; `last` int64, when it is told once
-    more: no tick, or NEVER. Ticks are `every` apart. `chances` int64: where the probabilities of its rows begin, if anybody asks."""
+    """By answer: `first` int64, the number of the tick at which it is emitted first; `many` int64, at how many; `last` int64, when it is emitted once
+    more: no tick, or NEVER. Ticks are `every` apart. `chances` int64: where the probabilities of its rows begin, if a query reads them."""
 
     first: Whole
     many: Whole
@@ -35,7 +35,7 @@ class Ticks(NamedTuple):
 
 
 class Written(NamedTuple):
-    """By row: `time` int64; `ids` int64[rows, ID] and `words`, the columns of its card that are wanted; `chance` float64, if there are any: else it is empty."""
+    """By row: `time` int64; `ids` int64[rows, ID] and `words`, the columns of its card that are needed; `chance` float64, if there are any: else it is empty."""
 
     time: Whole
     ids: Whole
@@ -74,7 +74,7 @@ def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
         np.empty(count if len(chance) else 0),
     )
     _write_ends(cards, ticks, over, ends, where, chance, written)
-    # Some answers have at most as many rows more than wanted as there are ticks.
+    # Some answers have at most as many rows more than needed as there are ticks.
     which = np.empty(2 * max(AT_HAND, len(when)), np.int64)
     stand = _Stand(place, when, rows[:-1] + before, np.empty(len(rows), np.int64), which)
     first = 0
@@ -93,7 +93,7 @@ def _counted(ticks: Ticks, place: Whole) -> tuple[Whole, Whole]:
 
 
 def _closed_up(number: Whole, many: Whole) -> Whole:
-    """The numbers of first ticks, without ticks at which nothing is told if those are the most."""
+    """The numbers of first ticks, without ticks at which nothing is emitted if those are the most."""
     after = number + many
     if after.max() <= many.sum():
         return number
@@ -143,11 +143,11 @@ def _write_some(cards: Whole, ticks: Ticks, stand: _Stand, first: int, chance: R
         starts[place[stop] + many[stop]] -= 1
         count += many[stop]
         stop += 1
-    told, row = 0, 0
+    written, row = 0, 0
     for tick in range(len(starts)):
-        told += starts[tick]
+        written += starts[tick]
         starts[tick] = row
-        row += told
+        row += written
     for answer in range(first, stop):
         for tick in range(place[answer], place[answer] + many[answer]):
             which[starts[tick]] = answer

@@ -19,7 +19,7 @@ from numba import njit
 
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.index import AXES, mixed
+from headwater.kernels.predict.line_grid import AXES, mixed
 from headwater.kernels.predict.plan import SOURCES, ZONE, ZONES, Plan
 from headwater.kernels.predict.plan import join_of as joined
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery

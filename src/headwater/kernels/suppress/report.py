@@ -1,6 +1,6 @@
 """What would SUPPRESS have saved on recorded samples, and how far off would its lines have been?
 
-Rule 1  The same loop decides as in the kernel; nothing is told, everything is counted.
+Rule 1  The same loop decides as in the kernel; nothing is emitted, everything is counted.
 Rule 2  The error that remains is the distance of a sample from the line that holds just after it: 0 where it was sent, so it is
         never above the tolerance. Mean, greatest and root mean square are over all samples, sent or not.
 

@@ -1,6 +1,6 @@
-"""When are two lines near enough, and when is one where it is asked to be? The door to the geometry of PREDICT.
+"""When are two lines near enough, and when is one where it is tested to be? The door to the geometry of PREDICT.
 
-Take the times (t_k, t_l) at which a left and a right line satisfy everything that is asked of them: each within its life, not
+Take the times (t_k, t_l) at which a left and a right line satisfy everything that is tested of them: each within its life, not
 further apart than w, every difference within its range. It is a convex set, a polygon; the answer is when max(t_k, t_l) can be
 found in it: one interval, from the least to the greatest. `borders` and `polygons` make the polygon; DISTANCE (`ellipses`) and
 PROBABILITY of several dimensions (`products`) round it off, and are found in closed form and by tangents.
@@ -16,6 +16,7 @@ Nothing here allocates but `workspace` and `join_polygon`. One work array per th
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,7 +35,16 @@ from headwater.kernels.predict.geometry.borders import (
 from headwater.kernels.predict.geometry.curves import best_chance, curved_extent, is_curved, surely
 from headwater.kernels.predict.geometry.polygons import ROWS, TOUCH, TOUCH_US, corners, extent
 from headwater.kernels.predict.geometry.ranges import LESS, MAY, MUST, PROBABILITY, value_pieces
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Single, join_of, single_of
+from headwater.kernels.predict.geometry.shapes import (
+    LOOP,
+    Join,
+    Lines,
+    Pair,
+    Real,
+    Single,
+    join_of,
+    single_of,
+)
 
 __all__ = [
     "Join",
@@ -68,6 +78,17 @@ def workspace(join: Join) -> Real:
     return np.empty((ROWS + 2 * len(join.bound), CUTS + 2 * conditions))
 
 
+class Meeting(NamedTuple):
+    """The times at which the left line of a pair can have a partner, after its update; how much later the right line's update is than
+    its own; the lag w; and the size of all of these."""
+
+    early: float
+    late: float
+    shift: float
+    w: int
+    time: float
+
+
 @njit(**LOOP)
 def pieces_of(join: Join) -> int:
     """How many pieces a pair of this join may have: a number below it names a piece for each condition.
@@ -83,19 +104,20 @@ def pieces_of(join: Join) -> int:
 @njit(**LOOP)
 def join_interval(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> Found:
     """Whether left line `k` and right line `j` answer with this piece, and when the answer begins and ends."""
-    half, n = straight_here(left, k, right, j, join, piece, False, work)
+    pair = Pair(left, k, right, j)
+    half, n = straight_here(pair, join, piece, False, work)
     if n == 0:
         return False, 0, 0
-    zero = instant(left, k, right, j)
-    if is_curved(left, k, right, j, join, half, n, work):
-        there, begins, ends = curved_extent(left, k, right, j, join, piece, half, n, work)
+    zero = instant(pair)
+    if is_curved(pair, join, half, n, work):
+        there, begins, ends = curved_extent(pair, join, piece, half, n, work)
         if not there:
             return False, 0, 0
         return True, zero + math.floor(begins + 0.5), zero + math.floor(ends + 0.5)
     begins, ends, least_x, least_y = extent(work, half, n)
     if least_x >= left.end[k] - zero - TOUCH_US or least_y >= right.end[j] - zero - TOUCH_US:
         return False, 0, 0
-    if has_strict(join) and not strictly(left, k, right, j, join, piece, half, n, work):
+    if has_strict(join) and not strictly(pair, join, piece, half, n, work):
         return False, 0, 0
     return True, zero + math.floor(begins + 0.5), zero + math.floor(ends + 0.5)
 
@@ -108,6 +130,7 @@ def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
     times the right slope more or less; as x runs over the times at which the left line can have a partner, it runs between its
     values at the ends.
     """
+    pair = Pair(left, k, right, j)
     w = join.within_us
     first = max(left.start[k], right.start[j] - w)
     last = min(left.end[k], right.end[j] + w)
@@ -115,20 +138,20 @@ def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
         return False
     early, late = float(first - left.t0[k]), float(last - left.t0[k])
     shift = float(left.t0[k] - right.t0[j])
-    time = max(abs(early), abs(late)) + abs(shift) + w
+    meeting = Meeting(early, late, shift, w, max(abs(early), abs(late)) + abs(shift) + w)
     both = left.tolerance[k] + right.tolerance[j]
     slack = both if join.certainty == MAY or join.certainty == PROBABILITY else 0.0
     for i in range(len(join.bound)):
         if join.comparator[i] <= LESS:
             of_k, of_j = join.left_dimension[i], join.right_dimension[i]
             size = MILLION * (join.bound[i] + slack)
-            if _gap(left, k, right, j, of_k, of_j, early, late, shift, w, time, size + MILLION * both) > size:
+            if _gap(pair, of_k, of_j, meeting, size + MILLION * both) > size:
                 return False
     if not math.isnan(join.distance):
         size = MILLION * (join.distance + slack)
         total = 0.0
         for i in range(left.values.shape[1]):
-            gap = _gap(left, k, right, j, i, i, early, late, shift, w, time, size + MILLION * both)
+            gap = _gap(pair, i, i, meeting, size + MILLION * both)
             total += gap * gap
         if total > size * size:
             return False
@@ -136,21 +159,10 @@ def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
 
 
 @njit(**LOOP, forceinline=True)
-def _gap(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
-    of_k: int,
-    of_j: int,
-    early: float,
-    late: float,
-    shift: float,
-    w: int,
-    time: float,
-    size: float,
-) -> float:
+def _gap(pair: Pair, of_k: int, of_j: int, meeting: Meeting, size: float) -> float:
     """The difference is nowhere smaller than this, which is 0 or more, in millionths."""
+    early, late, shift, w, time = meeting
+    left, k, right, j = pair
     value_k, value_j = left.values[k, of_k], right.values[j, of_j]
     slope_k, slope_j = left.slopes[k, of_k], right.slopes[j, of_j]
     c = MILLION * (value_k - value_j) - slope_j * shift
@@ -166,13 +178,14 @@ def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piec
     NaN: not known in closed form, for a DISTANCE and for two conditions on one difference, which depend on one another; or not found for
     certain (see `peaks`).
     """
+    pair = Pair(left, k, right, j)
     if join.certainty == MUST or left.tolerance[k] + right.tolerance[j] == 0.0:
         return 1.0
-    if surely(left, k, right, j, join, piece, work):
+    if surely(pair, join, piece, work):
         return 1.0
     if not math.isnan(join.distance) or _asks_twice(join):
         return math.nan
-    chance = best_chance(left, k, right, j, join, piece, work)
+    chance = best_chance(pair, join, piece, work)
     return max(join.p, chance) if join.certainty == PROBABILITY else chance
 
 
@@ -196,17 +209,18 @@ def join_polygon(left: Lines, k: int, right: Lines, j: int, join: Join, piece: i
     Counter-clockwise from the least left time, then the least right time. No corners where there is no answer, or where the
     border is curved.
     """
-    half, n = straight(left, k, right, j, join, piece, False, work)
-    if n > 0 and is_curved(left, k, right, j, join, half, n, work):
+    pair = Pair(left, k, right, j)
+    half, n = straight(pair, join, piece, False, work)
+    if n > 0 and is_curved(pair, join, half, n, work):
         n = 0
     n, first = corners(work, half, n)
-    zero = instant(left, k, right, j)
-    told = np.empty((n, 2))
+    zero = instant(pair)
+    found = np.empty((n, 2))
     for i in range(n):
         at = (first + i) % n
-        told[i, 0] = (work[half, at] + (zero - left.t0[k])) / MILLION
-        told[i, 1] = (work[half + 1, at] + (zero - right.t0[j])) / MILLION
-    return told
+        found[i, 0] = (work[half, at] + (zero - left.t0[k])) / MILLION
+        found[i, 1] = (work[half + 1, at] + (zero - right.t0[j])) / MILLION
+    return found
 
 
 @njit(**LOOP)

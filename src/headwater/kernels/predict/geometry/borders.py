@@ -21,7 +21,15 @@ from typing import Final
 from numba import njit
 
 from headwater.kernels.predict.geometry.decimals import apart
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, band, clip, measure, slack_of
+from headwater.kernels.predict.geometry.polygons import (
+    TOUCH,
+    TOUCH_US,
+    band,
+    clip,
+    farthest,
+    measure,
+    slack_of,
+)
 from headwater.kernels.predict.geometry.ranges import (
     PROBABILITY,
     difference_pieces,
@@ -30,7 +38,7 @@ from headwater.kernels.predict.geometry.ranges import (
     value_pieces,
     value_range,
 )
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Pair, Real
 from headwater.kernels.predict.geometry.values import level_holds
 
 MILLION: Final = 1e6
@@ -58,16 +66,16 @@ def radix(join: Join, i: int) -> int:
 
 
 @njit(**LOOP, forceinline=True)
-def instant(left: Lines, k: int, right: Lines, j: int) -> int:
+def instant(pair: Pair) -> int:
     """The instant from which the times of a pair are counted."""
+    left, k, right, j = pair
     return max(left.t0[k], right.t0[j])
 
 
 @njit(**LOOP, forceinline=True)
-def difference(
-    left: Lines, k: int, right: Lines, j: int, of_k: int, of_j: int, zero: int
-) -> tuple[float, float, float]:
+def difference(pair: Pair, of_k: int, of_j: int, zero: int) -> tuple[float, float, float]:
     """The difference of two dimensions as a·x + b·y + c, in millionths."""
+    left, k, right, j = pair
     a = left.slopes[k, of_k]
     b = -right.slopes[j, of_j]
     early, late = zero - left.t0[k], zero - right.t0[j]
@@ -76,10 +84,9 @@ def difference(
 
 
 @njit(**LOOP, forceinline=True)
-def difference_size(
-    left: Lines, k: int, right: Lines, j: int, of_k: int, of_j: int, zero: int, x: float, y: float
-) -> float:
+def difference_size(pair: Pair, of_k: int, of_j: int, zero: int, x: float, y: float) -> float:
     """How large the numbers are that went into a difference, for times of at most x and y."""
+    left, k, right, j = pair
     return (
         MILLION * abs(left.values[k, of_k] - right.values[j, of_j])
         + abs(left.slopes[k, of_k]) * (x + (zero - left.t0[k]))
@@ -88,10 +95,9 @@ def difference_size(
 
 
 @njit(**LOOP, forceinline=True)
-def border(
-    left: Lines, k: int, right: Lines, j: int, join: Join, i: int, piece: int, zero: int, x: float, y: float
-) -> Border:
+def border(pair: Pair, join: Join, i: int, piece: int, zero: int, x: float, y: float) -> Border:
     """Condition `i` of a pair as a border, for times of at most x and y."""
+    left, k, right, j = pair
     lefts, rights = len(join.left_value_bound), len(join.right_value_bound)
     if i >= lefts + rights:
         i -= lefts + rights
@@ -100,8 +106,8 @@ def border(
         there, low, high, strict = difference_range(
             join.comparator[i], bound, join.certainty, join.p, one, other, piece
         )
-        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
-        size = difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * (bound + one + other)
+        a, b, c = difference(pair, of_k, of_j, zero)
+        size = difference_size(pair, of_k, of_j, zero, x, y) + MILLION * (bound + one + other)
         if a == 0.0 and b == 0.0:
             gap = apart(left.values[k, of_k], right.values[j, of_j])
             room = TOUCH * size / MILLION if join.certainty == PROBABILITY and one + other > 0.0 else 0.0
@@ -112,9 +118,7 @@ def border(
         return _value_border(
             left,
             k,
-            join.left_value_dimension[i],
-            join.left_value_comparator[i],
-            join.left_value_bound[i],
+            (join.left_value_dimension[i], join.left_value_comparator[i], join.left_value_bound[i]),
             join,
             piece,
             zero,
@@ -125,9 +129,7 @@ def border(
     return _value_border(
         right,
         j,
-        join.right_value_dimension[i],
-        join.right_value_comparator[i],
-        join.right_value_bound[i],
+        (join.right_value_dimension[i], join.right_value_comparator[i], join.right_value_bound[i]),
         join,
         piece,
         zero,
@@ -140,15 +142,14 @@ def border(
 def _value_border(
     lines: Lines,
     k: int,
-    dimension: int,
-    comparator: int,
-    bound: float,
+    condition: tuple[int, int, float],
     join: Join,
     piece: int,
     zero: int,
     time: float,
     is_left: bool,
 ) -> Border:
+    dimension, comparator, bound = condition
     tolerance = lines.tolerance[k]
     slope, value = lines.slopes[k, dimension], lines.values[k, dimension]
     there, low, high, strict = value_range(comparator, 0.0, join.certainty, join.p, tolerance, piece)
@@ -162,11 +163,10 @@ def _value_border(
     return there, a, b, c, MILLION * low, MILLION * high, strict, size
 
 
-def _straight(
-    left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, tight: bool, work: Real
-) -> tuple[int, int]:
+def _straight(pair: Pair, join: Join, piece: int, tight: bool, work: Real) -> tuple[int, int]:
     """Put the polygon of the straight borders into `work`; the half in which it is, and its number of corners."""
-    zero = instant(left, k, right, j)
+    left, k, right, j = pair
+    zero = instant(pair)
     w = join.within_us
     x0, x1 = left.start[k] - zero, left.end[k] - zero
     y0, y1 = right.start[j] - zero, right.end[j] - zero
@@ -188,7 +188,7 @@ def _straight(
         if pieces > 1:
             this = piece % pieces
             piece //= pieces
-        there, a, b, c, low, high, strict, size = border(left, k, right, j, join, i, this, zero, x, y)
+        there, a, b, c, low, high, strict, size = border(pair, join, i, this, zero, x, y)
         if not there:
             return half, 0
         slack = slack_of(size, abs(a) + abs(b), work)
@@ -227,22 +227,17 @@ def has_strict(join: Join) -> bool:
 
 
 @njit(**LOOP)
-def strictly(
-    left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, half: int, n: int, work: Real
-) -> bool:
+def strictly(pair: Pair, join: Join, piece: int, half: int, n: int, work: Real) -> bool:
     """Whether each strict condition is satisfied strictly by some corner of the polygon."""
-    zero = instant(left, k, right, j)
-    x, y = 0.0, 0.0
-    for i in range(n):
-        x = max(x, abs(work[half, i]))
-        y = max(y, abs(work[half + 1, i]))
+    zero = instant(pair)
+    x, y = farthest(work, half, n)
     for i in range(conditions_of(join)):
         this = 0
         pieces = radix(join, i)
         if pieces > 1:
             this = piece % pieces
             piece //= pieces
-        _, a, b, c, low, high, strict, size = border(left, k, right, j, join, i, this, zero, x, y)
+        _, a, b, c, low, high, strict, size = border(pair, join, i, this, zero, x, y)
         if strict:
             slack = slack_of(size, abs(a) + abs(b), work)
             least, most = measure(work, half, n, a, b, c)

@@ -6,8 +6,8 @@ bound of t. So t has one interval in each of the two, made of the lives' bounds 
 
 Rule 1  A polygon of `plain` keeps what is beyond a border by no more than its slack, which is at most TOUCH of the sizes that went into it. With
         every border moved in by twice that, and the ends of lives by a trifle, there is never more than the polygon has; with every border
-        moved out never less: what rounding does is far smaller. If both tell the same microsecond, the polygon tells it too. If not, nothing is said, and somebody has to make it.
-Rule 2  What is moved in satisfies all that is asked strictly: the ends of lives, which are left out, and `<`.
+        moved out never less: what rounding does is far smaller. If both emit the same microsecond, the polygon emits it too. If not, nothing is said, and somebody has to make it.
+Rule 2  What is moved in satisfies all that is tested strictly: the ends of lives, which are left out, and `<`.
 Rule 3  A pair that is cut goes through several polygons (see `pair_intervals`), all of them parts of that of the promise: what they say in the end
         is what the last one says. So slacks are those of the promise, which are the largest.
 Rule 4  Some pairs are taken at a time, column by column and without a choice between ways: then several are reckoned at once.
@@ -24,12 +24,12 @@ from headwater.kernels.predict.geometry.borders import MILLION, instant
 from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import TINY, TOUCH, TOUCH_US
 from headwater.kernels.predict.geometry.ranges import MAY, MUST, NOISE
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Pair, Real, Whole
 
 SOME: Final = 72
 """Pairs that are taken at a time."""
 
-# Columns of a sheet: float64[FIXED + EACH · differences, SOME], one behind the other. Times are after the pair's instant.
+# Columns of a sheet: float64[FIXED + EACH · differences, SOME], one after the other. Times are after the pair's instant.
 _X0: Final = 0  # the life of the left line …
 _X1: Final = 1
 _Y0: Final = 2  # … and of the right one
@@ -83,7 +83,7 @@ def sheet_for(differences: int) -> Real:
 @njit(**FAST, forceinline=True)
 def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join, promised: Whole) -> None:
     """Write a pair on a place of the sheet. `promised`: when lives were to end, if nobody is cut."""
-    at, zero = np.uint64(place), instant(lines, k, lines, j)
+    at, zero = np.uint64(place), instant(Pair(lines, k, lines, j))
     early, late = zero - lines.t0[k], zero - lines.t0[j]
     x0, y0 = lines.start[k] - zero, lines.start[j] - zero
     sheet[_at(_X0) + at], sheet[_at(_X1) + at] = x0, lines.end[k] - zero
@@ -172,7 +172,7 @@ def _begin(sheet: Real, count: int, within: float) -> None:
 
 @njit(**FAST)
 def _cut_by(sheet: Real, count: int, within: float) -> None:
-    """What a difference asks while the other time is within w, and while it is in its life."""
+    """What a difference requires while the other time is within w, and while it is in its life."""
     first = _at(_THIS)
     for place in range(count):
         at = np.uint64(place)

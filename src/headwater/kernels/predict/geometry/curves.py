@@ -1,10 +1,10 @@
 """What do curved borders leave of a pair's polygon, and how probable is the best of it?
 
-Rule 1  A border is curved where a DISTANCE is asked (`ellipses`), and where PROBABILITY p < 1 is asked of several differences at once
+Rule 1  A border is curved where a DISTANCE is tested (`ellipses`), and where PROBABILITY p < 1 is tested of several differences at once
         and there is a tolerance (`products`). The straight borders of the latter ask p of each difference alone: a filter. Where
         every corner satisfies it, the polygon has no curved border after all.
-Rule 2  Whether strict borders are satisfied is asked of the polygon moved inward from them (`borders`, tight); a distance that is
-        smaller than asked somewhere leaves room, so that corners are enough, as for straight borders.
+Rule 2  Whether strict borders are satisfied is tested of the polygon moved inward from them (`borders`, tight); a distance that is
+        smaller than required somewhere leaves room, so that corners are enough, as for straight borders.
 Rule 3  An answer is sure where every difference is within, or beyond, its bound by all of the tolerances.
 """
 
@@ -26,7 +26,7 @@ from headwater.kernels.predict.geometry.chances import NEAR, chance_beyond, chan
 from headwater.kernels.predict.geometry.decimals import together
 from headwater.kernels.predict.geometry.ellipses import ROUNDING, least_distance, near_extent, touches_before
 from headwater.kernels.predict.geometry.peaks import greatest_chance, is_rising
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, clip, extent, measure
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, clip, extent, farthest, measure
 from headwater.kernels.predict.geometry.products import all_reach, best, probable_extent
 from headwater.kernels.predict.geometry.ranges import (
     DIFFERENT,
@@ -36,52 +36,50 @@ from headwater.kernels.predict.geometry.ranges import (
     MUST,
     PROBABILITY,
 )
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Pair, Real
 
 
 @njit(**LOOP, forceinline=True)
-def is_curved(left: Lines, k: int, right: Lines, j: int, join: Join, half: int, n: int, work: Real) -> bool:
+def is_curved(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     """Whether the answer is less than its polygon."""
+    left, k, right, j = pair
     if not math.isnan(join.distance):
         return True
     if join.certainty != PROBABILITY or len(join.bound) < 2 or join.p >= 1.0:
         return False
     if left.tolerance[k] + right.tolerance[j] == 0.0:
         return False
-    return not all_reach(left, k, right, j, join, half, n, work)
+    return not all_reach(pair, join, half, n, work)
 
 
 @njit(**LOOP)
 def curved_extent(
-    left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, half: int, n: int, work: Real
+    pair: Pair, join: Join, piece: int, half: int, n: int, work: Real
 ) -> tuple[bool, float, float]:
     """Whether the curved border leaves an answer of the polygon; the least and the greatest max(x, y) of it."""
     if not math.isnan(join.distance):
-        bound = _distance_bound(left, k, right, j, join)
+        bound = _distance_bound(pair, join)
         if bound < 0.0:
             return False, 0.0, 0.0
-        there, begins, ends = near_extent(left, k, right, j, bound, half, n, work)
-        if not there or not _near_strictly(left, k, right, j, join, piece, bound, half, n, work):
+        there, begins, ends = near_extent(pair, bound, half, n, work)
+        if not there or not _near_strictly(pair, join, piece, bound, half, n, work):
             return False, 0.0, 0.0
         return True, begins, ends
-    half, n = straight(left, k, right, j, join, piece, True, work)
+    half, n = straight(pair, join, piece, True, work)
     if n == 0:
         return False, 0.0, 0.0
-    wanted = math.log(join.p) - NEAR
-    greatest, x, y = best(left, k, right, j, join, half, n, wanted, work)
-    if greatest < wanted:
+    threshold = math.log(join.p) - NEAR
+    greatest, x, y = best(pair, join, half, n, threshold, work)
+    if greatest < threshold:
         return False, 0.0, 0.0
-    half, n = straight(left, k, right, j, join, piece, False, work)
-    begins, ends = probable_extent(left, k, right, j, join, half, n, x, y, work)
+    half, n = straight(pair, join, piece, False, work)
+    begins, ends = probable_extent(pair, join, half, n, x, y, work)
     return True, begins, ends
 
 
 @njit(**LOOP)
 def _near_strictly(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
     piece: int,
     bound: float,
@@ -90,64 +88,65 @@ def _near_strictly(
     work: Real,
 ) -> bool:
     """Whether what is near enough within the polygon satisfies all that is strict."""
-    least, slack = least_distance(left, k, right, j, bound, half, n, work)
+    left, k, right, j = pair
+    least, slack = least_distance(pair, bound, half, n, work)
     if least < bound - slack:
         # From the nearest point there is room toward any corner: it is enough that corners satisfy it.
         _, _, least_x, least_y = extent(work, half, n)
-        zero = instant(left, k, right, j)
+        zero = instant(pair)
         before = least_x < left.end[k] - zero - TOUCH_US and least_y < right.end[j] - zero - TOUCH_US
-        return before and strictly(left, k, right, j, join, piece, half, n, work)
+        return before and strictly(pair, join, piece, half, n, work)
     if join.distance_strict:
         return False
-    half, n = straight(left, k, right, j, join, piece, True, work)
+    half, n = straight(pair, join, piece, True, work)
     if n == 0:
         return False
-    inner, slack = least_distance(left, k, right, j, bound, half, n, work)
+    inner, slack = least_distance(pair, bound, half, n, work)
     if inner > max(bound, least) + slack * ROUNDING / TOUCH:
         return False
     # Near where it touches, a distance hardly grows: it must not touch only where a life is over.
-    half, n = straight(left, k, right, j, join, piece, False, work)
-    return touches_before(left, k, right, j, bound, half, n, work)
+    half, n = straight(pair, join, piece, False, work)
+    return touches_before(pair, bound, half, n, work)
 
 
 @njit(**LOOP)
-def surely(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> bool:
+def surely(pair: Pair, join: Join, piece: int, work: Real) -> bool:
     """Whether there is an instant of the answer at which it is sure."""
+    left, k, right, j = pair
     both = left.tolerance[k] + right.tolerance[j]
     for sides in range(1 << _two_sided(join)):
-        half, n = straight(left, k, right, j, join, piece, False, work)
-        half, n = _beyond(left, k, right, j, join, both, sides, half, n, work)
+        half, n = straight(pair, join, piece, False, work)
+        half, n = _beyond(pair, join, both, sides, half, n, work)
         if n > 0 and math.isnan(join.distance):
             return True
         if n > 0 and join.distance >= both:
-            least, slack = least_distance(left, k, right, j, join.distance - both, half, n, work)
+            least, slack = least_distance(pair, join.distance - both, half, n, work)
             if least <= join.distance - both + slack:
                 return True
     return False
 
 
 @njit(**LOOP)
-def best_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
+def best_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     """The greatest product of the differences' probabilities on the polygon; there is a tolerance."""
     if len(join.bound) == 1:
-        half, n = straight(left, k, right, j, join, piece, False, work)
-        return _only_chance(left, k, right, j, join, half, n, work) if n > 0 else 0.0
+        half, n = straight(pair, join, piece, False, work)
+        return _only_chance(pair, join, half, n, work) if n > 0 else 0.0
     if _two_sided(join) > 0:
-        return greatest_chance(left, k, right, j, join, piece, work)
-    half, n = straight(left, k, right, j, join, piece, False, work)
-    return math.exp(best(left, k, right, j, join, half, n, math.nan, work)[0]) if n > 0 else 0.0
+        return greatest_chance(pair, join, piece, work)
+    half, n = straight(pair, join, piece, False, work)
+    return math.exp(best(pair, join, half, n, math.nan, work)[0]) if n > 0 else 0.0
 
 
 @njit(**LOOP)
-def _only_chance(
-    left: Lines, k: int, right: Lines, j: int, join: Join, half: int, n: int, work: Real
-) -> float:
+def _only_chance(pair: Pair, join: Join, half: int, n: int, work: Real) -> float:
     """The greatest probability of the only difference: where it is least, or greatest, on the polygon."""
+    left, k, right, j = pair
     comparator, bound = join.comparator[0], join.bound[0]
     if comparator >= EQUAL:
         return 1.0 if comparator == DIFFERENT else 0.0
-    zero = instant(left, k, right, j)
-    a, b, c = difference(left, k, right, j, join.left_dimension[0], join.right_dimension[0], zero)
+    zero = instant(pair)
+    a, b, c = difference(pair, join.left_dimension[0], join.right_dimension[0], zero)
     low, high = measure(work, half, n, a, b, c)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
     if comparator <= LESS:
@@ -166,10 +165,7 @@ def _two_sided(join: Join) -> int:
 
 @njit(**LOOP)
 def _beyond(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
     room: float,
     sides: int,
@@ -178,11 +174,8 @@ def _beyond(
     work: Real,
 ) -> tuple[int, int]:
     """Cut the polygon to where all conditions hold with `room` to spare, on one side of zero for each that is two-sided."""
-    zero = instant(left, k, right, j)
-    x, y = 0.0, 0.0
-    for i in range(n):
-        x = max(x, abs(work[half, i]))
-        y = max(y, abs(work[half + 1, i]))
+    zero = instant(pair)
+    x, y = farthest(work, half, n)
     for i in range(len(join.bound)):
         comparator, bound = join.comparator[i], join.bound[i]
         if n == 0 or comparator == EQUAL:
@@ -190,10 +183,8 @@ def _beyond(
         if comparator > EQUAL:
             continue
         of_k, of_j = join.left_dimension[i], join.right_dimension[i]
-        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
-        slack = TOUCH * (
-            difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * (bound + room)
-        )
+        a, b, c = difference(pair, of_k, of_j, zero)
+        slack = TOUCH * (difference_size(pair, of_k, of_j, zero, x, y) + MILLION * (bound + room))
         low, high = -MILLION * (bound - room), MILLION * (bound - room)
         if comparator > LESS:
             low, high = MILLION * (bound + room), math.inf
@@ -207,8 +198,9 @@ def _beyond(
 
 
 @njit(**LOOP)
-def _distance_bound(left: Lines, k: int, right: Lines, j: int, join: Join) -> float:
-    """The distance that is asked, with the tolerances as the certainty has it; below zero: nothing is near enough."""
+def _distance_bound(pair: Pair, join: Join) -> float:
+    """The distance that is tested, with the tolerances as the certainty has it; below zero: nothing is near enough."""
+    left, k, right, j = pair
     both = left.tolerance[k] + right.tolerance[j]
     if join.certainty == MAY:
         return together(join.distance, both)

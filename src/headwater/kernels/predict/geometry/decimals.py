@@ -1,7 +1,7 @@
 """What are the sum and the difference of two numbers that somebody wrote in decimals?
 
 24.98 − 24.68 is 0.3 for whoever wrote the three, and 0.3000000000000007 for floats: each number was rounded when it was read, and the
-difference shows it. So what is added and subtracted here is put right: of the decimals with as many digits behind the point as numbers of
+difference shows it. So what is added and subtracted here is put right: of the decimals with as many digits after the point as numbers of
 twelve digits have, the nearest one is taken, if it is as near as rounding can have moved it.
 
 Rule 1  Whole numbers stay what they are, and so does what is nowhere near such a decimal.

@@ -21,8 +21,8 @@ from typing import Final
 from numba import njit
 
 from headwater.kernels.predict.geometry.borders import MILLION, difference, difference_size, instant
-from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US
-from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real
+from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, farthest
+from headwater.kernels.predict.geometry.shapes import LOOP, Pair, Real
 
 PARALLEL: Final = 1e-18
 STILL: Final = 1e-250
@@ -35,54 +35,47 @@ Chord = tuple[bool, float, float, float]
 
 
 @njit(**LOOP)
-def distance_limits(
-    left: Lines, k: int, right: Lines, j: int, bound: float, half: int, n: int, work: Real
-) -> tuple[float, float, float]:
+def distance_limits(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[float, float, float]:
     """The bound in millionths, what touches it, and what rounding can do to a distance, for times within the polygon."""
-    zero = instant(left, k, right, j)
-    x, y = 0.0, 0.0
-    for i in range(n):
-        x = max(x, abs(work[half, i]))
-        y = max(y, abs(work[half + 1, i]))
+    left, k, right, j = pair
+    zero = instant(pair)
+    x, y = farthest(work, half, n)
     size, moves = MILLION * bound, False
     for of in range(left.values.shape[1]):
-        size += difference_size(left, k, right, j, of, of, zero, x, y)
+        size += difference_size(pair, of, of, zero, x, y)
         moves = moves or left.slopes[k, of] != 0.0 or right.slopes[j, of] != 0.0
     return MILLION * bound, (TOUCH if moves else ROUNDING) * size, ROUNDING * size
 
 
 @njit(**LOOP)
-def least_distance(
-    left: Lines, k: int, right: Lines, j: int, bound: float, half: int, n: int, work: Real
-) -> tuple[float, float]:
+def least_distance(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[float, float]:
     """The least distance within the polygon, and the slack of a comparison with the bound, both in units of the value."""
-    limit, slack, rounding = distance_limits(left, k, right, j, bound, half, n, work)
+    limit, slack, rounding = distance_limits(pair, bound, half, n, work)
     least = math.inf
     for i in range(n):
         last = i - 1 if i > 0 else n - 1
         ends = work[half, last], work[half + 1, last], work[half, i], work[half + 1, i]
-        least = min(least, _chord(left, k, right, j, ends, limit, slack, rounding)[3])
-    there, x, y, nearest, _, _, _, _ = _middle(left, k, right, j)
+        least = min(least, _chord(pair, ends, limit, slack, rounding)[3])
+    there, x, y, nearest, _, _, _, _ = _middle(pair)
     if there and _contains(work, half, n, x, y):
         least = min(least, nearest)
     return least / MILLION, slack / MILLION
 
 
 @njit(**LOOP)
-def touches_before(
-    left: Lines, k: int, right: Lines, j: int, bound: float, half: int, n: int, work: Real
-) -> bool:
+def touches_before(pair: Pair, bound: float, half: int, n: int, work: Real) -> bool:
     """Whether some point of the polygon with the least distance lies before the end of both lives."""
-    limit, slack, rounding = distance_limits(left, k, right, j, bound, half, n, work)
-    zero = instant(left, k, right, j)
+    left, k, right, j = pair
+    limit, slack, rounding = distance_limits(pair, bound, half, n, work)
+    zero = instant(pair)
     end_x, end_y = left.end[k] - zero - TOUCH_US, right.end[j] - zero - TOUCH_US
-    there, x, y, nearest, _, _, _, _ = _middle(left, k, right, j)
+    there, x, y, nearest, _, _, _, _ = _middle(pair)
     if there and nearest <= limit + slack and x < end_x and y < end_y and _contains(work, half, n, x, y):
         return True
     for i in range(n):
         last = i - 1 if i > 0 else n - 1
         ends = work[half, last], work[half + 1, last], work[half, i], work[half + 1, i]
-        near, first, latest, _ = _chord(left, k, right, j, ends, limit, slack, rounding)
+        near, first, latest, _ = _chord(pair, ends, limit, slack, rounding)
         x, y, to_x, to_y = ends
         for share in (first, latest):
             if near and x + share * (to_x - x) < end_x and y + share * (to_y - y) < end_y:
@@ -91,25 +84,23 @@ def touches_before(
 
 
 @njit(**LOOP)
-def near_extent(
-    left: Lines, k: int, right: Lines, j: int, bound: float, half: int, n: int, work: Real
-) -> tuple[bool, float, float]:
+def near_extent(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[bool, float, float]:
     """Whether the distance is at most the bound anywhere within the polygon; the least and the greatest max(x, y) there."""
-    limit, slack, rounding = distance_limits(left, k, right, j, bound, half, n, work)
+    limit, slack, rounding = distance_limits(pair, bound, half, n, work)
     low, high = math.inf, -math.inf
     first, last_crossing = math.inf, -math.inf
     for i in range(n):
         last = i - 1 if i > 0 else n - 1
         ends = work[half, last], work[half + 1, last], work[half, i], work[half + 1, i]
-        low, high = _stretch(left, k, right, j, ends, limit, slack, rounding, low, high)
+        low, high = _stretch(pair, ends, limit, slack, rounding, low, high)
         before, after = ends[0] - ends[1], ends[2] - ends[3]
         if (before <= 0.0) != (after <= 0.0):
             crossing = ends[0] + before / (before - after) * (ends[2] - ends[0])
             first, last_crossing = min(first, crossing), max(last_crossing, crossing)
     if first <= last_crossing:
         ends = first, first, last_crossing, last_crossing
-        low, high = _stretch(left, k, right, j, ends, limit, slack, rounding, low, high)
-    there, x, y, nearest, aa, ab, bb, det = _middle(left, k, right, j)
+        low, high = _stretch(pair, ends, limit, slack, rounding, low, high)
+    there, x, y, nearest, aa, ab, bb, det = _middle(pair)
     if there and nearest <= limit + slack:
         radius = math.sqrt((limit - nearest) * (limit + nearest)) if limit - nearest > rounding else 0.0
         for way in range(4):
@@ -126,10 +117,7 @@ def near_extent(
 
 @njit(**LOOP)
 def _stretch(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     ends: Segment,
     limit: float,
     slack: float,
@@ -138,7 +126,7 @@ def _stretch(
     high: float,
 ) -> tuple[float, float]:
     """The least and the greatest max(x, y), now also of what is near enough on a segment that does not cross x = y inside."""
-    there, first, last, _ = _chord(left, k, right, j, ends, limit, slack, rounding)
+    there, first, last, _ = _chord(pair, ends, limit, slack, rounding)
     if there:
         x, y, to_x, to_y = ends
         one = max(x + first * (to_x - x), y + first * (to_y - y))
@@ -148,15 +136,14 @@ def _stretch(
 
 
 @njit(**LOOP)
-def _chord(
-    left: Lines, k: int, right: Lines, j: int, ends: Segment, limit: float, slack: float, rounding: float
-) -> Chord:
+def _chord(pair: Pair, ends: Segment, limit: float, slack: float, rounding: float) -> Chord:
     """What the ellipse leaves of a segment."""
+    left, _, _, _ = pair
     x, y, to_x, to_y = ends
     along, square, start, end = 0.0, 0.0, 0.0, 0.0
-    zero = instant(left, k, right, j)
+    zero = instant(pair)
     for of in range(left.values.shape[1]):
-        a, b, c = difference(left, k, right, j, of, of, zero)
+        a, b, c = difference(pair, of, of, zero)
         here, there = a * x + b * y + c, a * to_x + b * to_y + c
         step = a * (to_x - x) + b * (to_y - y)
         along -= here * step
@@ -170,7 +157,7 @@ def _chord(
     middle = along / square
     least = 0.0
     for of in range(left.values.shape[1]):
-        a, b, c = difference(left, k, right, j, of, of, zero)
+        a, b, c = difference(pair, of, of, zero)
         at = a * x + b * y + c + middle * (a * (to_x - x) + b * (to_y - y))
         least += at * at
     least = math.sqrt(least)
@@ -190,25 +177,24 @@ def _chord(
 
 
 @njit(**LOOP)
-def _middle(
-    left: Lines, k: int, right: Lines, j: int
-) -> tuple[bool, float, float, float, float, float, float, float]:
+def _middle(pair: Pair) -> tuple[bool, float, float, float, float, float, float, float]:
     """The middle of the ellipse: whether there is one, its times, its distance, and the matrix: aa, ab, bb, determinant.
 
     The vector is M·(x, y) + c with columns a and −b; MᵀM is (aa, −ab; −ab, bb).
     """
-    zero = instant(left, k, right, j)
+    left, _, _, _ = pair
+    zero = instant(pair)
     aa, ab, bb, ac, bc, det = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     dimensions = left.values.shape[1]
     for of in range(dimensions):
-        a, b, c = difference(left, k, right, j, of, of, zero)
+        a, b, c = difference(pair, of, of, zero)
         aa += a * a
         ab -= a * b
         bb += b * b
         ac -= a * c
         bc -= b * c
         for before in range(of):
-            other_a, other_b, _ = difference(left, k, right, j, before, before, zero)
+            other_a, other_b, _ = difference(pair, before, before, zero)
             area = a * other_b - b * other_a
             det += area * area
     if det <= PARALLEL * aa * bb or aa < STILL or bb < STILL:
@@ -217,7 +203,7 @@ def _middle(
     y = (ab * ac + aa * bc) / det
     nearest = 0.0
     for of in range(dimensions):
-        a, b, c = difference(left, k, right, j, of, of, zero)
+        a, b, c = difference(pair, of, of, zero)
         at = a * x + b * y + c
         nearest += at * at
     return True, x, y, math.sqrt(nearest), aa, ab, bb, det

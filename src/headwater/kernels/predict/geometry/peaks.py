@@ -11,9 +11,9 @@ Rule 2  On an interval a factor has something above it that is concave: itself, 
         `products`, and no instant is more probable than that. The product itself, where it was found, says what is reached.
 Rule 3  Where the two differ by more than `NEAR_BEST`, the interval with the largest gap is split: at a corner of the density, where bending changes,
         or in the middle. A chord is nearer by a quarter with each half, so few intervals are ever split.
-Rule 4  What is told is the greatest, right to `NEAR_BEST`; if that is not certain after `NODES` intervals, NaN.
+Rule 4  What is emitted is the greatest, right to `NEAR_BEST`; if that is not certain after `NODES` intervals, NaN.
 
-Memory  A stack of intervals in the work array, two rows a difference behind those of `polygons`; column 0 has what is above the factors now.
+Memory  A stack of intervals in the work array, two rows a difference after those of `polygons`; column 0 has what is above the factors now.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from headwater.kernels.predict.geometry.borders import (
     straight,
 )
 from headwater.kernels.predict.geometry.chances import chance_beyond, chance_slope, chance_within, ordered
-from headwater.kernels.predict.geometry.polygons import ROWS, TOUCH, clip, measure
+from headwater.kernels.predict.geometry.polygons import ROWS, TOUCH, clip, farthest, measure
 from headwater.kernels.predict.geometry.products import CUTS, NEAR_BEST, centre, highest, level
 from headwater.kernels.predict.geometry.ranges import EQUAL, GREATER_EQUAL, LESS
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Pair, Real
 
 NODES: Final = 1_000
 NEAR_ENOUGH: Final = 1e-7
@@ -48,12 +48,12 @@ above it is at most, and where to split it."""
 
 @njit(**LOOP, forceinline=True)
 def is_rising(comparator: int) -> bool:
-    """Whether a condition asks for a large difference."""
+    """Whether a condition needs a large difference."""
     return GREATER_EQUAL <= comparator < EQUAL
 
 
 @njit(**LOOP)
-def greatest_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
+def greatest_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     """The greatest product of the differences' probabilities on the polygon, some of which are to be large; NaN: not certain."""
     rising = 0
     for i in range(len(join.bound)):
@@ -67,13 +67,13 @@ def greatest_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece
             nodes += 1
             if nodes > NODES or last + 1 >= work.shape[1]:
                 return math.nan
-            half, n = _cut_out(left, k, right, j, join, piece, sides, last, work)
+            half, n = _cut_out(pair, join, piece, sides, last, work)
             if n == 0:
                 last -= 1
                 continue
-            split, where, most = _cover(left, k, right, j, join, sides, last, half, n, work)
-            most, x, y = _most(left, k, right, j, join, sides, most, found, half, n, work)
-            found = max(found, level(left, k, right, j, join, x, y)[0])
+            split, where, most = _cover(pair, join, sides, last, half, n, work)
+            most, x, y = _most(pair, join, sides, most, found, half, n, work)
+            found = max(found, level(pair, join, x, y)[0])
             if most <= found + NEAR_BEST:
                 last -= 1
             elif split < 0:
@@ -90,22 +90,17 @@ def greatest_chance(left: Lines, k: int, right: Lines, j: int, join: Join, piece
 
 
 @njit(**LOOP)
-def _cut_out(
-    left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, sides: int, last: int, work: Real
-) -> tuple[int, int]:
+def _cut_out(pair: Pair, join: Join, piece: int, sides: int, last: int, work: Real) -> tuple[int, int]:
     """Put what the last intervals leave of the polygon into `work`."""
-    half, n = straight(left, k, right, j, join, piece, False, work)
-    zero = instant(left, k, right, j)
-    x, y = 0.0, 0.0
-    for i in range(n):
-        x = max(x, abs(work[half, i]))
-        y = max(y, abs(work[half + 1, i]))
+    half, n = straight(pair, join, piece, False, work)
+    zero = instant(pair)
+    x, y = farthest(work, half, n)
     for i in range(len(join.bound)):
         if n == 0 or not is_rising(join.comparator[i]):
             continue
         of_k, of_j = join.left_dimension[i], join.right_dimension[i]
-        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
-        size = difference_size(left, k, right, j, of_k, of_j, zero, x, y) + MILLION * join.bound[i]
+        a, b, c = difference(pair, of_k, of_j, zero)
+        size = difference_size(pair, of_k, of_j, zero, x, y) + MILLION * join.bound[i]
         low, high = MILLION * work[ROWS + 2 * i, last], MILLION * work[ROWS + 2 * i + 1, last]
         if sides & 1:
             low, high = -high, -low
@@ -116,10 +111,7 @@ def _cut_out(
 
 @njit(**LOOP)
 def _cover(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
     sides: int,
     last: int,
@@ -129,14 +121,15 @@ def _cover(
 ) -> tuple[int, float, float]:
     """Write down what is above each factor, and its interval as the polygon has it; which of them to split (−1: none), and where; and
     what all of them together are at most, each at its own best."""
-    zero = instant(left, k, right, j)
+    left, k, right, j = pair
+    zero = instant(pair)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
     split, where, widest, most = -1, 0.0, 0.0, 0.0
     for i in range(len(join.bound)):
         if not is_rising(join.comparator[i]):
             continue
         of_k, of_j = join.left_dimension[i], join.right_dimension[i]
-        a, b, c = difference(left, k, right, j, of_k, of_j, zero)
+        a, b, c = difference(pair, of_k, of_j, zero)
         low, high = measure(work, half, n, a, b, c)
         if sides & 1:
             low, high = -high, -low
@@ -186,10 +179,7 @@ def _above(low: float, high: float, bound: float, wide: float, narrow: float) ->
 
 @njit(**LOOP)
 def _most(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
     sides: int,
     bound: float,
@@ -205,13 +195,13 @@ def _most(
         return bound, at_x, at_y
     for _ in range(2 * CUTS):
         x, y = centre(work, half, n)
-        g, by_x, by_y = _level_above(left, k, right, j, join, sides, x, y, work)
+        g, by_x, by_y = _level_above(pair, join, sides, x, y, work)
         if g > greatest:
             greatest, at_x, at_y = g, x, y
         rise, top_x, top_y = highest(work, half, n, by_x, by_y, x, y)
         if g > -math.inf:
             bound = min(bound, g + rise)
-        here = _level_above(left, k, right, j, join, sides, top_x, top_y, work)[0]
+        here = _level_above(pair, join, sides, top_x, top_y, work)[0]
         if here > greatest:
             greatest, at_x, at_y = here, top_x, top_y
         if bound <= max(greatest + 0.1 * NEAR_BEST, found + NEAR_BEST) or (by_x == 0.0 and by_y == 0.0):
@@ -221,17 +211,18 @@ def _most(
         if n == 0:
             return greatest, at_x, at_y
     if greatest == -math.inf:
-        # Every cut took only what is impossible away, and nothing is left: two lines that just do not reach what is asked.
+        # Every cut took only what is impossible away, and nothing is left: two lines that just do not reach what is tested.
         return greatest, at_x, at_y
     return max(bound, greatest), at_x, at_y
 
 
 @njit(**LOOP)
 def _level_above(
-    left: Lines, k: int, right: Lines, j: int, join: Join, sides: int, x: float, y: float, work: Real
+    pair: Pair, join: Join, sides: int, x: float, y: float, work: Real
 ) -> tuple[float, float, float]:
     """What is above the logarithm of the product at two times, and its derivatives; where it is −∞, to which side a zero factor grows."""
-    zero = instant(left, k, right, j)
+    left, k, right, j = pair
+    zero = instant(pair)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
     total, by_x, by_y = 0.0, 0.0, 0.0
     for i in range(len(join.bound)):
@@ -240,7 +231,7 @@ def _level_above(
             return -math.inf, 0.0, 0.0
         if comparator > EQUAL:
             continue
-        a, b, c = difference(left, k, right, j, join.left_dimension[i], join.right_dimension[i], zero)
+        a, b, c = difference(pair, join.left_dimension[i], join.right_dimension[i], zero)
         d = (a * x + b * y + c) / MILLION
         way = 0.0
         if comparator > LESS:

@@ -1,10 +1,10 @@
-"""When do two lines meet that are only asked to be near, and how likely? The polygon of `borders`, laid out once for a pair.
+"""When do two lines meet that only have to be near, and how likely? The polygon of `borders`, laid out once for a pair.
 
-A join is *plain* if it asks only that differences are at most, or below, their bounds: no DISTANCE, no value conditions, no
+A join is *plain* if it only requires that differences are at most, or below, their bounds: no DISTANCE, no value conditions, no
 PROBABILITY. Then a pair has one piece, and each difference is one border. To hand lines and conditions over to a function takes as
 long as to cut a polygon, so they are looked at in one place (`lay_out`), and everything else goes by the numbers laid out.
 
-Rule 1  All numbers are those of `borders`, to the last bit: it does not matter which of the two is asked.
+Rule 1  All numbers are those of `borders`, to the last bit: it does not matter which of the two is tested.
 Rule 2  A product of probabilities is at most its least factor: where one difference is as near as it ever is while the other is sure,
         its probability is the best one. Its logarithm is concave and falls from the best instant to all sides, which is a corner
         or on an edge nearly always. Only pairs for which neither is so need a search of the whole polygon (`products`).
@@ -27,12 +27,13 @@ from headwater.kernels.predict.geometry.polygons import (
     band,
     clip,
     extent,
+    farthest,
     measure,
     slack_of,
 )
 from headwater.kernels.predict.geometry.products import NEAR_BEST
 from headwater.kernels.predict.geometry.ranges import LESS, MAY, MUST, less
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Pair, Real
 
 # Columns of what is laid out, float64[differences, …].
 A: Final = 0
@@ -43,7 +44,7 @@ LIMIT: Final = (
 )
 VALUES: Final = 4  # the size of the difference of the two values
 ROOM: Final = 5  # the sizes of the bound and the tolerances
-BOUND: Final = 6  # as it was asked
+BOUND: Final = 6  # as in the query
 STRICT: Final = 7  # 1: LIMIT itself is left out
 LAID: Final = 8
 
@@ -60,7 +61,7 @@ Times = tuple[int, int, int, int]
 @njit(**LOOP, forceinline=True)
 def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
     """Write the borders of a pair down; says whether it can answer at all."""
-    zero = instant(lines, k, lines, j)
+    zero = instant(Pair(lines, k, lines, j))
     one, other = lines.tolerance[k], lines.tolerance[j]
     there = True
     for i in range(len(join.bound)):
@@ -71,7 +72,7 @@ def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
         elif join.certainty == MUST:
             limit = less(bound, one + other)
         there = there and limit >= 0.0
-        laid[i, A], laid[i, B], laid[i, C] = difference(lines, k, lines, j, of_k, of_j, zero)
+        laid[i, A], laid[i, B], laid[i, C] = difference(Pair(lines, k, lines, j), of_k, of_j, zero)
         laid[i, LIMIT] = MILLION * limit
         gap = abs(apart(lines.values[k, of_k], lines.values[j, of_j]))
         laid[i, VALUES] = MILLION * gap
@@ -124,7 +125,7 @@ def plain_chance(
     half, n = _polygon(laid, differences, early, late, times, w, work)
     if n == 0:
         return 0.0
-    x, y = _farthest(work, half, n)
+    x, y = farthest(work, half, n)
     if differences == 1:
         near = _nearest(laid, 0, half, n, work)
         if near <= _sure(laid, 0, both, early, late, x, y):
@@ -264,20 +265,10 @@ def _slack(laid: Real, i: int, early: int, late: int, x: float, y: float, work: 
 @njit(**LOOP)
 def _strictly(laid: Real, i: int, early: int, late: int, half: int, n: int, work: Real) -> bool:
     """Whether some corner satisfies a strict border strictly."""
-    x, y = _farthest(work, half, n)
+    x, y = farthest(work, half, n)
     slack = _slack(laid, i, early, late, x, y, work)
     least, most = measure(work, half, n, laid[i, A], laid[i, B], laid[i, C])
     return least < laid[i, LIMIT] - slack and most > slack - laid[i, LIMIT]
-
-
-@njit(**LOOP, forceinline=True)
-def _farthest(work: Real, half: int, n: int) -> tuple[float, float]:
-    """The greatest times of the corners, whatever their sign."""
-    x, y = 0.0, 0.0
-    for i in range(n):
-        x = max(x, abs(work[half, i]))
-        y = max(y, abs(work[half + 1, i]))
-    return x, y
 
 
 @njit(**LOOP, forceinline=True)

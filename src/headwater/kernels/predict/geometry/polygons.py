@@ -4,7 +4,7 @@ A corner (x, y) is a time of the left line and one of the right line, in microse
 begins as the two lives and the band |x − y| <= w, all of them whole microseconds and exact. A border is a·x + b·y + c between two
 limits; what is beyond is cut away (Sutherland and Hodgman), corner by corner.
 
-Rule 1  A corner beyond a border by no more than the border's `slack` stands on it, and is kept as it is. The slack is what rounding
+Rule 1  A corner beyond a border by no more than the border's `slack` stands on it, and is stored as it is. The slack is what rounding
         can have done (`slack_of`): some last digits of the sizes that went into the border, and what the corners may be off by. Corners
         of the beginning are exact; one that is cut is off by as much as the border's slack moves it along its edge, which is far where
         the two are nearly parallel. The greatest of these, the `BLUR`, is carried along. So polygons that only touch are found, as
@@ -13,7 +13,7 @@ Rule 1  A corner beyond a border by no more than the border's `slack` stands on 
 Rule 2  Polygons are closed. That a border itself is left out (`<`, the end of a life) matters only where nothing else is
         left: a polygon satisfies a strict border if one of its corners is off it by more than the slack. By convexity a point
         that satisfies all strict borders exists if each is satisfied by some corner.
-Rule 3  Corners go counter-clockwise. Equal neighbours are kept once.
+Rule 3  Corners go counter-clockwise. Equal neighbours are stored once.
 
 Rule 4  No slack is above `TOUCH` of the sizes: where rounding could do more, corners are as good as anywhere on their edges. `bounds`
         relies on it.
@@ -123,6 +123,16 @@ def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: 
         last_x, last_y, last = x, y, this
     work[BLUR, 0] += slack * far
     return closed(work, other, m)
+
+
+@njit(**LOOP, forceinline=True)
+def farthest(work: Real, half: int, n: int) -> tuple[float, float]:
+    """The greatest times of the corners, whatever their sign."""
+    x, y = 0.0, 0.0
+    for i in range(n):
+        x = max(x, abs(work[half, i]))
+        y = max(y, abs(work[half + 1, i]))
+    return x, y
 
 
 @njit(**LOOP)

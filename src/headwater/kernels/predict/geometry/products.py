@@ -5,7 +5,7 @@ function of the two times. Its logarithm g is concave: where it reaches log p is
 
 Rule 1  The largest value is found by cutting: at the centre of what is left of the polygon the tangent says on which side nothing
         better can be; a cut takes away a third or more. The tangents' greatest value on the polygon bounds what can still be found;
-        the search ends when this is within `NEAR_BEST` of the best found: the probability told is right to that. Where the
+        the search ends when this is within `NEAR_BEST` of the best found: the probability emitted is right to that. Where the
         question is only whether p is reached, it ends as soon as that is clear, or within `NEAR_LEVEL`.
 Rule 2  Begin and end are found from outside. The polygon's extreme corner is followed toward a point inside the set (Newton's steps
         on a concave function stop short of the border, never beyond) and the tangent there cuts the corner off. Corner and border
@@ -32,7 +32,7 @@ from headwater.kernels.predict.geometry.chances import (
 )
 from headwater.kernels.predict.geometry.polygons import clip
 from headwater.kernels.predict.geometry.ranges import DIFFERENT, EQUAL, LESS
-from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real
+from headwater.kernels.predict.geometry.shapes import LOOP, Join, Pair, Real
 
 NEAR_BEST: Final = 1e-9
 NEAR_LEVEL: Final = 1e-13
@@ -46,9 +46,10 @@ Level = tuple[float, float, float]
 
 
 @njit(**LOOP)
-def level(left: Lines, k: int, right: Lines, j: int, join: Join, x: float, y: float) -> Level:
+def level(pair: Pair, join: Join, x: float, y: float) -> Level:
     """The logarithm of the product at two times; where it is −∞, the derivatives say to which side a zero factor grows."""
-    zero = instant(left, k, right, j)
+    left, k, right, j = pair
+    zero = instant(pair)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
     total, by_x, by_y = 0.0, 0.0, 0.0
     for i in range(len(join.bound)):
@@ -57,7 +58,7 @@ def level(left: Lines, k: int, right: Lines, j: int, join: Join, x: float, y: fl
             continue
         if comparator == EQUAL:
             return -math.inf, 0.0, 0.0
-        a, b, c = difference(left, k, right, j, join.left_dimension[i], join.right_dimension[i], zero)
+        a, b, c = difference(pair, join.left_dimension[i], join.right_dimension[i], zero)
         d = (a * x + b * y + c) / MILLION
         steep = chance_slope(d, bound, wide, narrow)
         if comparator <= LESS:
@@ -79,26 +80,26 @@ def level(left: Lines, k: int, right: Lines, j: int, join: Join, x: float, y: fl
 
 @njit(**LOOP)
 def best(
-    left: Lines, k: int, right: Lines, j: int, join: Join, half: int, n: int, wanted: float, work: Real
+    pair: Pair, join: Join, half: int, n: int, threshold: float, work: Real
 ) -> tuple[float, float, float]:
     """The largest logarithm within the polygon, and where.
 
-    `wanted`: it is enough to be well above this, or surely below; NaN: the largest is wanted.
+    `threshold`: it is enough to be well above this, or surely below; NaN: the largest is needed.
     """
     greatest, at_x, at_y, bound = -math.inf, 0.0, 0.0, 0.0
-    near = NEAR_BEST if math.isnan(wanted) else NEAR_LEVEL
+    near = NEAR_BEST if math.isnan(threshold) else NEAR_LEVEL
     for _ in range(2 * CUTS):
         x, y = centre(work, half, n)
-        g, by_x, by_y = level(left, k, right, j, join, x, y)
+        g, by_x, by_y = level(pair, join, x, y)
         if g > greatest:
             greatest, at_x, at_y = g, x, y
         top, top_x, top_y = highest(work, half, n, by_x, by_y, x, y)
         if g > -math.inf:
             bound = min(bound, g + top)
-        here = level(left, k, right, j, join, top_x, top_y)[0]
+        here = level(pair, join, top_x, top_y)[0]
         if here > greatest:
             greatest, at_x, at_y = here, top_x, top_y
-        if bound <= greatest + near or bound < wanted or greatest >= 0.5 * (bound + wanted):
+        if bound <= greatest + near or bound < threshold or greatest >= 0.5 * (bound + threshold):
             break
         # Deeper than through the centre, if the tangent says so.
         low = 0.0 if g == -math.inf else max(0.0, greatest - g)
@@ -110,10 +111,7 @@ def best(
 
 @njit(**LOOP)
 def probable_extent(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
     half: int,
     n: int,
@@ -122,13 +120,13 @@ def probable_extent(
     work: Real,
 ) -> tuple[float, float]:
     """The least and the greatest max(x, y) where the product reaches p within the polygon; a point inside is known."""
-    wanted = math.log(join.p) - NEAR
+    threshold = math.log(join.p) - NEAR
     low = high = max(inside_x, inside_y)
     for _ in range(CUTS):
         x, y = _latest(work, half, n)
         if max(x, y) <= high + NEAR_US:
             break
-        to_x, to_y, by_x, by_y = _border(left, k, right, j, join, wanted, x, y, inside_x, inside_y)
+        to_x, to_y, by_x, by_y = _border(pair, join, threshold, x, y, inside_x, inside_y)
         high = max(high, max(to_x, to_y))
         if max(x, y) <= high + NEAR_US:
             break
@@ -139,7 +137,7 @@ def probable_extent(
         x, y = _earliest(work, half, n)
         if max(x, y) >= low - NEAR_US:
             break
-        to_x, to_y, by_x, by_y = _border(left, k, right, j, join, wanted, x, y, inside_x, inside_y)
+        to_x, to_y, by_x, by_y = _border(pair, join, threshold, x, y, inside_x, inside_y)
         low = min(low, max(to_x, to_y))
         if max(x, y) >= low - NEAR_US:
             break
@@ -150,23 +148,20 @@ def probable_extent(
 
 
 @njit(**LOOP)
-def all_reach(left: Lines, k: int, right: Lines, j: int, join: Join, half: int, n: int, work: Real) -> bool:
+def all_reach(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     """Whether the product reaches p at every corner, and so everywhere in the polygon."""
-    wanted = math.log(join.p) - NEAR
-    for i in range(n):
-        if level(left, k, right, j, join, work[half, i], work[half + 1, i])[0] < wanted:
+    threshold = math.log(join.p) - NEAR
+    for i in range(n):  # noqa: SIM110 compiled loops have no generators
+        if level(pair, join, work[half, i], work[half + 1, i])[0] < threshold:
             return False
     return True
 
 
 @njit(**LOOP)
 def _border(
-    left: Lines,
-    k: int,
-    right: Lines,
-    j: int,
+    pair: Pair,
     join: Join,
-    wanted: float,
+    threshold: float,
     x: float,
     y: float,
     inside_x: float,
@@ -176,14 +171,14 @@ def _border(
     way_x, way_y = inside_x - x, inside_y - y
     length = max(abs(way_x), abs(way_y))
     share = 0.0
-    g, by_x, by_y = level(left, k, right, j, join, x, y)
+    g, by_x, by_y = level(pair, join, x, y)
     for _ in range(STEPS):
         slope = by_x * way_x + by_y * way_y
-        if g >= wanted or slope <= 0.0:
+        if g >= threshold or slope <= 0.0:
             break
-        step = (wanted - g) / slope
+        step = (threshold - g) / slope
         share = min(1.0, share + step)
-        g, by_x, by_y = level(left, k, right, j, join, x + share * way_x, y + share * way_y)
+        g, by_x, by_y = level(pair, join, x + share * way_x, y + share * way_y)
         if step * length < 0.01 * NEAR_US or share == 1.0:
             break
     return x + share * way_x, y + share * way_y, by_x, by_y

@@ -1,7 +1,7 @@
 """Lines and the conditions on them, as the compiled loops take them.
 
-A line is the promise of one update: values that move evenly, within a tolerance, over a life. A join is all that is asked of
-two lines at once, a single all that is asked of one. Loops take them as named tuples of arrays; nothing here computes.
+A line is the promise of one update: values that move evenly, within a tolerance, over a life. A join is all that is tested of
+two lines at once, a single all that is tested of one. Loops take them as named tuples of arrays; nothing here computes.
 """
 
 from __future__ import annotations
@@ -34,10 +34,19 @@ class Lines(NamedTuple):
     tolerance: Real  # float64[n]
 
 
-class Join(NamedTuple):
-    """What is asked of a left and a right line: differences of dimensions, a distance, and conditions on each alone.
+class Pair(NamedTuple):
+    """Two lines that may answer together: line `k` of the left ones and line `j` of the right ones."""
 
-    `distance` is NaN where none is asked. `p` belongs to PROBABILITY. Arrays of one kind of condition have one length, which
+    left: Lines
+    k: int
+    right: Lines
+    j: int
+
+
+class Join(NamedTuple):
+    """What is tested of a left and a right line: differences of dimensions, a distance, and conditions on each alone.
+
+    `distance` is NaN where none is tested. `p` belongs to PROBABILITY. Arrays of one kind of condition have one length, which
     may be 0.
     """
 
@@ -59,7 +68,7 @@ class Join(NamedTuple):
 
 
 class Single(NamedTuple):
-    """What is asked of one line alone."""
+    """What is tested of one line alone."""
 
     dimension: Whole
     comparator: Whole
@@ -69,7 +78,7 @@ class Single(NamedTuple):
 
 
 def join_of(query: PredictQuery, left: int, right: int) -> Join:
-    """What `query` asks of its aliases number `left` and `right`; a difference written the other way round is turned."""
+    """What `query` requires of its aliases number `left` and `right`; a difference written the other way round is turned."""
     pairs: list[tuple[int, int, int, float]] = []
     distance, strict = float("nan"), False
     for condition in query.conditions:
@@ -98,7 +107,7 @@ def join_of(query: PredictQuery, left: int, right: int) -> Join:
 
 
 def single_of(query: PredictQuery, alias: int) -> Single:
-    """What `query` asks of its alias number `alias` alone."""
+    """What `query` requires of its alias number `alias` alone."""
     return Single(*_values(query, alias), int(query.certainty), float(query.p))
 
 

@@ -1,4 +1,4 @@
-"""When is one line where it is asked to be? Conditions on a value alone.
+"""When is one line where it is tested to be? Conditions on a value alone.
 
 Rule 1  Each condition leaves an interval of the line's life, in closed form; `<>` has a piece above and one below.
 Rule 2  Under PROBABILITY the product over the dimensions must reach p, taken as independent; the conditions on one dimension
@@ -128,9 +128,9 @@ def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, fl
 
 @njit(**LOOP)
 def _interval(single: Single, i: int) -> tuple[bool, float, float]:
-    """Between which values all conditions on the dimension of condition `i` hold, told with the first of them.
+    """Between which values all conditions on the dimension of condition `i` hold, emitted with the first of them.
 
-    Not at all where one asks for a single value; with the others there is nothing more to ask.
+    Not at all where one needs a single value; with the others there is nothing more to ask.
     """
     low, high = -math.inf, math.inf
     for other in range(len(single.bound)):

@@ -1,4 +1,4 @@
-"""Which lines are kept when there is room for n and no more?
+"""Which lines are stored when there is room for n and no more?
 
 Rule 1  An update cuts its sensor's former line, whatever becomes of itself. Then lines that nothing can match any more, those with
         end + w before the update, are purged. Only if n lines are still stored, one is given up.
@@ -46,7 +46,7 @@ STORED: Final = 0  # lines stored now
 NUMBER: Final = 1  # updates seen so far
 GIVEN_UP: Final = 2
 HANDED_ON_US: Final = 3
-TOLD: Final = 4  # events written down
+EVENTS: Final = 4  # events written down
 COUNTS: Final = 5
 
 
@@ -149,7 +149,7 @@ def _insert(buffer: Buffer, updates: Updates, i: int, slot: int) -> None:
 
 @njit(**LOOP)
 def _give_up(buffer: Buffer, victim: int, fresh: int, now: int) -> None:
-    """Remove a line and hand its life on; `fresh` is the new line, of which nothing has been told yet."""
+    """Remove a line and hand its life on; `fresh` is the new line, of which nothing has been emitted yet."""
     lines, counts = buffer.lines, buffer.counts
     counts[GIVEN_UP] += 1
     if victim != fresh:
@@ -227,4 +227,4 @@ def _mix(bits: int) -> Any:
 @njit(**LOOP)
 def _note(buffer: Buffer, what: int, slot: int, when: int) -> None:
     lines, counts = buffer.lines, buffer.counts
-    counts[TOLD] = note(buffer.events, counts[TOLD], what, slot, lines.start[slot], lines.end[slot], when)
+    counts[EVENTS] = note(buffer.events, counts[EVENTS], what, slot, lines.start[slot], lines.end[slot], when)

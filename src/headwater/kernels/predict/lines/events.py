@@ -1,8 +1,8 @@
-"""What the line store takes and what it tells: updates come in, events of lines go out.
+"""What the line store takes and what it emits: updates come in, events of lines go out.
 
 ADD      a line is put into a slot, with its life.
 LIFE     a stored line has another life: cut by the next update of its sensor, or longer, since it covers for one given up.
-GIVE_UP  a line is removed because the buffer was full; the life told is the one that it had until then.
+GIVE_UP  a line is removed because the buffer was full; the life emitted is the one that it had until then.
 PURGE    a line is removed because nothing can match it any more.
 """
 

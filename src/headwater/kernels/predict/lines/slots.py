@@ -31,17 +31,17 @@ def follow(
     events: Whole,
 ) -> int:
     """Take updates in order, without a bound; returns the number of events."""
-    told = 0
+    count = 0
     for i in range(len(updates.t0)):
         code, now, slot = updates.key[i], updates.t0[i], free[i]
         former = last[code]
         if former >= 0 and lines.end[former] > now:
             lines.end[former] = now
-            told = note(events, told, LIFE, former, lines.start[former], now, now)
+            count = note(events, count, LIFE, former, lines.start[former], now, now)
         fill(lines, key, stored, slot, updates, i)
         last[code] = slot
-        told = note(events, told, ADD, slot, now, lines.end[slot], now)
-    return told
+        count = note(events, count, ADD, slot, now, lines.end[slot], now)
+    return count
 
 
 @njit(**LOOP)

@@ -1,6 +1,6 @@
 """What does each sensor's line say, from when until when? The updates of one source, as lines in slots.
 
-Rule 1  A step takes updates in stream order and tells what happens to lines, in order (see `events`): for each update LIFE of
+Rule 1  A step takes updates in stream order and emits what happens to lines, in order (see `events`): for each update LIFE of
         its sensor's former line if that is cut, with a buffer PURGE of what is over, GIVE_UP and LIFE of the line that covers
         for it, then ADD of itself unless it is refused. Last comes PURGE of lines with end + w < watermark.
 Rule 2  A slot that is freed is used again only in a later step: whoever reads the events of a step finds every line they speak of, with
@@ -10,7 +10,7 @@ Rule 4  A step changes nothing that it was given.
 
 Memory  Without a buffer: the open line of each sensor and those closed or run out less than w before the watermark. With
         a buffer: at most n lines. Slots are as many as these and the updates of the largest step since there were none,
-        at most, until somebody asks for a state without the empty ones (`save`). A step copies the slots in use, so many small
+        at most, until somebody needs a state without the empty ones (`save`). A step copies the slots in use, so many small
         steps cost more than one.
 """
 
@@ -67,7 +67,7 @@ class LineState:
 class Happened:
     """What a step did: `events` int64[m, 5]; updates given up, refused ones included; whole seconds of life handed on.
 
-    Seconds of all steps add up to those of all the life handed on: a part of one is told when it has become whole.
+    Seconds of all steps add up to those of all the life handed on: a part of one is emitted when it has become whole.
     """
 
     events: Whole
@@ -157,8 +157,8 @@ class LineStore:
             state = self._copied(state, updates)
             free = np.flatnonzero(~state.stored)[:many]
             events = np.empty((2 * many, EVENT_COLUMNS), np.int64)
-            told = follow(state.lines, state.key, state.stored, state.last, updates, free, events)
-            events = events[:told]
+            count = follow(state.lines, state.key, state.stored, state.last, updates, free, events)
+            events = events[:count]
         else:
             state = replace(state, stored=state.stored.copy(), last=state.last.copy())
             events = np.empty((0, EVENT_COLUMNS), np.int64)
@@ -209,7 +209,7 @@ class LineStore:
         keep(buffer, updates, keys, np.flatnonzero(~state.stored)[:many], watermark)
         handed_on_us = int(counts[bounded.HANDED_ON_US])
         happened = Happened(
-            buffer.events[: counts[bounded.TOLD]].copy(),
+            buffer.events[: counts[bounded.EVENTS]].copy(),
             int(counts[bounded.GIVEN_UP]),
             handed_on_us // 1_000_000 - before.handed_on_us // 1_000_000,
         )

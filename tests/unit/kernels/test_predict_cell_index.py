@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwater.kernels.predict.layers import Boxes, no_boxes
+from headwater.kernels.predict.cell_index import Boxes, no_boxes
 from headwater.model import Column, ColumnType, key_ids
 
 

@@ -56,7 +56,7 @@ class Boxes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class CellIndex:
     """Who is in which cell, and how many entries there are on every level that is in use."""
 
     cells: KeyedStore
@@ -64,7 +64,7 @@ class Layers:
 
     def meeting(self, boxes: Real, layer: int) -> Ids | None:
         """All whose boxes on a layer meet one of these, and some others; None: more cells than there are would be looked at."""
-        wanted = [no_records().ids]
+        cells_found = [no_records().ids]
         left = len(self.cells) + _GLANCE * len(boxes)
         for level, _ in self.levels:
             if _layer_of(level) == layer:
@@ -72,11 +72,11 @@ class Layers:
                 if cells is None:
                     return None
                 left -= len(cells)
-                wanted.append(cells)
-        records, _ = self.cells.find(np.concatenate(wanted))
+                cells_found.append(cells)
+        records, _ = self.cells.find(np.concatenate(cells_found))
         return _ids_in(records)
 
-    def moved(self, before: Boxes, after: Boxes) -> Layers:
+    def moved(self, before: Boxes, after: Boxes) -> CellIndex:
         """With some keys in other places."""
         old, new = _entries(before), _entries(after)
         old_names, new_names = _names(old.cell, old.key), _names(new.cell, new.key)
@@ -84,14 +84,16 @@ class Layers:
         entered = new.take(np.flatnonzero(~np.isin(new_names, old_names)))
         if not len(left.level) and not len(entered.level):
             return self
-        return Layers(_changed(self.cells, left, entered), _counted(self.levels, left.level, entered.level))
+        return CellIndex(
+            _changed(self.cells, left, entered), _counted(self.levels, left.level, entered.level)
+        )
 
 
-def no_boxes() -> Layers:
+def no_boxes() -> CellIndex:
     """Nobody is anywhere."""
     none = no_records()
     members = Ragged(np.zeros(1, np.int64), {_ID: none.ids})
-    return Layers(empty_store(Records(none.ids, none.due, none.hold, {}, {_LIST: members})))
+    return CellIndex(empty_store(Records(none.ids, none.due, none.hold, {}, {_LIST: members})))
 
 
 class _Entries(NamedTuple):
