@@ -60,7 +60,7 @@ Key = str | int
 # --- statements -------------------------------------------------------------------------------------------------------
 
 
-def stream(
+def stream(  # noqa: PLR0913 one keyword for each clause
     name: str,
     columns: Mapping[str, str | ColumnType],
     *,
@@ -100,7 +100,7 @@ def select(name: str, source: Source, columns: str = "*", *, where: str | None =
     return query_of(name, source, columns, where, None)
 
 
-def correlate(
+def correlate(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source,
     *clauses: str | Clause,

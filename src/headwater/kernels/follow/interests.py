@@ -220,7 +220,7 @@ def switch(
 
 
 @njit(**_LOOP)
-def _switch(
+def _switch(  # noqa: PLR0913 one array for each thing known of interests
     rules: _Rules,
     code: Whole,
     time: Whole,

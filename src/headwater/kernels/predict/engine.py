@@ -145,7 +145,7 @@ def _catch_up(scene: Scene, line: int, when: int) -> bool:
 
 
 @njit(**LOOP, forceinline=True)
-def _change(
+def _change(  # noqa: PLR0913 inlined into the loop over changed lives
     scene: Scene,
     row: int,
     found: bool,

@@ -138,7 +138,7 @@ def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
 
 
 @njit(**LOOP)
-def _bound_new_pairs(
+def _bound_new_pairs(  # noqa: PLR0913 runs for every few pairs
     lines: Lines,
     promised: Whole,
     join: Join,
@@ -240,7 +240,7 @@ def _work_out(
 
 
 @njit(**LOOP)
-def _live_through(
+def _live_through(  # noqa: PLR0913 runs for every pair
     laid: Real,
     differences: int,
     zero: int,
@@ -308,7 +308,7 @@ def _between(
 
 
 @njit(**LOOP, inline="always")
-def _emit(
+def _emit(  # noqa: PLR0913 inlined into the loop over pairs
     lines: Lines,
     left: int,
     right: int,

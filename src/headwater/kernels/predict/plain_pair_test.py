@@ -132,7 +132,7 @@ def _begins(lines: Lines, k: int, j: int, join: Join, more: float) -> bool:
 
 
 @njit(**LOOP, forceinline=True)
-def _is_within(
+def _is_within(  # noqa: PLR0913 inlined into the test of every pair
     lines: Lines, k: int, j: int, join: Join, more: float, fixed: int, moves_k: bool, first: int, last: int
 ) -> tuple[bool, float]:
     """Whether every difference is at most its bound and `more`, one line being taken at a time and the other at some time of a span;

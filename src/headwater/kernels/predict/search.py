@@ -210,7 +210,7 @@ def _with_partner(
 
 
 @njit(**LOOP, inline="always")
-def _go_on(
+def _go_on(  # noqa: PLR0913 inlined into the search for pairs
     scene: Scene,
     look: Search,
     alias: int,

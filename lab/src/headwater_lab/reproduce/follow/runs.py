@@ -255,7 +255,7 @@ def _situations(result: RunResult, name: str) -> set[tuple[object, ...]]:
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def _measured(
+def _measured(  # noqa: PLR0913 one cell of a table each
     case: Case,
     way: str,
     result: RunResult,

@@ -107,7 +107,7 @@ def plain_interval(
 
 
 @njit(**LOOP)
-def plain_chance(
+def plain_chance(  # noqa: PLR0913 runs for every pair with a probability
     laid: Real,
     differences: int,
     early: int,

@@ -136,7 +136,7 @@ def farthest(work: Real, half: int, n: int) -> tuple[float, float]:
 
 
 @njit(**LOOP)
-def clip(
+def clip(  # noqa: PLR0913 runs for every border of every pair
     work: Real, half: int, n: int, a: float, b: float, c: float, low: float, high: float, slack: float
 ) -> tuple[int, int]:
     """Cut away what is not low <= a·x + b·y + c <= high; the half in which the rest is, and its number of corners."""

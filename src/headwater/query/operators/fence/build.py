@@ -48,7 +48,7 @@ def fences(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> C
     )
 
 
-def fence(
+def fence(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source,
     fences: Source | CreateFences,

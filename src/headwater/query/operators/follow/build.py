@@ -33,7 +33,7 @@ from headwater.query.language.tree import CreateQuery, Follow, Quantity
 Length = str | Number | Quantity
 
 
-def follow(
+def follow(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source | Sequence[Source],
     focals: Source,

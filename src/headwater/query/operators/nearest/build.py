@@ -52,7 +52,7 @@ def points(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> C
     )
 
 
-def nearest(
+def nearest(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source,
     k: int,

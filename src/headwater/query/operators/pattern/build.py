@@ -41,7 +41,7 @@ from headwater.query.operators.pattern.tree import (
 _Word = TypeVar("_Word", Contiguity, Mode)
 
 
-def match(
+def match(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source,
     pattern: str | Pattern | BuiltPattern,

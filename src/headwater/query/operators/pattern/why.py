@@ -19,12 +19,12 @@ from headwater.kernels.pattern.trace import (
     MOST_STEPS,
     Attempt,
     Bound,
+    EmittedMatch,
     End,
     Ending,
     Numbers,
     Partial,
     Recording,
-    EmittedMatch,
 )
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
 from headwater.query.expressions import ExprType

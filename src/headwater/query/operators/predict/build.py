@@ -33,7 +33,7 @@ from headwater.query.language.tree import CreateQuery, Predict, Suppress
 from headwater.query.operators.predict.tree import Alias
 
 
-def predict(
+def predict(  # noqa: PLR0913 one keyword for each clause
     name: str,
     source: Source | Sequence[Source],
     condition: str,
