@@ -532,7 +532,7 @@ def run(
     restoring: bool = False,
     off: Iterable[Saving] = (),
 ) -> tuple[Told, dict[str, int]]:
-    plan = world.plan(text, zones=zones).without(*off)
+    plan = world.plan(text, zones=zones).without_savings(*off)
     return run_plan(world, plan, steps, restoring=restoring)
 
 

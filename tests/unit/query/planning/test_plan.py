@@ -246,7 +246,7 @@ class TestShapes:
 
 class TestKeptColumns:
     def kept(self, streams: str, *queries: str) -> tuple[str, ...]:
-        return compile_text(streams + "".join(queries)).kept(streams.split()[2])
+        return compile_text(streams + "".join(queries)).columns_read(streams.split()[2])
 
     def test_all_up_to_the_last_one_needed(self) -> None:
         assert self.kept(BARE, correlate("q", "b > 1 WITHIN 1 SECONDS", source="bare")) == ("at", "a", "b")
@@ -271,7 +271,7 @@ class TestKeptColumns:
     def test_a_stream_that_nobody_reads_keeps_its_time(self) -> None:
         text = BARE + PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS")
         assert compile_text(text).columns_read("bare") == ("at",)
-        assert compile_text(text).useful("bare") == Literal(False)
+        assert compile_text(text).useful_rows("bare") == Literal(False)
 
 
 class TestBadRows:

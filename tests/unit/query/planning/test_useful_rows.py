@@ -27,7 +27,7 @@ from tests.unit.query.planning.plans import PLANE, WEATHER, correlate, some_quer
 
 class TestUsefulRows:
     def useful(self, *queries: str, stream: str = "plane") -> str | None:
-        found = compile_text(PLANE + WEATHER + "".join(queries)).useful(stream)
+        found = compile_text(PLANE + WEATHER + "".join(queries)).useful_rows(stream)
         return None if found is None else show(found)
 
     def test_a_reading_for_some_clause(self) -> None:
