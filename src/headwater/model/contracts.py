@@ -112,6 +112,15 @@ class Kernel(Protocol[State]):
 
 
 @runtime_checkable
+class RecordsByKey(Protocol):
+    """A kernel that keeps few keys in `values` and makes a record of each only when they are many."""
+
+    def empty_stores(self) -> Mapping[str, KeyedStore]:
+        """The stores of many keys, without any."""
+        ...
+
+
+@runtime_checkable
 class ApartKernel(Kernel[State], Protocol[State]):
     """A kernel that can keep the rows of many interests apart, by their column APART, and answers as if each had a kernel of its own.
 

@@ -32,6 +32,7 @@ from headwater.kernels.fence.by_key import (
     levels_of,
     loaded,
     needed,
+    nobody,
     stores_of,
     takes_all,
     takes_some,
@@ -145,6 +146,16 @@ class FenceKernel:
                 saved["objects"], saved["fences"] = (side.save() for side in part.moving)
             queries.append(saved)
         return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
+
+    def empty_stores(self) -> dict[str, KeyedStore]:
+        """What is known by key where keys are many."""
+        stores = {}
+        for query in self.queries:
+            if query.fences is not None:
+                stores[query.name] = _nothing(query, BEGINNING).records
+            else:
+                stores |= stores_of(query, nobody(query))
+        return stores
 
     def load(self, saved: Saved, since: Instant) -> FenceState:
         """What is known of the queries that are still the same; others begin at `since`. Stays in fences that are gone are dropped."""

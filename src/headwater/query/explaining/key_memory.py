@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.model import BEGINNING, Column, Records, Text
+from headwater.model import BEGINNING, Column, Records, RecordsByKey, Text
 from headwater.query.language.words import listed, size_in_words
 from headwater.query.planning.plan import Plan
 
@@ -46,7 +46,12 @@ def key_memory(plan: Plan) -> list[KeyMemory]:
     """The memory by key of every kernel that has some."""
     found = []
     for group in plan.groups(0):
-        stores = group.kernel.save(group.kernel.start(BEGINNING)).stores
+        kernel = group.kernel
+        stores = (
+            kernel.empty_stores()
+            if isinstance(kernel, RecordsByKey)
+            else kernel.save(kernel.start(BEGINNING)).stores
+        )
         if stores:
             shapes = [store.like for store in stores.values()]
             lines = [_width(ragged.lines) for shape in shapes for ragged in shape.lists.values()]

@@ -239,6 +239,13 @@ class TestMemoryOfKeys:
         assert told[0] == "memory for 2,000,000 keys that are stored, over all zones"
         assert told[1].startswith("  sent  80 bytes a key: 160 MB")
 
+    def test_what_becomes_records_only_among_many_keys_is_counted_too(self):
+        """FENCE with fences that move keeps few objects as columns."""
+        text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
+        CREATE QUERY met AS SELECT * FROM s FENCE (s RADIUS 5 METERS FORGET 1 MINUTE);"""
+        told = explain(compile_text(text, zones=2), keys=1_000_000).split("\n\n")[-1].splitlines()
+        assert told[1].startswith("  met  256 bytes a key: 256 MB")
+
     def test_nothing_is_said_where_nothing_is_kept_by_key(self):
         told = explain(compile_text(TEXT, zones=4), keys=5)
         assert told.endswith("over all zones\n  none: no query stores anything by key\n")
