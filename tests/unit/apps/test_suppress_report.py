@@ -238,7 +238,7 @@ class TestCommand:
 
     def test_no_sample_at_all_is_told(self, capsys):
         assert report(text=CARS + SENT.replace("<> 'bus'", "= 'plane'")) == 1
-        assert "there is not one sample for 'sent' in the input" in capsys.readouterr().err
+        assert "there is no sample for 'sent' in the input" in capsys.readouterr().err
 
     def test_errors_of_the_queries_are_told_with_their_place(self, capsys):
         assert report(text=CARS + SENT.replace("TOLERANCE 8", "TOLERANCE -8")) == 1

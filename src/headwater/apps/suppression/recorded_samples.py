@@ -94,7 +94,7 @@ def read_samples(plan: Plan, question: Question, streams: Mapping[str, Sequence[
     rows = join_rows(parts)
     samples = samples_of(rows, key=key, time="event_time", dimensions=dimensions)
     if not len(samples):
-        raise DataError("no-input", f"there is not one sample for '{question.name}' in the input")
+        raise DataError("no-input", f"there is no sample for '{question.name}' in the input")
     return Recorded(samples, rows.count - len(samples), bad)
 
 

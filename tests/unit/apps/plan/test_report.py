@@ -54,7 +54,7 @@ def test_the_report_says_what_stands_where_and_what_links_carry(planned):
     assert lines[0] == "network 3 nodes, 2 sensors, 1 user; the centre is 'b'"
     assert lines[1] == "queries 2 subscriptions, approach 'exact'"
     assert lines[2].startswith("readings 2")
-    assert "note planned as EMIT READINGS, of which their answers are made: 'frost'" in lines
+    assert "note planned as EMIT READINGS, from which their answers are made: 'frost'" in lines
     assert "dropped 'deep' of ranger$, who is informed: no sensor measures 'snow'" in lines
     asks = "temperature below 0, wind above 3, less than 1 minute apart"
     assert f"[c] ranger$ ranger$/frost {asks}" in lines
@@ -75,7 +75,7 @@ def test_what_is_missing_is_said(planned):
 
 
 def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
-    no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' asks for")
+    no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' requests")
     full = LimitReached("operators of a node", 9, "'[c]' accepts no more")
     told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
     late = {"readings that came too late": 1234}

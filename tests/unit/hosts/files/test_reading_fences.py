@@ -73,7 +73,7 @@ def test_a_packed_file_with_a_byte_order_mark_and_a_single_feature(tmp_path: Pat
         (b"[]", "no-features"),
         (b'{"type": "FeatureCollection", "features": {}}', "no-features"),
         (b'{"type": "Polygon", "coordinates": []}', "no-features"),
-        (b'{"type": "FeatureCollection", "features": []}', "there is not one feature"),
+        (b'{"type": "FeatureCollection", "features": []}', "there is no feature"),
     ],
 )
 def test_a_file_that_is_no_collection_has_no_fences(tmp_path: Path, data: bytes, reason: str):
