@@ -84,7 +84,7 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     assert [line for line in lines if "snow" in line] == [
         "dropped   'deep' of ranger$, who is informed: no sensor measures 'snow'"
     ]
-    assert "told      ranger$, of 'frost': '[c]' accepts no more" in lines
+    assert "reported  ranger$, of 'frost': '[c]' accepts no more" in lines
     assert "refused   [bold] nonsense" in lines
     assert lines[-4:] == [
         "answers   19 of 20 readings reached their users: 1 is missing",
