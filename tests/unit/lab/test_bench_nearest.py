@@ -243,7 +243,7 @@ def tiny(monkeypatch):
     for name, size in {**sizes, "OBJECTS_MANY": 600}.items():
         monkeypatch.setattr(nearest, name, size)
     monkeypatch.setattr(
-        nearest, "Asked", lambda k, algorithm: NearestQuestion(k, algorithm, window_objects=400)
+        nearest, "NearestQuestion", lambda k, algorithm: NearestQuestion(k, algorithm, window_objects=400)
     )
     monkeypatch.setenv("HEADWATER_DATA", "nowhere")
 
