@@ -48,11 +48,13 @@ class Saved:
 
     `values` must fit the codec (dictionaries of arrays, numbers, strings, lists). They are written at every step, so what
     grows with the number of keys or rows belongs into a log or a store.
+    `holds_are_times`: whether what records of stores hold back is a time, or else the number of a row.
     """
 
     values: dict[str, Any]
     logs: Mapping[str, Log] = field(default_factory=dict)
     stores: Mapping[str, KeyedStore] = field(default_factory=dict)
+    holds_are_times: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def size_of_saved(saved: Saved) -> StateSize:
     for log in saved.logs.values():
         total += size_of_log(log)
     for store in saved.stores.values():
-        total += StateSize(store.size, store.lines, len(store), store.held)
+        oldest = store.held if saved.holds_are_times else END
+        total += StateSize(store.size, store.lines, len(store), oldest)
     return total
 
 

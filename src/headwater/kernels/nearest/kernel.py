@@ -204,7 +204,12 @@ class NearestKernel:
             },
             "recent_from": state.objects.recent_from,
         }
-        return Saved(values, {"kept": state.objects.older, "recent": state.objects.recent}, stores)
+        return Saved(
+            values,
+            {"kept": state.objects.older, "recent": state.objects.recent},
+            stores,
+            holds_are_times=False,
+        )
 
     def load(self, saved: Saved, since: Instant) -> NearestState:
         """What is known of the queries and points that are still the same; others begin at `since`."""

@@ -39,3 +39,15 @@ def test_sizes_name_the_queries_that_remember_something_and_the_rows_that_wait()
 def test_sizes_of_zones_are_added_up_and_the_oldest_is_the_oldest_of_all():
     zones = [{"a": StateSize(10, 2, 1, 7)}, {"a": StateSize(5, 1, 0, END), "b": StateSize(1, 1, 1, 3)}]
     assert add_sizes(zones) == {"a": StateSize(15, 3, 1, 7), "b": StateSize(1, 1, 1, 3)}
+
+
+def test_numbers_of_rows_are_no_times():
+    """NEAREST PER holds back rows by their numbers: the oldest was said to be of 1970."""
+    text = TEXT.split("CREATE QUERY")[0] + (
+        "CREATE QUERY coldest AS SELECT * FROM weather NEAREST (2 TO (0) BY (temperature) OVER 1 HOUR PER station);"
+    )
+    program = Program(compile_text(text))
+    state, _ = program.step(program.start(), Arrivals({"weather": [unit(0, list(range(100, 150)), 35.0)]}))
+    size = save_zone(program, state).sizes["coldest"]
+    assert size.keys >= 49
+    assert size.oldest == END or size.oldest >= 100 * SECOND
