@@ -11,6 +11,7 @@ from headwater.model.contracts import (
     Deliver,
     Effect,
     Kernel,
+    LookingKernel,
     Message,
     Node,
     NodeId,
@@ -20,6 +21,7 @@ from headwater.model.contracts import (
     Saved,
     Send,
     Step,
+    StoringKernel,
     Tell,
     add_counts,
 )
@@ -78,9 +80,9 @@ from headwater.model.time import (
 __all__ = [
     "APART", "BEGINNING", "EARTH_RADIUS_M", "END", "GEOMETRY", "HIGHEST", "SECOND", "UNITS",
     "Answers", "ApartKernel", "Box", "Chunk", "Circle", "Column", "ColumnType", "DataError", "Deliver", "Effect", "FencesSchema", "Filter", "HeadwaterError",
-    "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
+    "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "LookingKernel", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "RecordsByKey", "Region",
-    "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
+    "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StoringKernel", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
     "format_duration", "format_instant", "format_instants", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
     "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_hashes", "text_of", "tree_rows",
 ]  # fmt: skip

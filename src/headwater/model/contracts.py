@@ -22,6 +22,8 @@ from headwater.model.rows import Mask, Rows
 from headwater.model.time import Instant
 
 State = TypeVar("State")
+Stored = TypeVar("Stored")
+Stored_contra = TypeVar("Stored_contra", contravariant=True)
 
 HIGHEST: Final = "most_"
 """Counts whose names begin so are not added up: of those of all steps and zones the greatest is reported."""
@@ -136,6 +138,28 @@ class ApartKernel(Kernel[State], Protocol[State]):
 
     def split(self, state: State, apart: NDArray[np.int64]) -> tuple[State, State]:
         """What is known of some interests, in rising order, and what is known of all others."""
+        ...
+
+
+@runtime_checkable
+class StoringKernel(Kernel[Stored], Protocol[Stored]):
+    """A kernel that keeps rows for others to look at, and answers nothing itself."""
+
+    def since(self, state: Stored, instant: Instant) -> Stored:
+        """Without rows that nobody needs any more: those before an instant may go."""
+        ...
+
+
+@runtime_checkable
+class LookingKernel(Kernel[State], Protocol[State, Stored_contra]):
+    """A kernel that looks at rows which others keep. Time passes for it as far as its own rows and all that it looks at have come."""
+
+    def looking_at(self, state: State, stores: Mapping[str, Stored_contra]) -> State:
+        """A state for one step, which is given what is kept of each source. The state after the step holds nothing of it."""
+        ...
+
+    def needs_since(self, state: State) -> Mapping[str, Instant]:
+        """From when on rows of each source may still be looked at."""
         ...
 
 

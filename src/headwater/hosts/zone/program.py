@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from headwater.hosts.zone.graph import Graph
+from headwater.hosts.zone.interest_states import make_operators
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.model import BEGINNING, END, Instant, Log, Rows
-from headwater.query.planning.chaining import as_stream, hand_on, hold_back, read_together
-from headwater.query.planning.groups import Group, store_of
+from headwater.kernels.follow import FollowKernel
+from headwater.model import BEGINNING, END, Instant, Rows, Step
+from headwater.query.planning.groups import Group
 from headwater.query.planning.plan import Plan
 from headwater.query.planning.query_plan import QueryPlan
 
@@ -51,11 +53,6 @@ class ZoneState:
     groups: Mapping[str, Any]
 
 
-def waiting_for(source: str) -> str:
-    """The name under which the answers of a query, rows that are read together, or those of a group wait: no group is named so."""
-    return f"waiting:{source}"
-
-
 class Program:
     """Runs the queries of a plan that live in one zone.
 
@@ -75,11 +72,7 @@ class Program:
         self.zone = zone
         self.tick_us = tick_us
         self.inputs = dict(inputs or {})
-        self.groups: tuple[Group, ...] = plan.groups(zone)
-        self.lookers: dict[str, list[Group]] = {}
-        for group in self.groups:
-            for source in group.looks_at:
-                self.lookers.setdefault(source, []).append(group)
+        self.groups: tuple[Group, ...] = tuple(map(_with_operators, plan.groups(zone)))
         # Every stream has a queue in every zone, read there or not: a query added later finds the time already known.
         self.queues = {
             stream.name: Queue(
@@ -93,6 +86,9 @@ class Program:
         beside = [query for query in plan.queries if not query.is_inside]
         read = {source for query in beside for source in plan.sources(query.reads)}
         self.chained = read & {query.name for query in plan.queries}
+        merges = {together.name: together for together in plan.merges}
+        schemas = {name: plan.stream(name) for name in (*self.queues, *merges, *self.chained)}
+        self.graph = Graph(self.groups, frozenset(self.chained), schemas, merges)
         away = [query for query in beside if self._has_copies(query) and plan.zone_of(query.name) != zone]
         self.away = {query.name for query in away}
         copies = {query.name for query in away if not self._after_join(query)}
@@ -100,9 +96,8 @@ class Program:
 
     def start(self) -> ZoneState:
         """Nothing seen yet."""
-        groups: dict[str, Any] = {group.name: group.kernel.start(BEGINNING) for group in self.groups}
-        groups.update({waiting_for(name): Log() for name in self.waits})
-        return ZoneState({name: queue.start() for name, queue in self.queues.items()}, groups)
+        queues = {name: queue.start() for name, queue in self.queues.items()}
+        return ZoneState(queues, self.graph.start(BEGINNING))
 
     @property
     def waits(self) -> dict[str, str]:
@@ -139,61 +134,27 @@ class Program:
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
     ) -> tuple[dict[str, Any], tuple[Rows, ...], Mapping[str, int]]:
         """Step every group with rows in order and a watermark for each stream: what bounded runs use directly."""
-        following, blocks, counts, _ = self.advance_until(groups, ordered)
-        return following, blocks, counts
+        next_states, blocks, counts, _ = self.advance_until(groups, ordered)
+        return next_states, blocks, counts
 
     def advance_until(
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
     ) -> tuple[dict[str, Any], tuple[Rows, ...], Mapping[str, int], Instant]:
         """The same; and before when no answer will follow, for those who put answers in order."""
-        sources = dict(ordered)
-        following: dict[str, Any] = {}
         blocks: list[Rows] = []
         counts: Counter[str] = Counter()
         complete = END
-        for group in self.groups:
-            rows, watermark = self._read(group, groups, sources, following)
-            state = groups[group.name]
-            if group.looks_at:
-                state = state.looking_at({source: following[store_of(source)] for source in group.looks_at})
-            step = group.kernel.step(state, rows, watermark)
-            following[group.name] = step.state
+
+        def answered(group: Group, step: Step[Any]) -> list[Rows]:
+            nonlocal complete
             complete = min(complete, step.complete_until)
             counts.update({name: n for name, n in step.counts.items() if _counted_of(name) not in self.away})
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
-            blocks += [told for block in projected if (told := self._told_here(group, block)).count]
-            for name in self._answered_by(group):
-                schema = self.plan.stream(name)
-                given = as_stream(schema, projected)
-                ready, following[waiting_for(name)] = hand_on(
-                    schema, groups[waiting_for(name)], given, step.complete_until
-                )
-                sources[name] = ready, step.complete_until
-        for source, lookers in self.lookers.items():
-            needed = min(following[group.name].needs_since[source] for group in lookers)
-            following[store_of(source)] = following[store_of(source)].since(needed)
-        return following, tuple(blocks), counts, complete
+            blocks.extend(told for block in projected if (told := self._told_here(group, block)).count)
+            return projected
 
-    def _read(
-        self,
-        group: Group,
-        groups: Mapping[str, Any],
-        sources: dict[str, tuple[Rows, Instant]],
-        following: dict[str, Any],
-    ) -> tuple[Rows, Instant]:
-        """What a group reads now, and how far its time has come; rows that are too early for it wait."""
-        if group.looks_at:
-            schema, (rows, complete) = self.plan.stream(group.reads), sources[group.reads]
-            complete = min(complete, *(sources[source][1] for source in group.looks_at))
-            waits = groups[waiting_for(group.name)]
-            ready, following[waiting_for(group.name)] = hold_back(schema, waits, rows, complete)
-            return ready, complete
-        if (together := self.plan.merge(group.reads)) and together.name not in sources:
-            waits = groups[waiting_for(together.name)]
-            sources[together.name], following[waiting_for(together.name)] = read_together(
-                together, waits, sources
-            )
-        return sources[group.reads]
+        next_states = self.graph.step(groups, ordered, answered)
+        return next_states, tuple(blocks), counts, complete
 
     def ours(self, stream: str, rows: Rows) -> Rows:
         """Of rows that came to this zone, those it is to tell about: a row may come to several, the first one tells."""
@@ -231,6 +192,15 @@ class Program:
 
     def _answered_by(self, group: Group) -> list[str]:
         return [name for name in group.queries if name in self.chained]
+
+
+def _with_operators(group: Group) -> Group:
+    """A group whose kernel has the operators that run on its events."""
+    if not group.behind:
+        return group
+    assert isinstance(group.kernel, FollowKernel)
+    operators = {name: make_operators(plan) for name, plan in group.behind.items()}
+    return replace(group, kernel=group.kernel.with_operators(operators))
 
 
 def _counted_of(name: str) -> str:

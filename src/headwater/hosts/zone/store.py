@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from headwater.hosts.zone.clock import InputClock
-from headwater.hosts.zone.program import Program, ZoneState, waiting_for
+from headwater.hosts.zone.graph import waiting_for
+from headwater.hosts.zone.program import Program, ZoneState
 from headwater.hosts.zone.queue import QueueState
 from headwater.hosts.zone.sizes import StateSize, size_of_log, size_of_saved
 from headwater.model import (

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from headwater.kernels.follow.question import (
     FollowQuery,
     Given,
     Lives,
+    Operators,
     Told,
     Whole,
     stamped,
@@ -80,22 +81,11 @@ class QueryState:
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """How far time has come, the queries, and since when events of each source may still be looked at."""
+    """How far time has come, and the queries. A step is given the events of each source as far as they have come."""
 
     watermark: Instant
     queries: tuple[QueryState, ...]
-    needs_since: Mapping[str, Instant]
-
-    def looking_at(self, stores: Mapping[str, Store]) -> Looking:
-        """What a step is given: this, and the events of each source as far as they have come."""
-        return Looking(self, stores)
-
-
-class Looking(NamedTuple):
-    """A state and the stores that its queries look at."""
-
-    state: FollowState
-    stores: Mapping[str, Store]
+    stores: Mapping[str, Store] = field(default_factory=dict)
 
 
 class FollowKernel:
@@ -105,26 +95,43 @@ class FollowKernel:
         self.schema = schema
         self.queries = tuple(queries)
 
+    def with_operators(self, operators: Mapping[str, Operators]) -> FollowKernel:
+        """The same kernel, with operators that run on the events of some queries."""
+        queries = [replace(query, operators=operators.get(query.name)) for query in self.queries]
+        return FollowKernel(self.schema, queries)
+
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> FollowState:
         """Nothing seen; rows before `since` are not for these queries."""
-        return self._state(BEGINNING, [self._started(query, since) for query in self.queries])
+        return FollowState(BEGINNING, tuple(self._started(query, since) for query in self.queries))
 
-    def step(self, state: Looking, rows: Rows, watermark: Instant) -> Step[FollowState]:
+    def looking_at(self, state: FollowState, stores: Mapping[str, Store]) -> FollowState:
+        """For one step."""
+        return replace(state, stores=stores)
+
+    def needs_since(self, state: FollowState) -> Mapping[str, Instant]:
+        """Events of the longest history of any query that looks at a source."""
+        needs: dict[str, Instant] = {}
+        for query, part in zip(self.queries, state.queries, strict=True):
+            needed = max(part.objects.since, state.watermark - query.history_us)
+            for source in query.events.sources:
+                needs[source.name] = min(needed, needs.get(source.name, needed))
+        return needs
+
+    def step(self, state: FollowState, rows: Rows, watermark: Instant) -> Step[FollowState]:
         """Take location updates, look at events, let time pass, answer."""
-        before, stores = state
         counts: Counter[str] = Counter()
         views: dict[str, View] = {}
         next_states: list[QueryState] = []
         shapes: dict[int, list[Rows]] = {}
-        for query, part in zip(self.queries, before.queries, strict=True):
+        for query, part in zip(self.queries, state.queries, strict=True):
             if query.events.identity not in views:
-                looked_at = [stores[source.name] for source in query.events.sources]
+                looked_at = [state.stores[source.name] for source in query.events.sources]
                 views[query.events.identity] = View(query.events, looked_at)
             view = views[query.events.identity]
             updates = updates_in(rows, self.schema.time, query, part.objects.since, counts)
-            after, answers = self._step_query(query, part, view, updates, before.watermark, watermark, counts)
+            after, answers = self._step_query(query, part, view, updates, state.watermark, watermark, counts)
             next_states.append(after)
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
@@ -132,7 +139,7 @@ class FollowKernel:
         # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
         complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
-            self._state(watermark, next_states),
+            FollowState(watermark, tuple(next_states)),
             told,
             max(complete, BEGINNING),
             {name: many for name, many in counts.items() if many},
@@ -170,7 +177,7 @@ class FollowKernel:
             states.append(
                 self._started(query, begins) if part is None else self._loaded(query, part, saved, begins)
             )
-        return self._state(values["watermark"], states)
+        return FollowState(values["watermark"], tuple(states))
 
     def next_due(self, state: FollowState) -> Instant:
         """Nobody asks: there is no FOLLOW behind a FOLLOW."""
@@ -192,14 +199,6 @@ class FollowKernel:
         prefix = _behind(query.name, "")
         own = Saved(part["operators"], _named(saved.logs, prefix), _named(saved.stores, prefix))
         return QueryState(objects, query.operators.load(own, begins))
-
-    def _state(self, watermark: Instant, states: Sequence[QueryState]) -> FollowState:
-        needs_since: dict[str, Instant] = {}
-        for query, part in zip(self.queries, states, strict=True):
-            needed = max(part.objects.since, watermark - query.history_us)
-            for source in query.events.sources:
-                needs_since[source.name] = min(needed, needs_since.get(source.name, needed))
-        return FollowState(watermark, tuple(states), needs_since)
 
     def _started(self, query: FollowQuery, since: Instant) -> QueryState:
         return QueryState(nobody(query, since), query.operators.start() if query.operators else None)

@@ -181,10 +181,7 @@ class Told(NamedTuple):
 
 
 class Operators(Protocol):
-    """What stands behind a FOLLOW: runs on the events of each interest by themselves, from nothing. `weak` are those queries whose
-    answers depend on where that is."""
-
-    weak: tuple[str, ...]
+    """What stands behind a FOLLOW: runs on the events of each interest by themselves, from nothing."""
 
     def start(self) -> Any:
         """No interest yet."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate.routing import Routing
 from headwater.model import Kernel, Rows, StreamSchema
 from headwater.query.expressions import condition
-from headwater.query.followings import InterestOperators, events_of, make_follow_query
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.correlate.plan import make_subscriptions
+from headwater.query.planning.follow import InterestPlan, events_of, make_follow_query
 from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.row_conditions import RowConditions, zone_of_rows
 from headwater.query.planning.zones import zone_of
@@ -27,7 +27,8 @@ class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
     State is saved under `name`, which therefore never changes. `looks_at` are sources of events that are kept for it in stores: groups
-    without queries, named by `store_of`, whose states its own is given to look at.
+    without queries, named by `store_of`, whose states its own is given to look at. `behind` is what runs on the events of its FOLLOW queries,
+    by their names: whoever runs the group gives the kernel operators for it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Group:
     queries: tuple[str, ...]
     kernel: Kernel[Any]
     looks_at: tuple[str, ...] = ()
+    behind: Mapping[str, InterestPlan] = field(default_factory=dict)
 
 
 def store_of(source: str) -> str:
@@ -53,7 +55,7 @@ def make_follow_group(
     queries: Sequence[QueryPlan],
     focals: StreamSchema,
     events: Sequence[StreamSchema],
-    behind: Sequence[tuple[InterestOperators | None, Sequence[str]]],
+    behind: Sequence[tuple[InterestPlan | None, Sequence[str]]],
     zone: int,
     zones: int,
 ) -> Group:
@@ -66,9 +68,9 @@ def make_follow_group(
             focals,
             events_of(query, events),
             share=_share(query, zone, zones),
-            operators=operators,
+            behind=inside,
         )
-        for query, (operators, _) in zip(queries, behind, strict=True)
+        for query, (inside, _) in zip(queries, behind, strict=True)
     ]
     names = [
         name for query, (_, inside) in zip(queries, behind, strict=True) for name in (query.name, *inside)
@@ -80,6 +82,7 @@ def make_follow_group(
         tuple(names),
         FollowKernel(focals, follow_queries),
         sources,
+        {query.name: plan for query, (plan, _) in zip(queries, behind, strict=True) if plan is not None},
     )
 
 

@@ -36,13 +36,13 @@ from headwater.query.checking.check import check
 from headwater.query.checking.history_limit import MOST_HISTORY_US
 from headwater.query.checking.lookback import window_us, windows_behind
 from headwater.query.checking.merges import Merge, merge, merged_name
-from headwater.query.followings import can_stay_apart, make_operators
 from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.nearest.plan import parts_for
 from headwater.query.planning.bad_rows import BadRows, bad_updates
 from headwater.query.planning.fingerprints import fingerprints
+from headwater.query.planning.follow import can_stay_apart, plan_interests
 from headwater.query.planning.groups import (
     Group,
     ZoneMask,
@@ -199,15 +199,13 @@ class Plan:
         points = {schema.name: Rows.empty(schema.types) for schema in self.points}
         fences = {schema.name: Rows.empty(schema.types) for schema in self.fences}
         plan = self.with_sets(points | fences)
-        kernels = [group.kernel for group in plan.groups(self.zone_of(query))]
-        (follow_query,) = (
-            follow_query
-            for kernel in kernels
-            if isinstance(kernel, FollowKernel)
-            for follow_query in kernel.queries
-            if follow_query.name == query
-        )
-        return follow_query.operators.weak if follow_query.operators else (), follow_query.reuses
+        for group in plan.groups(self.zone_of(query)):
+            if isinstance(group.kernel, FollowKernel):
+                for follow_query in group.kernel.queries:
+                    if follow_query.name == query:
+                        weak = group.behind[query].weak if query in group.behind else ()
+                        return weak, follow_query.reuses
+        raise AssertionError(f"{query} is no FOLLOW")
 
     def routing(self, stream: str) -> Callable[[Rows], ZoneMask]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
@@ -373,7 +371,7 @@ class Plan:
                 for (reads, kind), members in self._by_source(inside)
                 for suffix, some in inside_groups(kind, members)
             ]
-            operators = make_operators(
+            interests = plan_interests(
                 query,
                 self.projections[query.shape],
                 groups,
@@ -383,7 +381,7 @@ class Plan:
                 self.project,
                 apart=apart,
             )
-            behind.append((operators if groups else None, [other.name for other in inside]))
+            behind.append((interests if groups else None, [other.name for other in inside]))
         looked_at = [self.stream(name) for name in events]
         return make_follow_group(queries, self.stream(focals), looked_at, behind, zone, self.zones)
 

@@ -21,7 +21,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from headwater.kernels.follow.question import Given, Lives, Told, Whole
+from headwater.hosts.zone.graph import waiting_for
+from headwater.hosts.zone.interest_graph import InterestGraph, States, Stream
+from headwater.kernels.follow.question import Given, Lives, Operators, Told, Whole
 from headwater.model import (
     APART,
     BEGINNING,
@@ -41,8 +43,7 @@ from headwater.model import (
     key_ids,
     no_records,
 )
-from headwater.query.graph import waiting_for
-from headwater.query.interest_graph import InterestGraph, States, Stream
+from headwater.query.planning.follow import InterestPlan
 
 _FOCAL: Final = "focal"
 _SETTLED: Final = "settled"
@@ -78,11 +79,17 @@ def _has_rows(streams: Iterable[Stream]) -> Any:
 
 def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> Whole:
     """As saved for some groups, for the groups that there are now."""
-    settled = np.full((len(saved), len(graph.groups)), BEGINNING)
-    for place, group in enumerate(graph.groups):
+    settled = np.full((len(saved), len(graph.plan.groups)), BEGINNING)
+    for place, group in enumerate(graph.plan.groups):
         if group.name in groups:
             settled[:, place] = saved[:, groups.index(group.name)]
     return settled
+
+
+def make_operators(plan: InterestPlan) -> Operators:
+    """What runs behind a FOLLOW."""
+    graph = InterestGraph(plan)
+    return InterestsApart(graph) if plan.apart else EachInterest(graph)
 
 
 # --- one by one -------------------------------------------------------------------------------------------------------
@@ -115,9 +122,9 @@ class EachState:
 class EachInterest:
     """Operators behind a FOLLOW, one interest by one."""
 
-    def __init__(self, graph: InterestGraph, weak: tuple[str, ...]) -> None:
+    def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
-        self.weak = weak
+        self.plan = graph.plan
 
     def start(self) -> EachState:
         """No interest yet."""
@@ -145,7 +152,7 @@ class EachInterest:
         for number, life in enumerate(touched.tolist()):
             serial = int(lives.serial[life])
             before = known.get(serial)
-            until = settled[life][list(self.graph.parts)] if before is None else before.settled
+            until = settled[life][list(self.plan.parts)] if before is None else before.settled
             states, more = self._step(
                 self.graph.empty if before is None else before.states,
                 {name: stream.of_life(life) for name, stream in streams.items()},
@@ -183,7 +190,7 @@ class EachInterest:
         if values["apart"] or store is None:
             return self.start()
         state = EachState(values["watermark"], store.shaped_like(self._no_store().like))
-        if values["meaning"] == list(self.graph.meaning):
+        if values["meaning"] == list(self.plan.meaning):
             return state
         records = store.everything()
         opened = self._opened(records, values["groups"], since)
@@ -239,7 +246,7 @@ class EachInterest:
         }
         missing = [serial for serial in serials.tolist() if serial not in found and serial not in state.gone]
         records, _ = state.store.find(_ids(np.array(missing, np.int64)))
-        return found | self._opened(records, [group.name for group in self.graph.groups], BEGINNING)
+        return found | self._opened(records, [group.name for group in self.plan.groups], BEGINNING)
 
     # --- records ---
 
@@ -269,7 +276,7 @@ class EachInterest:
         # What has been due at every step is so at the next.
         due = np.array([max(one.due, state.watermark) for one in ones], np.int64)
         focal = np.concatenate([no_records().ids, *(one.focal for one in ones)])
-        settled = np.array([one.settled for one in ones], np.int64).reshape(len(ones), len(self.graph.groups))
+        settled = np.array([one.settled for one in ones], np.int64).reshape(len(ones), len(self.plan.groups))
         records = replace(
             _records(serials, due, focal, settled),
             lists={_STATE: Ragged(offsets, {_BYTES: np.concatenate([np.zeros(0, np.uint8), *cells])})},
@@ -279,16 +286,16 @@ class EachInterest:
         return EachState(state.watermark, store, read=state.changed)
 
     def _values(self, watermark: Instant) -> dict[str, Any]:
-        groups = [group.name for group in self.graph.groups]
+        groups = [group.name for group in self.plan.groups]
         return {
             "apart": False,
             "watermark": watermark,
             "groups": groups,
-            "meaning": list(self.graph.meaning),
+            "meaning": list(self.plan.meaning),
         }
 
     def _no_store(self) -> KeyedStore:
-        none = _no_records(len(self.graph.groups))
+        none = _no_records(len(self.plan.groups))
         return empty_store(
             replace(none, lists={_STATE: Ragged(np.zeros(1, np.int64), {_BYTES: np.zeros(0, np.uint8)})})
         )
@@ -318,19 +325,19 @@ class ApartState:
 class InterestsApart:
     """Operators behind a FOLLOW whose kernels keep the rows of interests apart."""
 
-    def __init__(self, graph: InterestGraph, weak: tuple[str, ...]) -> None:
+    def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
-        self.weak = weak
+        self.plan = graph.plan
 
     def start(self) -> ApartState:
         """No interest yet."""
-        return ApartState(self.graph.empty, empty_store(_no_records(len(self.graph.groups))), BEGINNING)
+        return ApartState(self.graph.empty, empty_store(_no_records(len(self.plan.groups))), BEGINNING)
 
     def due(self, state: ApartState, watermark: Instant) -> Ids:
         """The focal objects of those for which time alone may change something."""
         waiting = [state.states[waiting_for(name)] for name in self.graph.graph.waits]
         serials = [chunk.rows[APART].values for log in waiting for chunk in log.chunks]
-        for group in self.graph.groups:
+        for group in self.plan.groups:
             assert isinstance(group.kernel, ApartKernel)
             serials.append(group.kernel.due_apart(state.states[group.name], watermark))
         wanted = np.unique(np.concatenate([np.zeros(0, np.int64), *serials]))
@@ -347,7 +354,7 @@ class InterestsApart:
         streams = self.graph.streams(lives, given)
         has_rows = _has_rows(streams.values())
         records, place = state.interests.find(_ids(lives.serial))
-        until = settled[:, self.graph.parts]
+        until = settled[:, self.plan.parts]
         is_known = place >= 0
         kept: Any = records.table[_SETTLED]
         until[is_known] = kept[place[is_known]]
@@ -370,7 +377,7 @@ class InterestsApart:
     def save(self, state: ApartState) -> Saved:
         """The stores and logs of all kernels."""
         groups, stores, logs = {}, {_INTERESTS: state.interests}, dict[str, Log]()
-        for group in self.graph.groups:
+        for group in self.plan.groups:
             saved = group.kernel.save(state.states[group.name])
             groups[group.name] = {
                 "values": saved.values,
@@ -384,7 +391,7 @@ class InterestsApart:
             "apart": True,
             "watermark": state.watermark,
             "groups": groups,
-            "order": [group.name for group in self.graph.groups],
+            "order": [group.name for group in self.plan.groups],
         }
         return Saved(values, logs, stores)
 
@@ -394,7 +401,7 @@ class InterestsApart:
         if not values["apart"]:
             return self.start()
         states: dict[str, Any] = {}
-        for group in self.graph.groups:
+        for group in self.plan.groups:
             part = values["groups"].get(group.name)
             if part is None:
                 states[group.name] = group.kernel.start(since)
@@ -410,12 +417,12 @@ class InterestsApart:
 
     def _interests(self, store: KeyedStore, groups: Sequence[str]) -> KeyedStore:
         """What is known of interests, for the groups that there are now."""
-        if groups == [group.name for group in self.graph.groups]:
+        if groups == [group.name for group in self.plan.groups]:
             return store.shaped_like(_no_records(len(groups)))
         records = store.everything()
         table: Any = records.table
         settled = _settled_now(self.graph, groups, table[_SETTLED])
-        empty = replace(empty_store(_no_records(len(self.graph.groups))), next_number=store.next_number)
+        empty = replace(empty_store(_no_records(len(self.plan.groups))), next_number=store.next_number)
         return empty.put(
             _records(_serials(records.ids), records.due, table[_FOCAL], settled), no_records().ids
         )
@@ -447,7 +454,7 @@ class InterestsApart:
     def _split(self, states: States, serials: Whole) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is known of some interests, and of the others."""
         taken, others = dict[str, Any](), dict[str, Any]()
-        for group in self.graph.groups:
+        for group in self.plan.groups:
             assert isinstance(group.kernel, ApartKernel)
             taken[group.name], others[group.name] = group.kernel.split(states[group.name], serials)
         for name in self.graph.graph.waits:

@@ -1,8 +1,9 @@
-"""From a checked FOLLOW to what its kernel is asked, and to the operators that run on its events."""
+"""From a checked FOLLOW to what its kernel is asked, and to what runs on its events. What runs there is run by hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.kernels.follow.question import (
@@ -20,9 +21,6 @@ from headwater.model import (
 )
 from headwater.query.checking.merges import Merge
 from headwater.query.expressions import condition
-from headwater.query.graph import Graph
-from headwater.query.interest_graph import InterestGraph
-from headwater.query.interest_states import EachInterest, InterestsApart
 from headwater.query.operators.follow.check import events_schema
 from headwater.query.operators.union import FollowOperator
 from headwater.query.planning.needs import needs_behind, parts_of, weak_in
@@ -31,9 +29,6 @@ from headwater.query.planning.projections import Projection
 if TYPE_CHECKING:
     from headwater.query.planning.groups import Group
     from headwater.query.planning.query_plan import QueryPlan
-
-
-InterestOperators = EachInterest | InterestsApart
 
 
 def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:
@@ -50,13 +45,13 @@ def make_follow_query(
     events: Events,
     *,
     share: tuple[int, int] | None,
-    operators: InterestOperators | None,
+    behind: InterestPlan | None,
 ) -> FollowQuery:
-    """What the kernel of FOLLOW is asked."""
+    """What the kernel of FOLLOW is asked; whoever runs it gives it the operators."""
     asked = query.operator
     assert isinstance(asked, FollowOperator)
     assert focals.key is not None and focals.place is not None
-    needs = list(operators.graph.needs.values()) if operators else []
+    needs = list(behind.needs.values()) if behind else []
     if not query.hidden or not needs:
         needs.append(
             Need(1 + max((need.part for need in needs), default=-1), 0, None, BY_ITSELF, is_free=True)
@@ -96,7 +91,7 @@ def make_follow_query(
         needs=tuple(needs),
         savings=frozenset() if is_whole else frozenset(Saving) - query.left_off,
         tells=not query.hidden,
-        operators=operators,
+        operators=None,
     )
 
 
@@ -105,7 +100,32 @@ def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
     return all(query.operator.can_stay_apart and ", " not in query.reads for query in queries)
 
 
-def make_operators(
+@dataclass(frozen=True)
+class InterestPlan:
+    """What runs on the events of each interest of a FOLLOW: `groups`, each after what it reads; `read` are the queries and sources that
+    some of them read.
+
+    `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name. `unheard` are groups whose answers are
+    nobody's but the operators' behind them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
+    an interest begins. `meaning` changes with what the queries mean. `apart`: one state is for all interests.
+    """
+
+    follow: QueryPlan
+    projection: Projection
+    groups: tuple[Group, ...]
+    read: frozenset[str]
+    needs: Mapping[str, Need]
+    parts: tuple[int, ...]
+    unheard: frozenset[str]
+    weak: tuple[str, ...]
+    meaning: tuple[str, ...]
+    schemas: Mapping[str, StreamSchema] = field(repr=False)
+    merges: Mapping[str, Merge] = field(repr=False)
+    project: Callable[[Answers], Rows] = field(repr=False)
+    apart: bool
+
+
+def plan_interests(
     follow: QueryPlan,
     projection: Projection,
     groups: Sequence[Group],
@@ -115,7 +135,7 @@ def make_operators(
     project: Callable[[Answers], Rows],
     *,
     apart: bool,
-) -> InterestOperators:
+) -> InterestPlan:
     """What runs behind a FOLLOW. `groups` come after what they read."""
 
     def sources(name: str) -> tuple[str, ...]:
@@ -123,16 +143,18 @@ def make_operators(
         return tuple(member.name for member in together.members) if together else (name,)
 
     parts = parts_of(groups, sources)
-    read = frozenset(name for group in groups for name in sources(group.reads))
-    graph = InterestGraph(
+    return InterestPlan(
         follow,
         projection,
-        Graph(tuple(groups), read, schemas, merges, apart=apart),
+        tuple(groups),
+        frozenset(name for group in groups for name in sources(group.reads)),
         needs_behind(follow, projection, groups, queries, sources),
         tuple(parts[group.name] for group in groups),
         frozenset(group.name for group in groups if all(queries[name].hidden for name in group.queries)),
+        tuple(name for group in groups for name in weak_in(group, queries)),
         tuple(f"{name} {queries[name].fingerprint}" for group in groups for name in group.queries),
+        schemas,
+        merges,
         project,
+        apart,
     )
-    weak = tuple(name for group in groups for name in weak_in(group, queries))
-    return InterestsApart(graph, weak) if apart else EachInterest(graph, weak)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.follow.question import Given, Lives, Need, Told, Whole, stamped
+from headwater.hosts.zone.graph import Graph, waiting_for
+from headwater.kernels.follow.question import Given, Lives, Told, Whole, stamped
 from headwater.model import (
     APART,
     BEGINNING,
@@ -35,12 +35,9 @@ from headwater.model import (
 )
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.row_log import log_from
-from headwater.query.graph import Graph, waiting_for
-from headwater.query.planning.projections import Projection, column_of
-
-if TYPE_CHECKING:
-    from headwater.query.planning.groups import Group
-    from headwater.query.planning.query_plan import QueryPlan
+from headwater.query.planning.follow import InterestPlan
+from headwater.query.planning.groups import Group
+from headwater.query.planning.projections import column_of
 
 States = Mapping[str, Any]
 """The states of a graph: of each group under its name, and what waits."""
@@ -101,27 +98,13 @@ class _Texts(NamedTuple):
         return Column(self.column.type, values, None if valid is None else valid[place], self.names[low:high])
 
 
-@dataclass(frozen=True)
 class InterestGraph:
-    """The graph behind a FOLLOW. `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name.
+    """The graph behind a FOLLOW."""
 
-    `unheard` are groups whose answers are nobody's but the operators' behind them: not delivered, so not remembered either. `meaning` changes
-    with what the queries mean.
-    """
-
-    follow: QueryPlan
-    projection: Projection
-    graph: Graph
-    needs: Mapping[str, Need]
-    parts: tuple[int, ...]
-    unheard: frozenset[str]
-    meaning: tuple[str, ...]
-    project: Callable[[Answers], Rows]
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """Each after what it reads."""
-        return self.graph.groups
+    def __init__(self, plan: InterestPlan) -> None:
+        self.plan = plan
+        self.graph = Graph(plan.groups, plan.read, plan.schemas, plan.merges, plan.apart)
+        self._place = {group.name: number for number, group in enumerate(plan.groups)}
 
     @cached_property
     def empty(self) -> States:
@@ -132,7 +115,7 @@ class InterestGraph:
         """What each entry reads."""
         return {
             name: self._stream(self._as_read(rows, lives, of), of, len(lives.serial))
-            for name, (rows, of) in zip(self.needs, given, strict=True)
+            for name, (rows, of) in zip(self.plan.needs, given, strict=True)
         }
 
     def step(
@@ -149,46 +132,45 @@ class InterestGraph:
         `settled` is int64[lives, groups].
         """
         found: list[Told] = []
-        place = {group.name: number for number, group in enumerate(self.groups)}
 
         def answered(group: Group, step: Step[Any]) -> list[Rows]:
             counts.update(step.counts)
             told = [_told(answers, lives, life_of) for answers in step.answers if answers.rows.count]
-            if group.name not in self.unheard:
-                found.extend(_unsettled(one, settled[:, place[group.name]]) for one in told)
+            if group.name not in self.plan.unheard:
+                found.extend(_unsettled(one, settled[:, self._place[group.name]]) for one in told)
             return [self._handed(one.answers) for one in told]
 
         rows = {name: (some, until) for name, some in entries.items()}
-        states = self.graph.step(states, {}, answered, rows, self.follow.name)
+        states = self.graph.step(states, {}, answered, rows, self.plan.follow.name)
         return states, [told for told in found if len(told.of)]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def _handed(self, answers: Answers) -> Rows:
-        block = self.project(answers)
-        return block.having(**{APART: answers.rows[APART]}) if self.graph.apart else block
+        block = self.plan.project(answers)
+        return block.having(**{APART: answers.rows[APART]}) if self.plan.apart else block
 
     def _stream(self, rows: Rows, of: Whole, lives: int) -> Stream:
         """Events that are in order of their interests."""
         texts = {
             name: _Texts.by_life(column, of, lives)
             for name, column in rows.columns.items()
-            if column.type is ColumnType.STRING and not self.graph.apart
+            if column.type is ColumnType.STRING and not self.plan.apart
         }
         return Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
 
     def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
         """Events as those behind FOLLOW read them: what is selected of them, in its order."""
-        schema, events = self.follow.schema, [name for name in rows.columns if name != "event_time"]
+        schema, events = self.plan.follow.schema, [name for name in rows.columns if name != "event_time"]
         if [name for name, _ in schema.columns] != ["event_time", *events]:
             seen = stamped(rows, lives, of)
             columns = {"event_time": rows["event_time"]}
-            for name, expression, kind in self.projection.columns:
+            for name, expression, kind in self.plan.projection.columns:
                 if name in schema.types:
                     columns[name] = column_of(expression, seen, kind)
             rows = Rows(columns, rows.count)
             rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
-        if not self.graph.apart:
+        if not self.plan.apart:
             return rows
         return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])})
 
@@ -198,12 +180,12 @@ class InterestGraph:
         """Up to which watermark a step without rows does nothing. Rows that wait may be let go by any step."""
         if any(states[waiting_for(name)].chunks for name in self.graph.waits):
             return BEGINNING
-        return min((group.kernel.next_due(states[group.name]) for group in self.groups), default=END)
+        return min((group.kernel.next_due(states[group.name]) for group in self.plan.groups), default=END)
 
     def is_blank(self, states: States) -> bool:
         """Whether nothing is known."""
         return not any(states[waiting_for(name)].chunks for name in self.graph.waits) and all(
-            group.kernel.is_blank(states[group.name]) for group in self.groups
+            group.kernel.is_blank(states[group.name]) for group in self.plan.groups
         )
 
     def saved(self, states: States) -> dict[str, Any]:
@@ -215,7 +197,7 @@ class InterestGraph:
         return dict(self._loaded(tree, since))
 
     def _saved(self, states: States) -> Iterator[tuple[str, Any]]:
-        for group in self.groups:
+        for group in self.plan.groups:
             saved = group.kernel.save(states[group.name])
             logs = {name: _log_tree(log) for name, log in saved.logs.items()}
             stores = {name: _store_tree(store) for name, store in saved.stores.items()}
@@ -224,7 +206,7 @@ class InterestGraph:
             yield waiting_for(name), _log_tree(states[waiting_for(name)])
 
     def _loaded(self, tree: Mapping[str, Any], since: Instant) -> Iterator[tuple[str, Any]]:
-        for group in self.groups:
+        for group in self.plan.groups:
             part = tree.get(group.name)
             if part is None:
                 yield group.name, group.kernel.start(since)

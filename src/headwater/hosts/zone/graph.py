@@ -3,6 +3,8 @@
 Rule 1  Rows go from a query to those that read it in the order of its stream, and not before earlier ones can no longer come; until then
         they wait. What a query reads is complete as far as the query's own answers are.
 Rule 2  Sources that are read together are one stream, complete as far as all of them are.
+Rule 3  A group that looks at events which other groups store reads its rows as far as these have come. What nobody needs any more goes when
+        all have stepped.
 
 Memory  Rows that wait, in a log for each query that is read and for each merge, beside what kernels keep.
 """
@@ -11,19 +13,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, Final
 
-from headwater.model import APART, Column, ColumnType, Instant, Log, Rows, Step, StreamSchema
+from headwater.hosts.zone.chaining import as_stream, hand_on, hold_back, read_together
+from headwater.model import (
+    APART,
+    Column,
+    ColumnType,
+    Instant,
+    Log,
+    LookingKernel,
+    Rows,
+    Step,
+    StoringKernel,
+    StreamSchema,
+)
 from headwater.query.checking.merges import Merge
-from headwater.query.planning.chaining import as_stream, hand_on, read_together
-
-if TYPE_CHECKING:
-    from headwater.query.planning.groups import Group
+from headwater.query.planning.groups import Group, store_of
 
 Ordered = tuple[Rows, Instant]
 """Rows of a source in its order, and how far it has come."""
 
-Answered = Callable[["Group", Step[Any]], Sequence[Rows]]
+_NO_ENTRIES: Final[Mapping[str, Ordered]] = {}
+
+Answered = Callable[[Group, Step[Any]], Sequence[Rows]]
 """Told of every step of a group; gives its answers as those read them who asked for them, SELECT lists applied."""
 
 
@@ -47,10 +61,11 @@ class Graph:
 
     @property
     def waits(self) -> list[str]:
-        """For whom rows may wait: queries that are read, and what is read together."""
+        """For whom rows may wait: queries that are read, what is read together, and groups that look at events."""
         together = [group.reads for group in self.groups if group.reads in self.merges]
+        looking = [group.name for group in self.groups if group.looks_at]
         answered = [name for group in self.groups for name in group.queries if name in self.read]
-        return list(dict.fromkeys([*together, *answered]))
+        return list(dict.fromkeys([*together, *looking, *answered]))
 
     def start(self, since: Instant) -> dict[str, Any]:
         """The state of every group under its name, and what waits under `waiting_for` it."""
@@ -62,8 +77,8 @@ class Graph:
         states: Mapping[str, Any],
         sources: Mapping[str, Ordered],
         answered: Answered,
-        entries: Mapping[str, Ordered],
-        entered: str,
+        entries: Mapping[str, Ordered] = _NO_ENTRIES,
+        entered: str = "",
     ) -> dict[str, Any]:
         """The states after every group was stepped once.
 
@@ -78,7 +93,10 @@ class Graph:
                     together, states[waiting], known | own
                 )
             rows, watermark = entries[group.name] if group.name in entries else known[group.reads]
-            step = group.kernel.step(states[group.name], rows, watermark)
+            if group.looks_at:
+                step = self._step_looking(group, next_states, rows, watermark, known)
+            else:
+                step = group.kernel.step(states[group.name], rows, watermark)
             next_states[group.name] = step.state
             blocks = answered(group, step)
             for name in group.queries:
@@ -88,7 +106,41 @@ class Graph:
                         self.schemas[name], states[waiting], handed, step.complete_until
                     )
                     known[name] = ready, step.complete_until
+        for source, needed in self._needed_since(next_states).items():
+            kernel = self._by_name[store_of(source)].kernel
+            assert isinstance(kernel, StoringKernel)
+            next_states[store_of(source)] = kernel.since(next_states[store_of(source)], needed)
         return next_states
+
+    def _step_looking(
+        self,
+        group: Group,
+        states: dict[str, Any],
+        rows: Rows,
+        watermark: Instant,
+        known: Mapping[str, Ordered],
+    ) -> Step[Any]:
+        """A step of a group that looks at events: rows that are too early for them wait."""
+        kernel, waiting = group.kernel, waiting_for(group.name)
+        assert isinstance(kernel, LookingKernel)
+        complete = min(watermark, *(known[source][1] for source in group.looks_at))
+        ready, states[waiting] = hold_back(self.schemas[group.reads], states[waiting], rows, complete)
+        stores = {source: states[store_of(source)] for source in group.looks_at}
+        return kernel.step(kernel.looking_at(states[group.name], stores), ready, complete)
+
+    def _needed_since(self, states: Mapping[str, Any]) -> dict[str, Instant]:
+        """From when on somebody needs the events of each source."""
+        needed: dict[str, Instant] = {}
+        for group in self.groups:
+            if group.looks_at:
+                assert isinstance(group.kernel, LookingKernel)
+                for source, since in group.kernel.needs_since(states[group.name]).items():
+                    needed[source] = min(since, needed.get(source, since))
+        return needed
+
+    @cached_property
+    def _by_name(self) -> dict[str, Group]:
+        return {group.name: group for group in self.groups}
 
     def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
         rows = as_stream(self.schemas[name], blocks)
