@@ -1,4 +1,4 @@
-"""The operators that there are. A rule about several of them is a `match` over this union that ends with `assert_never`."""
+"""The operators of the language. Shared code asks them through the contract; this is the only list of them."""
 
 from __future__ import annotations
 
