@@ -56,7 +56,7 @@ def test_setting_up_takes_as_long_as_it_takes():
 
 
 def test_links_on_which_setting_up_is_not_over_in_time_are_refused():
-    with pytest.raises(LimitReached, match="links so slow"):
+    with pytest.raises(LimitReached, match="links are so slow"):
         simulate(network(MINUTE), "exact", STANDING, recorded(), settings=OverlaySettings(set_up_us=MINUTE))
 
 

@@ -87,8 +87,8 @@ def test_readings_before_since_do_not_count():
     assert members([A, B], rows, since=10 * SECOND + 1) == []
 
 
-def test_a_needed_filter_that_is_not_wanted_is_only_looked_at():
-    only_looked_at = Filter("b", wanted=False)
+def test_a_needed_filter_that_is_not_returned_is_only_looked_at():
+    only_looked_at = Filter("b", returned=False)
     assert members([A, only_looked_at], [("a", 0), ("b", 10), ("a", 50)]) == ["a@0"]
 
 
@@ -107,8 +107,8 @@ def test_filters_that_are_not_needed_do_not_help_one_another():
     assert members([A, *optional], [("b", 0), ("a", 20), ("c", 40)]) == ["b@0", "a@20", "c@40"]
 
 
-def test_without_needed_filters_every_wanted_reading_is_a_member():
-    filters = [Filter("a", needed=False), Filter("b", needed=False, wanted=False)]
+def test_without_needed_filters_every_returned_reading_is_a_member():
+    filters = [Filter("a", needed=False), Filter("b", needed=False, returned=False)]
     assert members(filters, [("a", 0), ("b", 100), ("c", 200), ("a", 300)]) == ["a@0", "a@300"]
 
 
@@ -140,7 +140,7 @@ def test_a_filter_gives_way_to_one_that_has_no_other_choice():
 
 
 def test_a_reading_is_a_member_through_any_of_its_filters():
-    looked_at = Filter("a", 0.0, 2.0, wanted=False)
+    looked_at = Filter("a", 0.0, 2.0, returned=False)
     asked_for = Filter("a", 1.0, 3.0, needed=False)
     rows = [("a", 0), ("a", 1)]
     assert members([looked_at, asked_for], rows, values=[1.5, 0.5]) == ["a@0"]

@@ -203,4 +203,4 @@ def test_seeds_are_numbers_with_a_bound(capsys, seed):
     with pytest.raises(SystemExit) as ended:
         main(["plan", "a.hw", "--network", "n.json", f"--seed={seed}"])
     assert ended.value.code == 2
-    assert "a number from 0 to 999999999 is wanted" in capsys.readouterr().err
+    assert "expected a number from 0 to 999999999" in capsys.readouterr().err

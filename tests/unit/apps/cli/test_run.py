@@ -127,7 +127,7 @@ def test_argparse_says_what_is_missing(place, capfd):
     [
         (["--input", "weather=reading.csv"], "error[missing-input]: there is no file or folder 'reading.csv'\n  did you mean 'readings.csv'?\n"),
         (["--input", "weather=empty"], "error[no-files]: there are no files in 'empty'\n"),
-        (["--input", "weather=readings.csv", "--output", "a.xml"], "error[unknown-format]: the format to write is not known for 'a.xml'\n  a name ends with .jsonl, .csv or .parquet\n"),
+        (["--input", "weather=readings.csv", "--output", "a.xml"], "error[unknown-format]: the format to write is not known for 'a.xml'\n  the name must end with .jsonl, .csv or .parquet\n"),
         (["--input", "weather=readings.csv", "--output", "no/a.csv"], "error[missing-folder]: there is no folder 'no' to write 'a.csv' to\n"),
     ],
 )  # fmt: skip
