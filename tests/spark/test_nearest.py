@@ -226,7 +226,7 @@ class TestDataFrames:
         stream = spark.readStream.schema("id string, solar double, volts double").json(str(tmp_path))
         mixed = pd.DataFrame({"id": ["a", "b"], "solar": [1.0, "x"], "volts": [1, 2]})
         for given, words in (
-            (stream, "are a stream: points are a table"),
+            (stream, "are a stream, but points must be a table"),
             (mixed, "cannot be read"),
             (pd.DataFrame({"id": ["a"], "solar": [1.0]}), "no column 'volts'"),
             ([1, 2], "cannot be read"),
