@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from headwater.kernels.follow.words import Saving
 from headwater.model import (
     Answers,
+    Column,
     ColumnType,
     FencesSchema,
     PointsSchema,
@@ -196,9 +197,7 @@ class Plan:
         """
         from headwater.kernels.follow import FollowKernel
 
-        points = {schema.name: Rows.empty(schema.types) for schema in self.points}
-        fences = {schema.name: Rows.empty(schema.types) for schema in self.fences}
-        plan = self.with_sets(points | fences)
+        plan = self.with_placeholders()
         for group in plan.groups(self.zone_of(query)):
             if isinstance(group.kernel, FollowKernel):
                 for follow_query in group.kernel.queries:
@@ -255,6 +254,16 @@ class Plan:
             for query in self.queries
         )
         return replace(self, queries=queries)
+
+    def with_placeholders(self, points: int = 0) -> Plan:
+        """The plan as if every declared set of points had so many without values, and every set of fences none: for questions about the
+        plan before its sets have been read.
+        """
+        rows = {schema.name: Rows.empty(schema.types) for schema in self.fences}
+        for schema in self.points:
+            nulls = {name: Column.nulls(kind, points) for name, kind in schema.types.items()}
+            rows[schema.name] = Rows(nulls, points)
+        return self.with_sets(rows)
 
     def project(self, answers: Answers) -> Rows:
         """A kernel's answers as the user asked for them: query, event_time, match_id, then the SELECT list."""

@@ -246,6 +246,23 @@ class TestMemoryOfKeys:
         told = explain(compile_text(text, zones=2), keys=1_000_000).split("\n\n")[-1].splitlines()
         assert told[1].startswith("  met  256 bytes a key: 256 MB")
 
+    def test_fences_of_a_set_take_nothing_by_key(self):
+        text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
+        CREATE FENCES zones (name STRING KEY);
+        CREATE QUERY entered AS SELECT * FROM s FENCE (zones);"""
+        told = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
+        assert told[1].startswith("  entered  88 bytes a key: 88 KB; and 8 bytes for each of its rows")
+
+    def test_the_points_of_a_set_are_counted_by_the_point(self):
+        """A record has the lengths of the lists of each point: explain does not know how many points there will be."""
+        text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
+        CREATE POINTS pts (name STRING KEY, x DOUBLE, y DOUBLE);
+        CREATE QUERY near AS SELECT * FROM s NEAREST (3 TO EACH OF pts BY (x, y) OVER 100 ROWS PER id);"""
+        told = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
+        assert told[1].startswith(
+            "  near  84 bytes a key: 84 KB with one point, and 8 KB for each further point; and 25 to 56 bytes"
+        )
+
     def test_nothing_is_said_where_nothing_is_kept_by_key(self):
         told = explain(compile_text(TEXT, zones=4), keys=5)
         assert told.endswith("over all zones\n  none: no query stores anything by key\n")
