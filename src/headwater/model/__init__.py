@@ -1,4 +1,4 @@
-"""The nouns: rows of columns, time, places, streams, the two contracts, errors, and how all of it is saved.
+"""Shared types: rows of columns, time, places, streams, the two contracts, errors, and how all of it is saved.
 
 Everything else is built from these. Nothing here knows a query, a file, a clock or Spark.
 """

@@ -1,14 +1,14 @@
 """The overlay as a whole: the correlating kernel, brokers, reliable delivery and the simulated world put together.
 
 ```
-approaches   the combinations of policies that have a name
-nodes        brokers made for an approach, and made again
-patience     how long a reading may be on its way
-simulation   one run: a network, subscriptions, a record; what came of it
-outcome      loads, answers and where operators stand
-watching     a stopwatch and a judge for cover decisions
-drawing      small scenes drawn from a seed: trees, sources, subscriptions that come and go
-replay       the world of a seed in which everything goes wrong (`make sim SEED=…`)
+approaches         the combinations of policies that have a name
+nodes              brokers made for an approach, and made again after a crash
+reading_lifetime   how long a reading may be on its way
+simulation         one run of a network with subscriptions and recorded readings, and its outcome
+outcome            loads, answers, and where operators are
+measured_cover     how long cover decisions take, and whether they are right
+random_scenes      small scenes drawn from a seed: trees, sources, subscriptions that come and go
+replay             the world of a seed in which everything goes wrong (`make sim SEED=…`)
 ```
 """
 

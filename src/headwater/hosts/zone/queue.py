@@ -3,7 +3,7 @@
 Rule 1  The watermark of a stream is the least of its inputs' times reached, minus LATE. Rows before it are handed over,
         in the stream's order; the others wait.
 Rule 2  A row is late iff its time is below (what the earlier units of its input had reached) − LATE, or below what was
-        already handed over. A unit is a file of a followed folder or a micro-batch of a DataFrame, so for files
+        already handed over. A unit is a file of a streaming run or a micro-batch of a DataFrame, so for files
         lateness does not depend on the batches.
 Rule 3  An input silent for longer than IDLE does not hold the others back.
 Rule 4  The end of the input is a watermark beyond every row. An input that is absent since the last start holds nobody back, and
@@ -130,8 +130,8 @@ class Queue:
         )
         waits = join_rows([waiting, kept])
         held = waits.take(waits[time].values > border)
-        following = QueueState(clocks, watermark, state.waiting.since(watermark).append(kept, time))
-        return following, Release(
+        next_state = QueueState(clocks, watermark, state.waiting.since(watermark).append(kept, time))
+        return next_state, Release(
             handed, watermark, self._conform(join_rows([self.empty, *late])), given_up, held, repeated
         )
 
