@@ -23,15 +23,15 @@ def refuse_overlaps(arguments: argparse.Namespace) -> None:
         if place in taken:
             raise UsageError("usage", f"{taken[place]} and {flag} are both '{path_text}'")
         taken[place] = flag
-        if not arguments.follow and _is_folder(place):
+        if not arguments.streaming and _is_folder(place):
             raise UsageError(
                 "usage", f"{flag} '{path_text}' is a folder; without --follow an output is a file"
             )
         for path in inputs:
-            _refuse_input(flag, path_text, path, follow=arguments.follow)
+            _refuse_input(flag, path_text, path, streaming=arguments.streaming)
 
 
-def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None:
+def _refuse_input(flag: str, path_text: str, path: str, *, streaming: bool) -> None:
     place, read = Path(path_text).resolve(), Path(path).resolve()
     if place == read:
         raise UsageError("usage", f"{flag} '{path_text}' is also an input")
@@ -41,7 +41,7 @@ def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None
         )
     if glob.has_magic(path):
         # What a streaming run writes into its folder must not be found either.
-        written = place / "answers-00000000.jsonl" if follow else place
+        written = place / "answers-00000000.jsonl" if streaming else place
         if fnmatchcase(str(written), str(Path(path).absolute())):
             raise UsageError("usage", f"{flag} '{path_text}' is among the inputs '{path}'", advice=_ELSEWHERE)
 
@@ -49,7 +49,7 @@ def _refuse_input(flag: str, path_text: str, path: str, *, follow: bool) -> None
 def _is_folder(place: Path) -> bool:
     try:
         return place.is_dir()
-    except OSError:  # a name that is too long, say: whoever opens it tells
+    except OSError:  # a name that is too long, say: whoever opens it reports it
         return False
 
 

@@ -75,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--follow",
+        dest="streaming",
         action="store_true",
         help="keep watching for new files, and for rows that are added to them, until Ctrl-C",
     )
@@ -121,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the queries of a file."""
     _refuse_contradictions(arguments)
     text = read_queries(arguments.file)
-    if arguments.follow:
+    if arguments.streaming:
         from headwater.apps.cli.streaming_runs import stream_answers
 
         return stream_answers(arguments, text)
@@ -183,30 +184,30 @@ def read_inputs(arguments: list[str], plan: Plan) -> dict[str, list[str]]:
 
 
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:
-    if arguments.follow and not arguments.checkpoint:
+    if arguments.streaming and not arguments.checkpoint:
         raise UsageError(
             "checkpoint-missing",
             "--follow needs --checkpoint DIR, so that a restart continues where it stopped",
         )
-    if arguments.checkpoint and not arguments.follow:
+    if arguments.checkpoint and not arguments.streaming:
         raise UsageError("usage", "--checkpoint is for --follow: a bounded run stores nothing")
-    if (arguments.merge_output is not None or arguments.keep_output) and not arguments.follow:
+    if (arguments.merge_output is not None or arguments.keep_output) and not arguments.streaming:
         raise UsageError(
             "usage", "--merge-output and --keep-output are for --follow: a bounded run writes one file"
         )
-    if (arguments.once or arguments.files_per_batch) and not arguments.follow:
+    if (arguments.once or arguments.files_per_batch) and not arguments.streaming:
         raise UsageError("usage", "--once and --files-per-batch are for --follow")
-    if arguments.tick and (arguments.once or not arguments.follow):
+    if arguments.tick and (arguments.once or not arguments.streaming):
         raise UsageError(
             "usage", "--tick is for --follow without --once: it advances time while no rows arrive"
         )
-    if arguments.metrics and not arguments.follow:
+    if arguments.metrics and not arguments.streaming:
         raise UsageError("usage", "--metrics is for --follow: a bounded run ends with its summary")
-    if arguments.follow and arguments.engine == "local":
+    if arguments.streaming and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
     refuse_overlaps(arguments)
     for path in (arguments.output, arguments.late_output, arguments.bad_output):
-        if path and not arguments.follow:
+        if path and not arguments.streaming:
             check_output(path)
 
 
@@ -261,8 +262,8 @@ def _run_to_the_end(
     interrupted = False
     try:
         outputs.take(RunReport(bad=prepared.points.bad))
-        with progress, closing(run(progress)) as telling:  # type: ignore[type-var]
-            for report in telling:
+        with progress, closing(run(progress)) as reports:  # type: ignore[type-var]
+            for report in reports:
                 outputs.take(report)
                 summary.take(report)
                 progress.update()

@@ -1,4 +1,4 @@
-"""`headwater run --stream_answers`: folders watched for as long as it goes, every answer written exactly once.
+"""`headwater run --follow`: folders watched for as long as it goes, every answer written exactly once.
 
 With `--output` answers go into a folder, one file a micro-batch; a batch that runs again after a crash replaces its own
 file. Without it they go to standard output, where a crash may repeat the last batch.
@@ -64,7 +64,7 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     names = (query.name for query in plan.public_queries)
     summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
-        _tell_changes(arguments, checkpoint)
+        _print_changes(arguments, checkpoint)
         writers = _writers(arguments, plan, checkpoint)
         _write_bad_points(arguments, prepared, checkpoint.run_id)
         remembered = StateNotes(folder)
@@ -117,7 +117,7 @@ def _run(
 _Writer = Callable[[RunReport, Sequence[ZoneReport], int], None]
 
 
-def _tell_changes(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
+def _print_changes(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
     """Which queries go on, begin or are gone since the last start."""
     for line in changes_in_words(checkpoint.changes):
         if not arguments.quiet:
