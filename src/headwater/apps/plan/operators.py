@@ -70,35 +70,35 @@ def read_operators(text: str, file: str = "query") -> NetworkQueries:
     return NetworkQueries(stream, operators, other)
 
 
-def operator_of(name: str, correlation: CorrelateOperator, stream: StreamSchema) -> Operator:
+def operator_of(name: str, correlate: CorrelateOperator, stream: StreamSchema) -> Operator:
     """A CORRELATE as an operator on behalf of the subscription `name`."""
-    together = Counter(clause.group for clause in correlation.clauses)
+    together = Counter(clause.group for clause in correlate.clauses)
     filters = []
-    for clause in correlation.clauses:
+    for clause in correlate.clauses:
         group = clause.group if together[clause.group] > 1 else UNGROUPED
-        if correlation.distinct_sensors and len(correlation.clauses) > 1:
+        if correlate.distinct_sensors and len(correlate.clauses) > 1:
             group = 0
-        filters.append(_filter(clause, correlation, group))
+        filters.append(_filter(clause, correlate, group))
     return Operator(
         name,
         tuple(filters),
-        correlation.within_us,
-        correlation.within_m,
+        correlate.within_us,
+        correlate.within_m,
         geographic=stream.place is not None and stream.place.geographic,
     )
 
 
-def _filter(clause: Clause, correlation: CorrelateOperator, group: int) -> Filter:
+def _filter(clause: Clause, correlate: CorrelateOperator, group: int) -> Filter:
     assert clause.interval is not None, "texts are refused before"
     interval = clause.interval
     low, high = float(interval.low), float(interval.high)
     bound = None if clause.sensor is None else (str(clause.sensor),)
-    listed = None if correlation.sensors is None else tuple(str(key) for key in correlation.sensors)
+    listed = None if correlate.sensors is None else tuple(str(key) for key in correlate.sensors)
     return Filter(
         clause.attribute,
         float(np.nextafter(low, np.inf)) if interval.low_open else low,
         float(np.nextafter(high, -np.inf)) if interval.high_open else high,
-        region=correlation.region if bound is None else None,
+        region=correlate.region if bound is None else None,
         keys=bound or listed,
         group=group,
     )

@@ -33,7 +33,7 @@ _WORLD = (180.0, 90.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class UserSubscription:
     """A query of one user, at the user's node. Its operator is known to the network as `user/query`."""
 
     user: str
@@ -53,7 +53,7 @@ class Question:
 
     network: Network
     stream: StreamSchema
-    subscriptions: tuple[Subscription, ...]
+    subscriptions: tuple[UserSubscription, ...]
     taken_as_readings: tuple[str, ...]
 
     @property
@@ -61,7 +61,7 @@ class Question:
         """All sensors, node by node."""
         return tuple(source for node in self.network.nodes for source in self.network.sources.get(node, ()))
 
-    def unanswerable(self) -> Iterator[tuple[Subscription, str]]:
+    def unanswerable(self) -> Iterator[tuple[UserSubscription, str]]:
         """The subscriptions that no sensors can ever answer, with the reason in words for their user."""
         for subscription in self.subscriptions:
             for clause in subscription.operator.filters:
@@ -91,7 +91,9 @@ def read_question(text: str, queries: str, network: str) -> Question:
         raise errors[0] if len(errors) == 1 else PlanRefused(errors)
     assert file is not None and carried is not None
     subscriptions = tuple(
-        Subscription(user.name, query, user.node, _named(carried.operators[query], f"{user.name}/{query}"))
+        UserSubscription(
+            user.name, query, user.node, _named(carried.operators[query], f"{user.name}/{query}")
+        )
         for user in file.users
         for query in user.queries
     )

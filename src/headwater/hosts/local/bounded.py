@@ -37,11 +37,11 @@ def run_local(
     schemas = [plan.stream(name) for name in program.queues]
     with Sorter(schemas, memory_rows=memory_rows, chunk_rows=chunk_rows) as sorter:
         for name in program.queues:
-            useful = row_filter(plan, name)
+            only_usable = row_filter(plan, name)
             for path in inputs.get(name, ()):
                 for file in find_files(path):
                     for piece in read_stream(plan, name, file):
-                        sorter.add(name, useful(piece.rows))
+                        sorter.add(name, only_usable(piece.rows))
                         yield RunReport(bad=piece.bad, seen=piece.seen)
                     yield RunReport(files=1)
         groups, pending = program.start().groups, PendingAnswers()
@@ -62,10 +62,10 @@ def row_filter(plan: Plan, stream: str) -> Callable[[Rows], Rows]:
     expression = plan.useful_rows(stream)
     if expression is None:
         return _every
-    useful = condition(expression)
+    is_usable = condition(expression)
 
     def chosen(rows: Rows) -> Rows:
-        mask: NDArray[np.bool_] = useful(rows)
+        mask: NDArray[np.bool_] = is_usable(rows)
         return rows if mask.all() else rows.take(np.flatnonzero(mask))
 
     return chosen

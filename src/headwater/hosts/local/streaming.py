@@ -47,11 +47,11 @@ def stream_local(
 def _arrival(
     plan: Plan, stream: str, source: str, number: int, path: str
 ) -> tuple[list[Unit], list[Rows], int]:
-    schema, useful = plan.stream(stream), row_filter(plan, stream)
+    schema, only_usable = plan.stream(stream), row_filter(plan, stream)
     units, bad, seen = [], [], 0
     for place, piece in enumerate(read_stream(plan, stream, path)):
         times = piece.rows[schema.time].values
-        units.append(Unit(source, number, place, clusters_of(times), useful(piece.rows)))
+        units.append(Unit(source, number, place, clusters_of(times), only_usable(piece.rows)))
         bad.append(piece.bad)
         seen += piece.seen
     return units, bad, seen

@@ -71,11 +71,11 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
     typed = frame.select(
         *(typed_column(frame, n, schema.types[n]).alias(n) for n in plan.columns_read(stream))
     )
-    useful = plan.useful_rows(stream)
-    is_useful = (
+    usable = plan.useful_rows(stream)
+    is_usable = (
         F.lit(True)
-        if useful is None
-        else F.coalesce(F.expr(to_spark_sql(useful, schema.types)), F.lit(False))
+        if usable is None
+        else F.coalesce(F.expr(to_spark_sql(usable, schema.types)), F.lit(False))
     )
     bad = _bad_reason(schema, plan.columns_read(stream))
     columns = [
@@ -88,7 +88,7 @@ def admit(frame: DataFrame, plan: Plan, stream: str) -> DataFrame:
         F.unix_micros(F.col(f"`{schema.time}`")).alias("time"),
         bad.alias("bad"),
         F.when(bad.isNotNull(), F.to_json(F.struct("*"))).alias("text"),
-        F.when(bad.isNull() & is_useful, F.struct(*columns)).alias("row"),
+        F.when(bad.isNull() & is_usable, F.struct(*columns)).alias("row"),
     )
 
 
@@ -161,7 +161,7 @@ class Packer:
             if batch.num_rows == 0:
                 continue
             sent = True
-            batch, rows = _judged(batch, _useful_rows(batch, schema, names), judge)
+            batch, rows = _judged(batch, _usable_rows(batch, schema, names), judge)
             times = pc.drop_null(batch.column("time").filter(pc.is_null(batch.column("bad")))).to_numpy()
             bad = _bad_rows(batch, self.stream)
             if self.width_us is None:
@@ -183,7 +183,7 @@ class Packer:
             yield pack(origin, self.partition_keys)
 
 
-def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, names: Sequence[str]) -> Rows:
+def _usable_rows(batch: pa.RecordBatch, schema: StreamSchema, names: Sequence[str]) -> Rows:
     structs = pc.drop_null(batch.column("row"))
     fields = {name: structs.field(i) for i, name in enumerate(names)}
     if not len(structs):
@@ -193,7 +193,7 @@ def _useful_rows(batch: pa.RecordBatch, schema: StreamSchema, names: Sequence[st
 
 
 def _judged(batch: pa.RecordBatch, rows: Rows, judge: Judge | None) -> tuple[pa.RecordBatch, Rows]:
-    """Admitted rows with those among them marked that are bad to a query, and the useful `rows` without these."""
+    """Admitted rows with those among them marked that are bad to a query, and the usable `rows` without these."""
     faults = judge(rows, {}) if judge else {}
     if not faults:
         return batch, rows
