@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from headwater.hosts.spark.answers import Answers as Answers
     from headwater.hosts.spark.answers import run as run
     from headwater.model import HeadwaterError as HeadwaterError
-    from headwater.query.build import correlate as correlate
     from headwater.query.build import select as select
     from headwater.query.build import stream as stream
+    from headwater.query.operators.correlate.build import correlate as correlate
     from headwater.query.operators.fence.build import fence as fence
     from headwater.query.operators.fence.build import fences as fences
     from headwater.query.operators.follow.build import follow as follow
@@ -43,7 +43,7 @@ _HOMES = {
     "Answers": "headwater.hosts.spark.answers",
     "HeadwaterError": "headwater.model",
     "check": "headwater.query.python_input",
-    "correlate": "headwater.query.build",
+    "correlate": "headwater.query.operators.correlate.build",
     "each_of": "headwater.query.operators.nearest.build",
     "explain": "headwater.query.python_input",
     "fence": "headwater.query.operators.fence.build",
