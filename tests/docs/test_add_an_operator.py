@@ -1,4 +1,5 @@
-"""The operator of `docs/how-to/add-an-operator.md` works: the page is applied to a copy of the repository, and its golden file passes there."""
+"""The operator of `docs/how-to/add-an-operator.md` works: the page is applied to a copy of the repository, where its golden file passes on the
+two local hosts, its law holds, and the import rules are kept."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The parts of the repository that the page touches or runs, with the page applied."""
     copy = tmp_path_factory.mktemp("repository")
     without_caches = shutil.ignore_patterns("__pycache__")
-    for folder in ("src/headwater", "tests/golden", "docs/reference"):
+    for folder in ("src/headwater", "lab/src/headwater_lab", "tests/golden", "docs/reference"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=without_caches)
     for file in ("pyproject.toml", "tests/unit/query/operators/test_operators.py"):
         (copy / file).parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_in(copy: Path, *arguments: str) -> str:
     """What Python prints in the copy. Nothing is compiled: there are a few rows only."""
-    paths = f"{copy / 'src'}{os.pathsep}{copy}"
+    paths = os.pathsep.join(map(str, (copy / "src", copy / "lab/src", copy)))
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=copy,
@@ -117,3 +118,8 @@ def test_its_law_holds_and_no_place_was_forgotten(copy: Path) -> None:
     # Hashes overflow on purpose, of which numpy warns where nothing is compiled.
     options = ("-q", "-p", "no:cacheprovider", "-o", "addopts=", "-W", "ignore::RuntimeWarning")
     assert " passed" in run_in(copy, "-m", "pytest", *options, law, places)
+
+
+def test_the_import_rules_hold(copy: Path) -> None:
+    run_linter = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    assert " 0 broken" in run_in(copy, "-c", run_linter, "--no-cache")

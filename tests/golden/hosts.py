@@ -25,7 +25,9 @@ from headwater.hosts.local import run_local, stream_local
 from headwater.model import Rows, join_rows
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
-from headwater.query.language.tree import CreateQuery, Fence, Follow, Literal, Operator, Script, Statement
+from headwater.query.language.tree import CreateQuery, Literal, Operator, Script, Statement
+from headwater.query.operators.fence.tree import Fence
+from headwater.query.operators.follow.tree import Follow
 from headwater.query.operators.nearest.tree import EachTarget, Nearest
 from headwater.query.planning.plan import Plan, compile_text
 from tests.golden.case import Case, InputFile

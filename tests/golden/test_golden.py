@@ -14,7 +14,9 @@ from headwater.apps.cli.commands import run_command
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import QueriesRefused
 from headwater.query.language.parse import parse
-from headwater.query.language.tree import CreateQuery, MatchRecognize, Operator, Predict
+from headwater.query.language.tree import CreateQuery, Operator
+from headwater.query.operators.pattern.tree import MatchRecognize
+from headwater.query.operators.predict.tree import Predict
 from headwater.query.planning.plan import compile_text
 from tests.docs.pages import assert_alike
 from tests.golden import hosts, restarts

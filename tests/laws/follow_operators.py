@@ -14,7 +14,8 @@ from typing import Any
 
 from headwater.model import SECOND, Column, Rows, StreamSchema, order_of
 from headwater.query.language.parse import parse
-from headwater.query.language.tree import CreateQuery, MatchRecognize
+from headwater.query.language.tree import CreateQuery
+from headwater.query.operators.pattern.tree import MatchRecognize
 from headwater.query.planning.plan import compile_text
 from tests.laws.follow_fences import FENCE_IDENTITY, fence_changes
 from tests.laws.oracles import correlate, nearest, pattern, predict, suppress

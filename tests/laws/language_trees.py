@@ -13,41 +13,45 @@ from headwater.model import ColumnType, parse_instant
 from headwater.query.language.tree import (
     Between,
     Binary,
-    BoxArea,
     Call,
     Case,
-    CircleArea,
-    Clause,
     ColumnDefinition,
-    Correlate,
     CreateFences,
     CreatePoints,
     CreateQuery,
     CreateStream,
-    Fence,
-    Follow,
     In,
     IsNull,
     Item,
     Literal,
-    MatchRecognize,
     Name,
-    Nearest,
     PlaceDefinition,
-    PolygonArea,
-    Predict,
     Quantity,
     Scope,
     Script,
     Select,
-    SensorsArea,
     Star,
-    Suppress,
     Timestamp,
     Unary,
     Unit,
 )
-from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
+from headwater.query.operators.correlate.tree import (
+    BoxArea,
+    CircleArea,
+    Clause,
+    Correlate,
+    PolygonArea,
+    SensorsArea,
+)
+from headwater.query.operators.fence.tree import Fence
+from headwater.query.operators.follow.tree import Follow
+from headwater.query.operators.nearest.tree import (
+    EachTarget,
+    NearAttribute,
+    Nearest,
+    PointTarget,
+    ValueTarget,
+)
 from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
@@ -56,6 +60,7 @@ from headwater.query.operators.pattern.tree import (
     Empty,
     Exclusion,
     Loop,
+    MatchRecognize,
     Measure,
     Never,
     NodeMode,
@@ -65,8 +70,8 @@ from headwater.query.operators.pattern.tree import (
     Subset,
     Variable,
 )
-from headwater.query.operators.predict.tree import Alias
-from headwater.query.operators.suppress.tree import Dimension
+from headwater.query.operators.predict.tree import Alias, Predict
+from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 # Words of the language are names too, plain or in double quotes.
 KEYWORDS = (

@@ -10,8 +10,8 @@ from typing import Any
 
 from headwater.kernels.pattern.words import SkipTo
 from headwater.query.language.parse import parse_expression, parse_pattern, parse_quantity
-from headwater.query.language.tree import Binary, Literal, MatchRecognize, Name
-from headwater.query.operators.pattern.tree import Definition, Measure, Skip
+from headwater.query.language.tree import Binary, Literal, Name
+from headwater.query.operators.pattern.tree import Definition, MatchRecognize, Measure, Skip
 from tests.laws.draws import bounded
 
 QUICK = bounded(150)

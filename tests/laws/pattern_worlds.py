@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, order_of
 from headwater.query.language.parse import parse_expression
-from headwater.query.language.tree import Expression, MatchRecognize, Quantity, Unit
+from headwater.query.language.tree import Expression, Quantity, Unit
 from headwater.query.operators.pattern import tree
 from headwater.query.operators.pattern.check_shape import ends_with_not
+from headwater.query.operators.pattern.tree import MatchRecognize
 from headwater.query.operators.pattern.walk import every_pattern
 
 SCHEMA = StreamSchema(

@@ -23,8 +23,9 @@ from headwater.kernels.pattern.words import Contiguity
 from headwater.model import BEGINNING, END, SECOND, Instant, QueriesRefused, Rows, StreamSchema
 from headwater.query.build import script, stream
 from headwater.query.expressions import condition
-from headwater.query.language.tree import CreateQuery, MatchRecognize, Quantity, Select, Unit
+from headwater.query.language.tree import CreateQuery, Quantity, Select, Unit
 from headwater.query.operators.pattern import tree
+from headwater.query.operators.pattern.tree import MatchRecognize
 from headwater.query.planning.plan import compile_script
 from tests.laws.draws import bounded
 from tests.laws.kernel_laws import LAWS, between_times, restored

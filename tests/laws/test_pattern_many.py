@@ -18,9 +18,8 @@ import pytest
 from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import BEGINNING, END, SECOND, Instant
-from headwater.query.language.tree import MatchRecognize
 from headwater.query.operators.pattern.text import pattern_text
-from headwater.query.operators.pattern.tree import Skip
+from headwater.query.operators.pattern.tree import MatchRecognize, Skip
 from tests.laws.kernel_laws import between_times, restored
 from tests.laws.pattern_worlds import random_pattern, random_rows
 from tests.laws.test_pattern_laws import PatternWorld, _is_accepted

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
-from headwater.query.language.tree import MatchRecognize
-from headwater.query.operators.pattern.tree import Column, NodeMode, Skip, Subset
+from headwater.query.operators.pattern.tree import Column, MatchRecognize, NodeMode, Skip, Subset
 from tests.laws.oracles.pattern import answers, counts, matches
 from tests.laws.pattern_examples import PAST_LAST, QUICK, SECOND, TO_NEXT, ask, rows_of
 from tests.laws.pattern_worlds import (

@@ -12,10 +12,10 @@ from headwater.kernels.pattern.trace import End, Recording
 from headwater.kernels.pattern.words import SkipTo
 from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
-from headwater.query.language.tree import CreateQuery, MatchRecognize, Select
+from headwater.query.language.tree import CreateQuery, Select
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.operators.pattern.tree import Skip
+from headwater.query.operators.pattern.tree import MatchRecognize, Skip
 from headwater.query.operators.pattern.why import Why
 from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.planning.plan import compile_script

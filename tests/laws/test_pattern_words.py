@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.query.language.tree import MatchRecognize
+from headwater.query.operators.pattern.tree import MatchRecognize
 from tests.laws.oracles.pattern import matches
 from tests.laws.pattern_examples import QUICK, TO_NEXT, ask, rows_of
 from tests.laws.pattern_worlds import SCHEMA

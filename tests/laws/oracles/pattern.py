@@ -13,7 +13,7 @@ from typing import Any
 from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import StreamSchema
 from headwater.query.expressions import ExprType
-from headwater.query.language.tree import MatchRecognize
+from headwater.query.operators.pattern.tree import MatchRecognize
 from tests.laws.oracles.expressions import shown
 from tests.laws.oracles.pattern_events import every
 from tests.laws.oracles.pattern_nodes import detections

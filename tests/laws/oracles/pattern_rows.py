@@ -17,12 +17,9 @@ from dataclasses import dataclass, replace
 
 from headwater.kernels.pattern.words import Contiguity, RowsPerMatch, SkipTo
 from headwater.query.expressions import ExprType
-from headwater.query.language.tree import (
-    Expression,
-    Literal,
-    MatchRecognize,
-)
+from headwater.query.language.tree import Expression, Literal
 from headwater.query.operators.pattern import tree
+from headwater.query.operators.pattern.tree import MatchRecognize
 from tests.laws.oracles.expressions import BOOL
 from tests.laws.oracles.pattern_sight import Pair, Row, Sight, value
 

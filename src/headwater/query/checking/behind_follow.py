@@ -15,14 +15,10 @@ from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.catalogue import CheckedQuery
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.lookback import heartbeat_us
-from headwater.query.language.tree import (
-    CreateQuery,
-    Expression,
-    Fence,
-    Follow,
-    Name,
-)
+from headwater.query.language.tree import CreateQuery, Expression, Name
 from headwater.query.language.walk import columns_of
+from headwater.query.operators.fence.tree import Fence
+from headwater.query.operators.follow.tree import Follow
 from headwater.query.operators.union import (
     AnyOperator,
     FollowOperator,

@@ -11,14 +11,10 @@ from itertools import pairwise
 
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
-from headwater.query.language.tree import (
-    CreateQuery,
-    Follow,
-    Operator,
-    Predict,
-    Select,
-    Suppress,
-)
+from headwater.query.language.tree import CreateQuery, Operator, Select
+from headwater.query.operators.follow.tree import Follow
+from headwater.query.operators.predict.tree import Predict
+from headwater.query.operators.suppress.tree import Suppress
 
 
 def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None:

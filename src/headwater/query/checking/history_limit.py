@@ -16,8 +16,8 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.lookback import history_us, windows_behind
 from headwater.query.checking.streams import duration_us
 from headwater.query.language.build_pieces import Duration, duration
-from headwater.query.language.tree import Follow
 from headwater.query.language.words import history_in_words, without_a_hair
+from headwater.query.operators.follow.tree import Follow
 from headwater.query.operators.union import FollowOperator
 
 MOST_HISTORY_US: Final = UNITS["DAYS"]

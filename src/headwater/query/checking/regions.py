@@ -12,7 +12,7 @@ import shapely
 from headwater.model import Box, Circle, Polygon, Region, Span
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.streams import length_m
-from headwater.query.language.tree import BoxArea, CircleArea, PolygonArea
+from headwater.query.operators.correlate.tree import BoxArea, CircleArea, PolygonArea
 
 Corners = tuple[tuple[float, float], ...]
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from headwater.model import StreamSchema
 from headwater.query.checking.complaints import Complaints
-from headwater.query.language.tree import Name, Predict
+from headwater.query.language.tree import Name
 from headwater.query.language.walk import every_part
+from headwater.query.operators.predict.tree import Predict
 
 TOLERANCE: Final = "tolerance"
 HEARTBEAT: Final = "heartbeat"

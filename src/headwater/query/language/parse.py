@@ -25,9 +25,10 @@ from headwater.query.language.grammar import grammar
 from headwater.query.language.leaves import too_deep
 from headwater.query.language.statement_rules import all_rules
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
-from headwater.query.language.tree import Area, Clause, Expression, Item, Quantity, Script, Statement
+from headwater.query.language.tree import Expression, Item, Quantity, Script, Statement
 from headwater.query.language.unexpected import Keywords, explain_unexpected
 from headwater.query.language.walk import depth_of
+from headwater.query.operators.correlate.tree import Area, Clause
 from headwater.query.operators.nearest.tree import Using
 from headwater.query.operators.pattern.tree import Pattern, Skip
 

@@ -8,7 +8,7 @@ Rule 2  An operator is a frozen value: all that was written, with every choice m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -19,8 +19,6 @@ from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.language.tree import Expression, Item
 
 if TYPE_CHECKING:
-    from headwater.kernels.fence.question import Fences
-    from headwater.kernels.nearest.question import Points
     from headwater.query.checking.complaints import Complaints
     from headwater.query.checking.merges import Merge
     from headwater.query.planning.plan import Plan
@@ -28,6 +26,9 @@ if TYPE_CHECKING:
 
 Beside = StreamSchema | PointsSchema | FencesSchema | None
 """The schema of what an operator reads beside FROM, or of the set it is given."""
+
+OpenedSet = Sized
+"""A set as the kernel of an operator sees it. Only the operator knows what is in it; shared code hands it on and counts it."""
 
 
 class AnswerColumns(NamedTuple):
@@ -139,13 +140,11 @@ class Operator:
         raise AssertionError(f"{self.kind} is given no set")
 
     @property
-    def written_set(self) -> Points | Fences | None:
+    def written_set(self) -> OpenedSet | None:
         """What it would be given, where that stands in the text."""
         return None
 
-    def open_set(
-        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
-    ) -> Points | Fences:
+    def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
         """Its set as the kernel sees it, from rows that have been checked."""
         raise AssertionError(f"{self.kind} is given no set")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwater.kernels.fence.question import Fences
 from headwater.kernels.follow.words import Saving
-from headwater.kernels.nearest.question import Points
 from headwater.model import StreamSchema
 from headwater.query.language.tree import Expression
+from headwater.query.operators.contract import OpenedSet
 from headwater.query.operators.union import AnyOperator
 from headwater.query.planning.zones import zone_of
 
@@ -36,7 +35,7 @@ class QueryPlan:
     where: Expression | None
     schema: StreamSchema
     spread: tuple[str, ...] = ()
-    opened_set: Points | Fences | None = None
+    opened_set: OpenedSet | None = None
     scatter: str | None = None
     parts: int = 1
     audit: float = 0.0

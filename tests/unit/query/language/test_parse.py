@@ -17,13 +17,9 @@ from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, MOST_NESTED,
 from headwater.query.language.tree import (
     Between,
     Binary,
-    BoxArea,
     Call,
     Case,
-    CircleArea,
-    Clause,
     ColumnDefinition,
-    Correlate,
     CreateQuery,
     CreateStream,
     In,
@@ -32,15 +28,21 @@ from headwater.query.language.tree import (
     Literal,
     Name,
     PlaceDefinition,
-    PolygonArea,
     Quantity,
     Select,
-    SensorsArea,
     Timestamp,
     Unary,
     Unit,
 )
 from headwater.query.language.walk import depth_of
+from headwater.query.operators.correlate.tree import (
+    BoxArea,
+    CircleArea,
+    Clause,
+    Correlate,
+    PolygonArea,
+    SensorsArea,
+)
 
 STREAM = """
 CREATE STREAM weather (

@@ -29,6 +29,9 @@ class OperatorNode(Holder):
     takes_fences: ClassVar[bool] = False
     """Whether what it names inside its parentheses may be fences, not only a stream or a query."""
 
+    makes_updates: ClassVar[bool] = False
+    """Whether its answers are updates: lines that hold for a while."""
+
     @property
     def span(self) -> Span | None:
         """Where it stands."""

@@ -8,7 +8,6 @@ from headwater.query.checking.answer_columns import RESERVED, Columns
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.regions import check_region
 from headwater.query.checking.streams import duration_us, length_m
-from headwater.query.language.tree import Correlate, SensorsArea
 from headwater.query.operators.correlate.check_clauses import attribute_of, check_clauses
 from headwater.query.operators.correlate.operator import (
     LIMIT_PER_ROW,
@@ -16,6 +15,7 @@ from headwater.query.operators.correlate.operator import (
     MOST_READINGS_WITH_DISTANCE,
     CorrelateOperator,
 )
+from headwater.query.operators.correlate.tree import Correlate, SensorsArea
 
 Sensors = tuple[str | int, ...]
 

@@ -14,9 +14,10 @@ from headwater.kernels.correlate.subscription import Interval
 from headwater.model import ColumnType, Span, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.expression_types import constant, type_of
-from headwater.query.language.tree import Between, Binary, Clause, Expression, Name
+from headwater.query.language.tree import Between, Binary, Expression, Name
 from headwater.query.language.walk import columns_of
 from headwater.query.operators.correlate.operator import MOST_READINGS
+from headwater.query.operators.correlate.tree import Clause
 
 _RANGES: Final = ("=", "<", "<=", ">", ">=")
 

@@ -27,13 +27,8 @@ from headwater.query.language.build_pieces import (
 )
 from headwater.query.language.parse import parse_expression
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import (
-    ColumnDefinition,
-    CreateFences,
-    CreateQuery,
-    Fence,
-    Quantity,
-)
+from headwater.query.language.tree import ColumnDefinition, CreateFences, CreateQuery, Quantity
+from headwater.query.operators.fence.tree import Fence
 
 Length = str | Number | Quantity
 

@@ -14,8 +14,9 @@ from headwater.query.checking.region_options import check_shape, radius_and_box
 from headwater.query.checking.selects import check_where
 from headwater.query.checking.streams import forget_us
 from headwater.query.language.limits import FORGET_US
-from headwater.query.language.tree import Expression, Fence
+from headwater.query.language.tree import Expression
 from headwater.query.operators.fence.operator import FenceOperator
+from headwater.query.operators.fence.tree import Fence
 
 CHANGE, OBJECT, FENCE = "change", "object", "fence"
 

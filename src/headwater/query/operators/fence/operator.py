@@ -16,14 +16,13 @@ from headwater.query.operators.contract import (
     Demand,
     Explained,
     KernelPlace,
+    OpenedSet,
     Operator,
     Words,
 )
 from headwater.query.operators.fence.tree import Fence
 
 if TYPE_CHECKING:
-    from headwater.kernels.fence.question import Fences
-    from headwater.kernels.nearest.question import Points
     from headwater.query.planning.query_plan import QueryPlan
 
 
@@ -97,9 +96,7 @@ class FenceOperator(Operator):
             f"{name} {kind.value}" for name, kind in given.columns if name in columns or name == given.key
         )
 
-    def open_set(
-        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
-    ) -> Points | Fences:
+    def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
         """The fences for which its condition holds."""
         from headwater.query.operators.fence.plan import fences_of
 

@@ -12,7 +12,8 @@ from headwater.query.language.leaves import name_of, refused, stretch
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import REGIONS, SharedRules
 from headwater.query.language.tokens import span_of
-from headwater.query.language.tree import Expression, Fence
+from headwater.query.language.tree import Expression
+from headwater.query.operators.fence.tree import Fence
 
 
 @v_args(inline=True)

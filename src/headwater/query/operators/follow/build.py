@@ -28,7 +28,8 @@ from headwater.query.language.build_pieces import (
 )
 from headwater.query.language.parse import parse_expression
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import CreateQuery, Follow, Quantity
+from headwater.query.language.tree import CreateQuery, Quantity
+from headwater.query.operators.follow.tree import Follow
 
 Length = str | Number | Quantity
 

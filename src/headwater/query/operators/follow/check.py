@@ -17,8 +17,9 @@ from headwater.query.checking.region_options import check_shape, radius_and_box
 from headwater.query.checking.selects import check_where
 from headwater.query.checking.streams import duration_us, length_m
 from headwater.query.language.limits import FORGET_US
-from headwater.query.language.tree import Follow, Quantity
+from headwater.query.language.tree import Quantity
 from headwater.query.operators.follow.operator import QUALITY_US, FollowOperator, interest_columns
+from headwater.query.operators.follow.tree import Follow
 
 SOURCE: Final = "source"
 """The column that says of which source an event is, where there are several."""

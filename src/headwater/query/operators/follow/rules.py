@@ -13,7 +13,8 @@ from headwater.query.language.leaves import name_of, number_of, stretch, whole_n
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import REGIONS, SharedRules, Signed, length_of
 from headwater.query.language.tokens import span_of
-from headwater.query.language.tree import Expression, Follow, Literal, Quantity
+from headwater.query.language.tree import Expression, Literal, Quantity
+from headwater.query.operators.follow.tree import Follow
 
 
 @v_args(inline=True)

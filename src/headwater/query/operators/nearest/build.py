@@ -29,10 +29,11 @@ from headwater.query.language.build_pieces import (
 )
 from headwater.query.language.parse import parse_using
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import ColumnDefinition, CreatePoints, CreateQuery, Nearest, Quantity
+from headwater.query.language.tree import ColumnDefinition, CreatePoints, CreateQuery, Quantity
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,
+    Nearest,
     PointTarget,
     Target,
     Using,

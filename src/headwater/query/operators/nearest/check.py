@@ -12,7 +12,6 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import Nearest
 from headwater.query.operators.nearest.operator import (
     MOST_ATTRIBUTES,
     MOST_NEIGHBOURS,
@@ -20,7 +19,13 @@ from headwater.query.operators.nearest.operator import (
     MOST_WINDOW_ROWS,
     NearestOperator,
 )
-from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, ValueTarget
+from headwater.query.operators.nearest.tree import (
+    EachTarget,
+    NearAttribute,
+    Nearest,
+    PointTarget,
+    ValueTarget,
+)
 
 
 def check_nearest(tree: Nearest, sources: QuerySources) -> NearestOperator | None:

@@ -17,14 +17,13 @@ from headwater.query.operators.contract import (
     Entry,
     Explained,
     KernelPlace,
+    OpenedSet,
     Operator,
     Words,
 )
 from headwater.query.operators.nearest.tree import Nearest
 
 if TYPE_CHECKING:
-    from headwater.kernels.fence.question import Fences
-    from headwater.kernels.nearest.question import Points
     from headwater.query.planning.query_plan import QueryPlan
 
 
@@ -131,15 +130,13 @@ class NearestOperator(Operator):
         return given.types[given.key].value
 
     @property
-    def written_set(self) -> Points | Fences | None:
+    def written_set(self) -> OpenedSet | None:
         """The one point of the text."""
         from headwater.query.operators.nearest.plan import given_point
 
         return given_point(self)
 
-    def open_set(
-        self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool
-    ) -> Points | Fences:
+    def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
         """The points."""
         from headwater.query.operators.nearest.plan import points_of
 

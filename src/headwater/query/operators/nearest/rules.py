@@ -16,10 +16,11 @@ from headwater.query.language.options import Option, once
 from headwater.query.language.shared_rules import SharedRules, Signed
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tokens import span_of
-from headwater.query.language.tree import Literal, Nearest, Quantity
+from headwater.query.language.tree import Literal, Quantity
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,
+    Nearest,
     PointTarget,
     Target,
     Using,

@@ -23,11 +23,12 @@ from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.language.build_pieces import Duration, Source, duration, query_of, read, refused, whole
 from headwater.query.language.parse import parse_expression, parse_pattern, parse_skip
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import Binary, CreateQuery, Expression, MatchRecognize
+from headwater.query.language.tree import Binary, CreateQuery, Expression
 from headwater.query.operators.pattern.tree import (
     Column,
     Definition,
     Loop,
+    MatchRecognize,
     Measure,
     Never,
     NodeMode,

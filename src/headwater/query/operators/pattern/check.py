@@ -13,7 +13,7 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.expressions import ExprType
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import Call, Expression, MatchRecognize, Quantity
+from headwater.query.language.tree import Call, Expression, Quantity
 from headwater.query.operators.pattern.check_modes import check_mode
 from headwater.query.operators.pattern.check_shape import (
     beginnings,
@@ -26,7 +26,7 @@ from headwater.query.operators.pattern.check_shape import (
 from headwater.query.operators.pattern.operator import HELD_EVENTS, PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row, untranslatable
 from headwater.query.operators.pattern.terms import Lowered, Place, Where, lower
-from headwater.query.operators.pattern.tree import Column, Exclusion, Loop, Variable
+from headwater.query.operators.pattern.tree import Column, Exclusion, Loop, MatchRecognize, Variable
 from headwater.query.operators.pattern.walk import every_pattern
 
 TIMED_OUT: Final = "timed_out"

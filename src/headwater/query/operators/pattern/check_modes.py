@@ -10,8 +10,7 @@ from typing import Final
 from headwater.kernels.pattern.node import MOST_ELEMENTS
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.checking.complaints import Complaints
-from headwater.query.language.tree import MatchRecognize
-from headwater.query.operators.pattern.tree import Loop, NodeMode, Pattern, Sequence, Variable
+from headwater.query.operators.pattern.tree import Loop, MatchRecognize, NodeMode, Pattern, Sequence, Variable
 
 MOST_HELD: Final = 65_536
 """Events in the window of one node."""

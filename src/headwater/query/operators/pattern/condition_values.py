@@ -17,7 +17,7 @@ from headwater.model import Column, ColumnType, Rows, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, evaluate
 from headwater.query.language.expression_text import expression_text
-from headwater.query.language.tree import Binary, Call, Expression, Literal, MatchRecognize, Name, Timestamp
+from headwater.query.language.tree import Binary, Call, Expression, Literal, Name, Timestamp
 from headwater.query.language.walk import columns_of, parts_of, with_parts
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import is_under_test, value_of
@@ -33,7 +33,7 @@ from headwater.query.operators.pattern.terms import (
     Where,
     lower,
 )
-from headwater.query.operators.pattern.tree import Loop
+from headwater.query.operators.pattern.tree import Loop, MatchRecognize
 from headwater.query.operators.pattern.walk import every_pattern
 
 _OVER_MATCHES: Final = frozenset((*LOGICAL, *PHYSICAL, *AGGREGATES, "CLASSIFIER", "MATCH_NUMBER"))

@@ -24,10 +24,9 @@ from headwater.kernels.pattern.automaton import (
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.words import Mode
 from headwater.model import StreamSchema
-from headwater.query.language.tree import MatchRecognize
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.operators.pattern.tree import Variable
+from headwater.query.operators.pattern.tree import MatchRecognize, Variable
 from headwater.query.operators.pattern.walk import every_pattern
 from headwater.query.operators.pattern.written import EVERY_ROW, condition_texts
 

@@ -14,7 +14,7 @@ from headwater.query.language.leaves import name_of, refused, stretch, whole_num
 from headwater.query.language.options import Option, once
 from headwater.query.language.shared_rules import SharedRules
 from headwater.query.language.tokens import span_of
-from headwater.query.language.tree import Expression, MatchRecognize, Quantity
+from headwater.query.language.tree import Expression, Quantity
 from headwater.query.operators.pattern.tree import (
     Choice,
     Column,
@@ -23,6 +23,7 @@ from headwater.query.operators.pattern.tree import (
     Empty,
     Exclusion,
     Loop,
+    MatchRecognize,
     Measure,
     Never,
     NodeMode,

@@ -29,13 +29,12 @@ from headwater.kernels.pattern.trace import (
 from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_instant, parse_instant
 from headwater.query.expressions import ExprType
 from headwater.query.language.expression_text import expression_text
-from headwater.query.language.tree import MatchRecognize
 from headwater.query.language.words import counted
 from headwater.query.operators.pattern.condition_values import Seeing, as_node
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.text import skip_text
-from headwater.query.operators.pattern.tree import Skip
+from headwater.query.operators.pattern.tree import MatchRecognize, Skip
 
 MOST_SHOWN: Final = 5
 """Attempts told one by one; the others are counted."""

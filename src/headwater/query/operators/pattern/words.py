@@ -11,7 +11,6 @@ from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
 from headwater.query.language.expression_text import name_text
-from headwater.query.language.tree import MatchRecognize
 from headwater.query.language.words import aligned, counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.pattern.check import unbounded
@@ -22,7 +21,16 @@ from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.programs import looks_at_one_row
 from headwater.query.operators.pattern.terms import Lowered
 from headwater.query.operators.pattern.text import pattern_text
-from headwater.query.operators.pattern.tree import Choice, Edge, Empty, Loop, Never, Pattern, Variable
+from headwater.query.operators.pattern.tree import (
+    Choice,
+    Edge,
+    Empty,
+    Loop,
+    MatchRecognize,
+    Never,
+    Pattern,
+    Variable,
+)
 from headwater.query.operators.pattern.walk import every_pattern, patterns_in
 from headwater.query.operators.pattern.written import (
     EVERY_ROW,

@@ -8,9 +8,9 @@ from typing import Final
 
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.parse import parse
-from headwater.query.language.tree import CreateQuery, MatchRecognize
+from headwater.query.language.tree import CreateQuery
 from headwater.query.operators.pattern.operator import PatternOperator
-from headwater.query.operators.pattern.tree import Loop
+from headwater.query.operators.pattern.tree import Loop, MatchRecognize
 from headwater.query.operators.pattern.walk import every_pattern
 
 EVERY_ROW: Final = "every row"

@@ -29,8 +29,9 @@ from headwater.query.language.build_pieces import (
 )
 from headwater.query.language.parse import parse_expression
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import CreateQuery, Predict, Suppress
-from headwater.query.operators.predict.tree import Alias
+from headwater.query.language.tree import CreateQuery, Operator
+from headwater.query.language.tree.operator_node import OperatorNode
+from headwater.query.operators.predict.tree import Alias, Predict
 
 
 def predict(  # noqa: PLR0913 one keyword for each clause
@@ -48,7 +49,7 @@ def predict(  # noqa: PLR0913 one keyword for each clause
     buffer: int | None = None,
     give_up: str | GiveUp | None = None,
     seed: int | None = None,
-    suppress: Suppress | None = None,
+    suppress: Operator | None = None,
     columns: str = "*",
     where: str | None = None,
 ) -> CreateQuery:
@@ -76,7 +77,7 @@ def predict(  # noqa: PLR0913 one keyword for each clause
         whole(buffer, "buffer"),
         *_given_up(give_up, seed),
     )
-    if suppress is not None and not isinstance(suppress, Suppress):
+    if suppress is not None and not (isinstance(suppress, OperatorNode) and suppress.makes_updates):
         raise refused(
             f"suppress takes the result of hw.suppressing, not {suppress!r}",
             "as in suppress=hw.suppressing('x', tolerance=1, heartbeat='30 SECONDS')",

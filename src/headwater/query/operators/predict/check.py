@@ -12,9 +12,10 @@ from headwater.query.checking.answer_columns import RESERVED
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.streams import duration_us
 from headwater.query.language.limits import MOST_DIMENSIONS
-from headwater.query.language.tree import Predict, Quantity
+from headwater.query.language.tree import Quantity
 from headwater.query.operators.predict.check_conditions import Condition, Lowering
 from headwater.query.operators.predict.operator import MOST_ALIASES, MOST_PIECES, MOST_STORED, PredictOperator
+from headwater.query.operators.predict.tree import Predict
 
 _AT_MOST = (Comparator.LESS_EQUAL, Comparator.LESS)
 

@@ -10,8 +10,9 @@ from headwater.model import StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.updates import dimensions_in, is_updates, slope_of
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import Binary, Call, Expression, Name, Predict
+from headwater.query.language.tree import Binary, Call, Expression, Name
 from headwater.query.language.walk import every_part
+from headwater.query.operators.predict.tree import Predict
 
 _SHAPES: Final = (
     "PREDICT takes conditions joined by AND: temperature < 50; in PAIRS also a.temperature < 50, ABS(a.x - b.x) <= 400, "

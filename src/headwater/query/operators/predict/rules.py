@@ -12,8 +12,8 @@ from headwater.query.language.leaves import name_of, number_of, stretch, whole_n
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import SharedRules, Signed
 from headwater.query.language.tokens import span_of
-from headwater.query.language.tree import Expression, Predict, Quantity
-from headwater.query.operators.predict.tree import Alias
+from headwater.query.language.tree import Expression, Quantity
+from headwater.query.operators.predict.tree import Alias, Predict
 
 
 @v_args(inline=True)

@@ -19,8 +19,8 @@ from headwater.query.language.build_pieces import (
     text_of,
 )
 from headwater.query.language.parse import parse_predictor, parse_quantity
-from headwater.query.language.tree import CreateQuery, Quantity, Suppress
-from headwater.query.operators.suppress.tree import Dimension
+from headwater.query.language.tree import CreateQuery, Quantity
+from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 
 def suppress(

@@ -12,9 +12,9 @@ from headwater.query.checking.places import PLAIN_NUMBER, why_no_meters
 from headwater.query.checking.streams import duration_us, forget_us, length_m
 from headwater.query.language.limits import MOST_DIMENSIONS
 from headwater.query.language.suggestions import suggest
-from headwater.query.language.tree import Quantity, Suppress
+from headwater.query.language.tree import Quantity
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
-from headwater.query.operators.suppress.tree import Dimension
+from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 _PARAMETERS: Final = {
     Predictor.LEAST_SQUARES: ("n",),

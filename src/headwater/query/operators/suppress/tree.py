@@ -37,6 +37,7 @@ class Suppress(OperatorNode):
     """
 
     keyword: ClassVar[str] = "SUPPRESS"
+    makes_updates: ClassVar[bool] = True
 
     dimensions: tuple[Dimension, ...]
     tolerance: Number | Quantity

@@ -3,7 +3,8 @@ import pytest
 from headwater.kernels.fence.words import Detect
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
-from headwater.query.language.tree import CreateFences, CreateQuery, Fence, Quantity, Unit
+from headwater.query.language.tree import CreateFences, CreateQuery, Quantity, Unit
+from headwater.query.operators.fence.tree import Fence
 
 BEGIN = "CREATE QUERY q AS SELECT * FROM cars "
 

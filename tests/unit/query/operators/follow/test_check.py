@@ -6,11 +6,12 @@ import pytest
 
 from headwater.kernels.follow.words import Update
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
-from headwater.query.build import correlate, script, select, stream
+from headwater.query.build import script, select, stream
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.check import check
 from headwater.query.checking.lookback import heartbeat_us, windows_behind
 from headwater.query.language.tree import Binary, Literal, Name
+from headwater.query.operators.correlate.build import correlate
 from headwater.query.operators.follow.build import follow
 from headwater.query.operators.follow.check import events_schema
 from headwater.query.operators.follow.operator import FollowOperator

@@ -8,17 +8,10 @@ from headwater.kernels.follow.words import Update
 from headwater.model import QueryError, Span
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
-from headwater.query.language.tree import (
-    Binary,
-    Follow,
-    Literal,
-    Name,
-    Nearest,
-    Quantity,
-    Select,
-    Suppress,
-    Unit,
-)
+from headwater.query.language.tree import Binary, Literal, Name, Quantity, Select, Unit
+from headwater.query.operators.follow.tree import Follow
+from headwater.query.operators.nearest.tree import Nearest
+from headwater.query.operators.suppress.tree import Suppress
 
 
 def select(text: str) -> Select:

@@ -6,8 +6,15 @@ from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import ColumnType, QueryError, Span
 from headwater.query.language.parse import is_plain_name, parse, parse_using
 from headwater.query.language.printer import show
-from headwater.query.language.tree import ColumnDefinition, CreatePoints, Nearest, Quantity, Unit
-from headwater.query.operators.nearest.tree import EachTarget, NearAttribute, PointTarget, Using, ValueTarget
+from headwater.query.language.tree import ColumnDefinition, CreatePoints, Quantity, Unit
+from headwater.query.operators.nearest.tree import (
+    EachTarget,
+    NearAttribute,
+    Nearest,
+    PointTarget,
+    Using,
+    ValueTarget,
+)
 
 HOUR = Quantity(1, Unit.HOURS)
 WORDS = (

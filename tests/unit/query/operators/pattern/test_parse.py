@@ -7,7 +7,7 @@ from headwater.model import QueryError, Span
 from headwater.query.language.parse import is_plain_name, parse, parse_expression, parse_pattern
 from headwater.query.language.printer import show
 from headwater.query.language.tokens import MAX_DEPTH
-from headwater.query.language.tree import Call, MatchRecognize, Name, Quantity, Scope, Star, Unit
+from headwater.query.language.tree import Call, Name, Quantity, Scope, Star, Unit
 from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import (
     Choice,
@@ -16,6 +16,7 @@ from headwater.query.operators.pattern.tree import (
     Empty,
     Exclusion,
     Loop,
+    MatchRecognize,
     Never,
     NodeMode,
     Permutation,

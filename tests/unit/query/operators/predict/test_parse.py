@@ -9,20 +9,11 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import Span
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
-from headwater.query.language.tree import (
-    Binary,
-    Literal,
-    MatchRecognize,
-    Name,
-    Nearest,
-    Predict,
-    Quantity,
-    Select,
-    Suppress,
-    Unit,
-)
-from headwater.query.operators.predict.tree import Alias
-from headwater.query.operators.suppress.tree import Dimension
+from headwater.query.language.tree import Binary, Literal, Name, Quantity, Select, Unit
+from headwater.query.operators.nearest.tree import Nearest
+from headwater.query.operators.pattern.tree import MatchRecognize
+from headwater.query.operators.predict.tree import Alias, Predict
+from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 
 def select(text: str) -> Select:
