@@ -42,6 +42,19 @@ built = headwater.changed("moves", "weather", "temperature", by=0.5)
 assert parse(show(built))[0].statements == (built,)
 """
 
+BEHIND_FOLLOW = """
+from headwater.model import QueriesRefused
+from headwater.query.checking.check import check
+
+try:
+    check(
+        "CREATE STREAM cars (car STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, v DOUBLE, PLACE (x, y));"
+        "CREATE QUERY moves AS SELECT * FROM cars FOLLOW (cars RADIUS 5 METERS) CHANGED (v BY 1);"
+    )
+except QueriesRefused as refused:
+    print(*refused.errors, sep='\\n')
+"""
+
 BLOCKS = [
     block for block in blocks_of(PAGE.read_text()) if any("/" in word or "." in word for word in block.words)
 ]
@@ -110,6 +123,12 @@ def test_its_golden_file_passes_and_it_is_checked_explained_and_built(copy: Path
     printed = run_in(copy, "-c", GOLDEN, str(golden), str(tmp_path))
     assert "2 queries, no errors" in printed
     assert "a row when temperature is more than 0.5 from the last one emitted of the same station" in printed
+
+
+def test_it_is_refused_behind_follow_until_it_says_how_far_back_it_looks(copy: Path, tmp_path: Path) -> None:
+    printed = run_in(copy, "-c", BEHIND_FOLLOW)
+    assert "unbounded-behind-follow" in printed
+    assert "it must be known how far back an answer looks, but CHANGED does not say" in printed
 
 
 def test_its_law_holds_and_no_place_was_forgotten(copy: Path) -> None:

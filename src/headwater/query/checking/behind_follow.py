@@ -17,15 +17,10 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.lookback import heartbeat_us
 from headwater.query.language.tree import CreateQuery, Expression, Name
 from headwater.query.language.walk import columns_of
+from headwater.query.operators.contract import Unbounded
 from headwater.query.operators.fence.tree import Fence
 from headwater.query.operators.follow.tree import Follow
-from headwater.query.operators.union import (
-    AnyOperator,
-    FollowOperator,
-    NearestOperator,
-    PatternOperator,
-    PredictOperator,
-)
+from headwater.query.operators.union import AnyOperator, FollowOperator
 
 
 class Read(NamedTuple):
@@ -104,24 +99,13 @@ def check_bounded(
     What is neither among `queries` nor among `streams` was refused, and is not held against those that read it.
     """
     node = tree.select.operator
-    wrong: tuple[str, str, str] | None = None
-    if isinstance(operator, NearestOperator) and operator.window_us is None:
-        wrong = (
-            "a window of rows may reach back for any time",
-            "OVER",
-            "use OVER with a time, as in OVER 1 HOUR",
-        )
-    elif isinstance(operator, PatternOperator) and operator.within_us is None:
-        wrong = (
-            "the pattern does not limit how long a match may last",
-            "WITHIN",
-            "write PATTERN (…) WITHIN 1 MINUTE",
-        )
-    elif isinstance(operator, PredictOperator):
-        wrong = _why_unbounded(tree, operator, queries, streams)
-    if wrong is None or node is None:
+    sources = (tree.select.source, *tree.select.further_sources)
+    beats = [heartbeat_us(queries, source) for source in sources if _is_known(source, queries, streams)]
+    known = [beat for beat in beats if beat is not None]
+    looks_back_us = operator.looks_back_us(max(known, default=0) if len(known) == len(beats) else None)
+    if node is None or not isinstance(looks_back_us, Unbounded):
         return
-    why, word, advice = wrong
+    why, word, advice = looks_back_us
     complaints.refuse(
         "unbounded-behind-follow",
         f"downstream of FOLLOW it must be known how far back an answer looks, but {why}",
@@ -154,29 +138,6 @@ def check_stamp_names(tree: CreateQuery, answers: Columns, complaints: Complaint
 def stamps_in(expression: Expression | None) -> tuple[Name, ...]:
     """The stamps that an expression names."""
     return () if expression is None else tuple(name for name in columns_of(expression) if name.name in STAMPS)
-
-
-def _why_unbounded(
-    tree: CreateQuery, operator: PredictOperator, queries: Mapping[str, CheckedQuery], streams: Container[str]
-) -> tuple[str, str, str] | None:
-    """Why it is not known how far back a PREDICT looks, at which word that stands, and what to do."""
-    if operator.tentative:
-        return (
-            "a TENTATIVE answer may be withdrawn later",
-            "TENTATIVE",
-            "leave it out: answers are then emitted when they are final",
-        )
-    if operator.buffer is not None:
-        return "the contents of a full BUFFER depend on all earlier updates", "BUFFER", "leave BUFFER out"
-    sources = (tree.select.source, *tree.select.further_sources)
-    for source in sources:
-        if heartbeat_us(queries, source) is None and _is_known(source, queries, streams):
-            return (
-                "it reads no SUPPRESS, so it is not known how long an update holds",
-                "",
-                "read a SUPPRESS with its column heartbeat: SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS) PREDICT (…)",
-            )
-    return None
 
 
 def _is_known(source: str, queries: Mapping[str, CheckedQuery], streams: Container[str]) -> bool:

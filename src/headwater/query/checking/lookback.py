@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.updates import HEARTBEAT
 from headwater.query.language.tree import Name
+from headwater.query.operators.contract import Unbounded
 from headwater.query.operators.union import FollowOperator
 
 
@@ -45,5 +46,8 @@ def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None
 
 def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
     """How far back one answer looks."""
+    # A heartbeat that is not known here matters to no answer, or its source was refused, and there is no plan.
     beats = [heartbeat_us(catalogue.queries, source) or 0 for source in (query.reads, *query.further_reads)]
-    return query.operator.looks_back_us(max(beats))
+    looks_back_us = query.operator.looks_back_us(max(beats))
+    assert not isinstance(looks_back_us, Unbounded), f"'{query.name}' should have been refused behind FOLLOW"
+    return looks_back_us

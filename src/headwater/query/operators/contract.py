@@ -47,6 +47,14 @@ class Readings(NamedTuple):
     sensors: tuple[str | int, ...] | None
 
 
+class Unbounded(NamedTuple):
+    """Why nobody knows how far back an answer looks, at which word of the operator that stands ("": at all of it), and what to do."""
+
+    why: str
+    word: str
+    advice: str
+
+
 class Demand(NamedTuple):
     """What an operator asks of the rows of one source.
 
@@ -246,9 +254,16 @@ class Operator:
 
     # --- how far back it looks ----------------------------------------------------------------------------------------
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
-        """How far back one answer looks, if updates that it reads live for so long."""
-        return 0
+    def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
+        """How far back one answer looks, if updates that it reads live for so long (None: nobody knows); or why that is not known.
+
+        An operator that does not say it cannot run behind a FOLLOW, which must know how many earlier events to hand over.
+        """
+        return Unbounded(
+            f"{self.keyword} does not say how far back it looks",
+            "",
+            f"let the FOLLOW read what {self.keyword} emits: FOLLOW may come after any operator",
+        )
 
     @property
     def sends_every_us(self) -> int | None:

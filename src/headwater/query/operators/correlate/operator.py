@@ -105,7 +105,7 @@ class CorrelateOperator(Operator):
             return f"region {self.region!r}"
         return f"sensors {sorted(self.sensors, key=str)!r}" if self.sensors else None
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
+    def looks_back_us(self, heartbeat_us: int | None) -> int:
         """WITHIN."""
         return self.within_us
 

@@ -125,7 +125,7 @@ class FenceOperator(Operator):
         """It does."""
         return self.moving
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
+    def looks_back_us(self, heartbeat_us: int | None) -> int:
         """Back to the last position of an object that is not forgotten; who is forgotten leaves a microsecond after FORGET."""
         return self.forget_us + 1
 

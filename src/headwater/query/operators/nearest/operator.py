@@ -19,6 +19,7 @@ from headwater.query.operators.contract import (
     KernelPlace,
     OpenedSet,
     Operator,
+    Unbounded,
     Words,
 )
 from headwater.query.operators.nearest.tree import Nearest
@@ -167,9 +168,15 @@ class NearestOperator(Operator):
         """Each point lives in one zone, unless there is PER."""
         return bool(self.points) and not self.per
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
+    def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
         """OVER, if it is a duration."""
-        return self.window_us or 0
+        if self.window_us is None:
+            return Unbounded(
+                "a window of rows may reach back for any time",
+                "OVER",
+                "use OVER with a time, as in OVER 1 HOUR",
+            )
+        return self.window_us
 
     @property
     def finds_the_same_later(self) -> bool:

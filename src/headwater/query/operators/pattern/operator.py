@@ -17,6 +17,7 @@ from headwater.query.operators.contract import (
     Explained,
     KernelPlace,
     Operator,
+    Unbounded,
     Words,
 )
 from headwater.query.operators.pattern.tree import MatchRecognize, Pattern
@@ -110,9 +111,15 @@ class PatternOperator(Operator):
         """With PARTITION BY."""
         return bool(self.partition)
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
+    def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
         """WITHIN."""
-        return self.within_us or 0
+        if self.within_us is None:
+            return Unbounded(
+                "the pattern does not limit how long a match may last",
+                "WITHIN",
+                "write PATTERN (…) WITHIN 1 MINUTE",
+            )
+        return self.within_us
 
     @property
     def finds_the_same_later(self) -> bool:

@@ -21,6 +21,7 @@ from headwater.query.operators.contract import (
     Explained,
     KernelPlace,
     Operator,
+    Unbounded,
     Words,
 )
 from headwater.query.operators.predict.tree import Predict
@@ -165,8 +166,24 @@ class PredictOperator(Operator):
         """Pairs are: each zone answers those that meet in its tiles."""
         return self.pairs
 
-    def looks_back_us(self, heartbeat_us: int) -> int:
+    def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
         """WITHIN, and how long an update lives."""
+        if self.tentative:
+            return Unbounded(
+                "a TENTATIVE answer may be withdrawn later",
+                "TENTATIVE",
+                "leave it out: answers are then emitted when they are final",
+            )
+        if self.buffer is not None:
+            return Unbounded(
+                "the contents of a full BUFFER depend on all earlier updates", "BUFFER", "leave BUFFER out"
+            )
+        if heartbeat_us is None:
+            return Unbounded(
+                "it reads no SUPPRESS, so it is not known how long an update holds",
+                "",
+                "read a SUPPRESS with its column heartbeat: SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS) PREDICT (…)",
+            )
         return self.within_us + heartbeat_us
 
     @property

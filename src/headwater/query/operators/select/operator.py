@@ -29,6 +29,10 @@ class SelectOperator(Operator):
         """Its rows."""
         return (source,)
 
+    def looks_back_us(self, heartbeat_us: int | None) -> int:
+        """Not at all."""
+        return 0
+
     @property
     def finds_the_same_later(self) -> bool:
         """Each row by itself."""

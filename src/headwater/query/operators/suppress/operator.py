@@ -78,6 +78,10 @@ class SuppressOperator(Operator):
         """A copy in every zone, for a PREDICT of pairs."""
         return "before"
 
+    def looks_back_us(self, heartbeat_us: int | None) -> int:
+        """It counts as nothing: its next update says where the sensor is."""
+        return 0
+
     @property
     def sends_every_us(self) -> int | None:
         """HEARTBEAT."""
