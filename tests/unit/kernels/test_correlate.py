@@ -362,7 +362,7 @@ def test_state_does_not_grow_with_time():
         assert state.window.end - state.window.first == 29
     assert sum(chunk.rows.count for chunk in state.log.chunks) == 29
     assert len(state.memory.past_matches) == 14
-    assert len(state.memory.places.spots.table) <= 8192
+    assert len(state.memory.places.lists.table) <= 8192
 
 
 def test_inputs_may_be_read_only():

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.engine import Found
+from headwater.kernels.correlate.engine import StepFindings
 from headwater.kernels.correlate.subscription import Emit, Subscription
-from headwater.kernels.correlate.subscription_table import Book
+from headwater.kernels.correlate.subscription_table import SubscriptionTable
 from headwater.kernels.correlate.window import Window
 from headwater.model import Answers, Column, ColumnType, Rows, StreamSchema, coded, content_ids, join_columns
 
@@ -28,10 +28,10 @@ class Shapes:
         self,
         schema: StreamSchema,
         subscriptions: Sequence[Subscription],
-        book: Book,
+        table: SubscriptionTable,
         attributes: Sequence[str],
     ) -> None:
-        self.schema, self.book, self.attributes = schema, book, tuple(attributes)
+        self.schema, self.table, self.attributes = schema, table, tuple(attributes)
         self.names = np.array([s.name for s in subscriptions] + [""], object)[:-1]
         self.shape = np.array([s.shape for s in subscriptions], np.int64)
         self.readings = np.array([s.emit is Emit.READINGS for s in subscriptions], np.bool_)
@@ -41,14 +41,16 @@ class Shapes:
             if s.emit is not Emit.READINGS
         }
 
-    def answers(self, found: Found, window: Window) -> tuple[Answers, ...]:
+    def answers(self, found: StepFindings, window: Window) -> tuple[Answers, ...]:
         """All answers of a step, by shape."""
         blocks = [*self._events(found, window), *self._emitted(found, window)]
         return tuple(sorted(blocks, key=lambda block: block.shape))
 
-    def _events(self, found: Found, window: Window) -> list[Answers]:
+    def _events(self, found: StepFindings, window: Window) -> list[Answers]:
         shapes = self.shape[found.subscription]
-        clauses = self.book.first_clause[found.subscription + 1] - self.book.first_clause[found.subscription]
+        clauses = (
+            self.table.first_clause[found.subscription + 1] - self.table.first_clause[found.subscription]
+        )
         starts = np.cumsum(clauses) - clauses
         blocks = []
         for shape in np.unique(shapes).tolist():
@@ -66,9 +68,9 @@ class Shapes:
         self, shape: int, subscription: Numbers, rows: Numbers, window: Window
     ) -> dict[str, Column]:
         columns: dict[str, Column] = {}
-        first = self.book.first_clause[subscription]
+        first = self.table.first_clause[subscription]
         for i, name in enumerate(self.clause_names[shape]):
-            attribute = self.book.clause_attribute[first + i]
+            attribute = self.table.clause_attribute[first + i]
             columns[name] = self._values(attribute, rows[:, i], window)
             columns |= self._reading(rows[:, i], window, f"{name}_")
         return columns
@@ -92,7 +94,7 @@ class Shapes:
                 columns[f"{prefix}{name}"] = window.take(name, rows)
         return columns
 
-    def _emitted(self, found: Found, window: Window) -> list[Answers]:
+    def _emitted(self, found: StepFindings, window: Window) -> list[Answers]:
         table = found.emitted.reshape(-1, 4)
         shapes = self.shape[table[:, 0]]
         blocks = []

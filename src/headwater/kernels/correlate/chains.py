@@ -5,7 +5,7 @@ come to its end. Nothing is renumbered when old matches are dropped.
 
 Rule 1  `earlier` leads from a match to the one before it of the same class: all matches, latest first. For a class that one
         READINGS subscription has to itself it leads to the one before it that may still have to be emitted.
-Rule 2  Classes that are searched also have *useful* lists (`past_matches.py`), with links `older` and `newer`.
+Rule 2  Classes that are searched also have lists of *needed* matches (`past_matches.py`), with links `older` and `newer`.
 Memory  The matches of the longest δt, for classes that are searched; one entry a class for all others.
 """
 
@@ -49,7 +49,7 @@ class Chains(NamedTuple):
     of_class: Numbers
     earlier: Numbers
     alike: Numbers  # the one before it of the same class and sensor (and place)
-    older: Numbers  # neighbours in the useful list
+    older: Numbers  # neighbours in the list of needed matches
     newer: Numbers
     cell: Numbers  # where it is, for classes that are searched by place
     emitted: NDArray[np.bool_]  # for READINGS: its owner has emitted this reading

@@ -4,7 +4,7 @@ The exact search after `members`, for operators with distances that decide, grou
 readings. Each event is looked for at its newest reading, the *anchor*.
 
 Rule 1  A member is found as part of an event that holds the anchor and itself, so two readings are fixed and one reading for
-        each other needed filter is chosen (`choice`). If the anchor is in no event, nothing is with it.
+        each other needed filter is chosen (`anchor_search`). If the anchor is in no event, nothing is with it.
 Rule 2  Readings of a slot that no other filter can want are interchangeable: the latest stands for all, and all in the window are
         members if one is. Where m filters can want the readings of a slot, the latest m stand for all.
 Memory  The candidates at one anchor: at most m for each slot.
@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from headwater.kernels.correlate.choice import LOOP, NONE, Choice, Rules, find, no_choice
-from headwater.kernels.correlate.shapes import Book, Doubles, Flags, Numbers
+from headwater.kernels.correlate.anchor_search import LOOP, NONE, AnchorSearch, Rules, find, no_search
+from headwater.kernels.correlate.shapes import Doubles, Flags, Numbers, ShapeTable
 from headwater.model.network_operators import UNGROUPED
 
 NEVER = -(2**63)
@@ -51,10 +51,10 @@ class Past(NamedTuple):
 
 @numba.njit(cache=True)
 def mark_searched(
-    book: Book, shape: int, member: int, picked: Picked, chosen: Numbers, rows: int, into: Flags
+    table: ShapeTable, shape: int, member: int, picked: Picked, chosen: Numbers, rows: int, into: Flags
 ) -> None:
     """Mark the members of an operator whose readings are `chosen`; `rows` is more than any row's number."""
-    rules = _rules(book, shape, member)
+    rules = _rules(table, shape, member)
     slots = len(rules.of_filter)
     past = Past(
         picked.slot[chosen],
@@ -65,7 +65,7 @@ def mark_searched(
         np.empty(len(chosen), np.int64),
         np.zeros(len(chosen), np.bool_),
     )
-    choice = no_choice(rules)
+    search = no_search(rules)
     last = np.full(len(rules.needed), NEVER, np.int64)
     first_open = 0
     for anchor in range(len(chosen)):
@@ -78,11 +78,11 @@ def mark_searched(
             continue
         if first_missing(rules.needed, last, after) != NONE:
             continue
-        if _gather(rules, past, choice, anchor, after, rows) and find(rules, choice, of, NONE, NONE, NONE):
+        if _gather(rules, past, search, anchor, after, rows) and find(rules, search, of, NONE, NONE, NONE):
             _mark_alike(rules, past, anchor, after, into)
-            _mark_event(rules, past, choice, after, into)
+            _mark_event(rules, past, search, after, into)
             if rules.needed[of]:
-                _mark_companions(rules, past, choice, anchor, after, into)
+                _mark_companions(rules, past, search, anchor, after, into)
 
 
 @numba.njit(**LOOP)
@@ -97,80 +97,82 @@ def first_missing(needed: Flags, latest: Numbers, after: int) -> int:
 @numba.njit(**LOOP)
 def _skip_done(rules: Rules, past: Past, n: int, newest: int, after: int, into: Flags) -> int:
     """The first reading from n on that is in the window and may still have to be marked."""
-    while n <= newest and (past.time[n] <= after or into[past.row[n]] or not rules.wanted[past.filter[n]]):
+    while n <= newest and (past.time[n] <= after or into[past.row[n]] or not rules.returned[past.filter[n]]):
         n += 1
     return n
 
 
 @numba.njit(cache=True)
-def _rules(book: Book, shape: int, member: int) -> Rules:
-    slot, end = book.first_slot[shape], book.first_slot[shape + 1]
-    start, stop = book.first_filter[shape], book.first_filter[shape + 1]
-    bound = book.first_bound[shape] + (member - book.first_member[shape]) * (stop - start)
-    pairs = book.fits[book.first_pair[shape] : book.first_pair[shape + 1]]
+def _rules(table: ShapeTable, shape: int, member: int) -> Rules:
+    slot, end = table.first_slot[shape], table.first_slot[shape + 1]
+    start, stop = table.first_filter[shape], table.first_filter[shape + 1]
+    bound = table.first_bound[shape] + (member - table.first_member[shape]) * (stop - start)
+    pairs = table.fits[table.first_pair[shape] : table.first_pair[shape + 1]]
     return Rules(
-        book.within_us[shape],
-        book.simple[shape],
-        book.needed[start:stop],
-        book.wanted[start:stop],
-        book.slot_filter[slot:end],
-        book.slot_keep[slot:end],
-        book.slot_key[slot:end],
+        table.within_us[shape],
+        table.simple[shape],
+        table.needed[start:stop],
+        table.returned[start:stop],
+        table.slot_filter[slot:end],
+        table.slot_keep[slot:end],
+        table.slot_key[slot:end],
         pairs.reshape(end - slot, end - slot),
-        book.first_mate[slot : end + 1],
-        book.mate,
-        book.twin[bound : bound + stop - start],
+        table.first_mate[slot : end + 1],
+        table.mate,
+        table.twin[bound : bound + stop - start],
     )
 
 
 @numba.njit(**LOOP)
-def _gather(rules: Rules, past: Past, choice: Choice, anchor: int, after: int, rows: int) -> bool:
+def _gather(rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int) -> bool:
     """Find the candidates that can be with the anchor; whether every needed filter has one."""
     here, own, count = past.slot[anchor], past.filter[anchor], 0
     mate, end = rules.first_mate[here], rules.first_mate[here + 1]
     for f in range(len(rules.needed)):
-        choice.first[f] = count
+        search.first[f] = count
         while mate < end and rules.of_filter[rules.mate[mate]] == f:
             if rules.needed[f]:
-                count = _gather_slot(rules, past, choice, anchor, after, rows, rules.mate[mate], count)
+                count = _gather_slot(rules, past, search, anchor, after, rows, rules.mate[mate], count)
             mate += 1
-        if rules.needed[f] and f != own and choice.first[f] == count:
+        if rules.needed[f] and f != own and search.first[f] == count:
             return False
-    choice.first[len(rules.needed)] = count
+    search.first[len(rules.needed)] = count
     return True
 
 
 @numba.njit(**LOOP)
 def _gather_slot(
-    rules: Rules, past: Past, choice: Choice, anchor: int, after: int, rows: int, slot: int, count: int
+    rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int, slot: int, count: int
 ) -> int:
     """Add the latest readings of a slot to the candidates; how many there are now."""
     n, left, key = past.latest[slot], rules.keep[slot], rules.key[slot]
     while n != NONE and left > 0 and past.time[n] > after:
         if past.row[n] != past.row[anchor]:
-            choice.of[count], choice.slot[count], choice.row[count] = n, slot, past.row[n]
-            choice.serves[count] = past.row[n] if key == UNGROUPED else rows + key
+            search.of[count], search.slot[count], search.row[count] = n, slot, past.row[n]
+            search.serves[count] = past.row[n] if key == UNGROUPED else rows + key
             count, left = count + 1, left - 1
         n = past.earlier[n]
     return count
 
 
 @numba.njit(**LOOP)
-def _mark_companions(rules: Rules, past: Past, choice: Choice, anchor: int, after: int, into: Flags) -> None:
+def _mark_companions(
+    rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, into: Flags
+) -> None:
     """Mark what is in an event with the anchor."""
     own, here = past.filter[anchor], past.slot[anchor]
     for mate in range(rules.first_mate[here], rules.first_mate[here + 1]):
         slot = rules.mate[mate]
         f = rules.of_filter[slot]
-        if not rules.wanted[f]:
+        if not rules.returned[f]:
             continue
         alike = rules.keep[slot] == 1
         n = past.latest[slot]
         while n != NONE and past.time[n] > after and not (alike and past.is_member[n]):
             if not into[past.row[n]] and past.row[n] != past.row[anchor]:
-                if find(rules, choice, own, f, slot, past.row[n]):
+                if find(rules, search, own, f, slot, past.row[n]):
                     _mark_alike(rules, past, n, after, into)
-                    _mark_event(rules, past, choice, after, into)
+                    _mark_event(rules, past, search, after, into)
                 elif alike:
                     break
             n = past.earlier[n]
@@ -179,7 +181,7 @@ def _mark_companions(rules: Rules, past: Past, choice: Choice, anchor: int, afte
 @numba.njit(**LOOP)
 def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> None:
     """Mark a member, and those in the window that are like it."""
-    if not rules.wanted[past.filter[n]]:
+    if not rules.returned[past.filter[n]]:
         return
     alike = rules.keep[past.slot[n]] == 1
     while n != NONE and past.time[n] > after and not past.is_member[n]:
@@ -188,7 +190,7 @@ def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> No
 
 
 @numba.njit(**LOOP)
-def _mark_event(rules: Rules, past: Past, choice: Choice, after: int, into: Flags) -> None:
-    for f in range(len(choice.holds)):
-        if choice.holds[f] != NONE:
-            _mark_alike(rules, past, choice.of[choice.holds[f]], after, into)
+def _mark_event(rules: Rules, past: Past, search: AnchorSearch, after: int, into: Flags) -> None:
+    for f in range(len(search.holds)):
+        if search.holds[f] != NONE:
+            _mark_alike(rules, past, search.of[search.holds[f]], after, into)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.correlate.chains import Chains
-from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, Book
+from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, SubscriptionTable
 from headwater.model import Column, ColumnType, Log, Rows, coded
 
 TIME = "time"
@@ -23,10 +23,15 @@ Numbers = NDArray[np.int64]
 
 
 def log_emitted(
-    log: Log, book: Book, names: Sequence[str], attributes: Sequence[str], emitted: Numbers, time: Numbers
+    log: Log,
+    subscriptions: SubscriptionTable,
+    names: Sequence[str],
+    attributes: Sequence[str],
+    emitted: Numbers,
+    time: Numbers,
 ) -> Log:
     """The log with what searched subscriptions emitted in a step: `emitted[n, 4]` as the engine found it, at `time[n]`."""
-    searched = book.kind[emitted[:, 0]] == READINGS_SEARCH
+    searched = subscriptions.kind[emitted[:, 0]] == READINGS_SEARCH
     if not searched.any():
         return log
     subscription, _, row, attribute = emitted[searched].T
@@ -40,7 +45,11 @@ def log_emitted(
 
 
 def mark_emitted(
-    chains: Chains, book: Book, log: Log, queries: dict[str, int], attributes: Sequence[str]
+    chains: Chains,
+    subscriptions: SubscriptionTable,
+    log: Log,
+    queries: dict[str, int],
+    attributes: Sequence[str],
 ) -> None:
     """Mark the readings of the log in the chains as emitted, for the `queries` (by number) that are still the same."""
     rows = log.rows()
@@ -49,16 +58,18 @@ def mark_emitted(
     query = _renumbered(rows["query"], queries)
     attribute = _renumbered(rows["attribute"], {name: number for number, name in enumerate(attributes)})
     known = (query >= 0) & (attribute >= 0)
-    owner = book.class_owner[chains.of_class]
-    classes = _number(book, chains.row, owner, book.class_attribute[chains.of_class])
-    logged = _number(book, rows["row"].values[known], query[known], attribute[known])
+    owner = subscriptions.class_owner[chains.of_class]
+    classes = _number(subscriptions, chains.row, owner, subscriptions.class_attribute[chains.of_class])
+    logged = _number(subscriptions, rows["row"].values[known], query[known], attribute[known])
     chains.emitted[:] = (owner >= 0) & np.isin(classes, logged)
 
 
-def _number(book: Book, row: Numbers, subscription: Numbers, attribute: Numbers) -> Numbers:
+def _number(
+    subscriptions: SubscriptionTable, row: Numbers, subscription: Numbers, attribute: Numbers
+) -> Numbers:
     """One number for a row, a subscription and an attribute."""
-    attributes = int(book.class_attribute.max(initial=0)) + 1
-    return (row * len(book.kind) + subscription) * attributes + attribute
+    attributes = int(subscriptions.class_attribute.max(initial=0)) + 1
+    return (row * len(subscriptions.kind) + subscription) * attributes + attribute
 
 
 def _named(numbers: Numbers, names: Sequence[str]) -> Column:

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate.answers import Shapes
 from headwater.kernels.correlate.chains import Past
 from headwater.kernels.correlate.emitted_readings import log_emitted, mark_emitted
-from headwater.kernels.correlate.engine import CUTS, Found, advance
+from headwater.kernels.correlate.engine import CUTS, StepFindings, advance
 from headwater.kernels.correlate.match import Matcher, Matches
 from headwater.kernels.correlate.match_memory import Memory
 from headwater.kernels.correlate.past_matches import History
 from headwater.kernels.correlate.regions import own
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.kernels.correlate.subscription_table import LATEST_SEARCH, write_book
+from headwater.kernels.correlate.subscription_table import LATEST_SEARCH, tabulate
 from headwater.kernels.correlate.window import Window
 from headwater.model import (
     BEGINNING,
@@ -78,13 +78,13 @@ class CorrelateKernel:
     ) -> None:
         self.schema = schema
         self.subscriptions = tuple(subscriptions)
-        self.contents = write_book(schema, self.subscriptions)
-        self.book = self.contents.book
+        self.contents = tabulate(schema, self.subscriptions)
+        self.table = self.contents.table
         self.matcher = Matcher(schema, self.contents, conditions)
-        self.shapes = Shapes(schema, self.subscriptions, self.book, self.contents.attributes)
+        self.shapes = Shapes(schema, self.subscriptions, self.table, self.contents.attributes)
         self._types = self._answer_types()
         self._logged = tuple(schema.types) if self.matcher.conditions else tuple(self._types)
-        self._searching = bool((self.book.kind >= LATEST_SEARCH).any())
+        self._searching = bool((self.table.kind >= LATEST_SEARCH).any())
 
     def start(self, since: Instant) -> CorrelateState:
         """Nothing known; rows before `since` are not for these queries."""
@@ -163,15 +163,15 @@ class CorrelateKernel:
 
     def _advance(
         self, state: CorrelateState, rows: Rows, matches: Matches, *, answering: bool
-    ) -> tuple[CorrelateState, Found]:
+    ) -> tuple[CorrelateState, StepFindings]:
         """Remember the matches of rows that matched, and answer."""
         state = self._with_own_memory(state)
         window, memory = state.window.append(rows), state.memory
         past = self._past(window)
         emitted_until = state.emitted_until.copy()
-        next_match = memory.make_room(self.book, past, matches)
+        next_match = memory.make_room(self.table, past, matches)
         found = advance(
-            History(self.book, memory.heads, memory.past_matches.chains, memory.places.spots, past),
+            History(self.table, memory.heads, memory.past_matches.chains, memory.places.lists, past),
             state.since,
             emitted_until,
             matches,
@@ -204,14 +204,14 @@ class CorrelateKernel:
             x, y = own(window.values(place.x)), own(window.values(place.y))
         return Past(window.first, window.values(self.schema.time), keys, x, y)
 
-    def _log_emitted(self, state: CorrelateState, found: Found) -> CorrelateState:
+    def _log_emitted(self, state: CorrelateState, found: StepFindings) -> CorrelateState:
         """With what was emitted in the log."""
         emitted = found.emitted.reshape(-1, 4)
         if not len(emitted):
             return state
         time = state.window.values(self.schema.time)[emitted[:, 1] - state.window.first]
         names = [s.name for s in self.subscriptions]
-        log = log_emitted(state.emitted_log, self.book, names, self.contents.attributes, emitted, time)
+        log = log_emitted(state.emitted_log, self.table, names, self.contents.attributes, emitted, time)
         return replace(state, emitted_log=log)
 
     def _forget(self, state: CorrelateState, rows: Rows, watermark: Instant) -> CorrelateState:
@@ -248,7 +248,7 @@ class CorrelateKernel:
         state, _ = self._advance(state, rows, Matches(matches.row + first, matches.of_class), answering=False)
         queries = {s.name: number for number, s in enumerate(self.subscriptions) if same[number]}
         mark_emitted(
-            state.memory.past_matches.chains, self.book, emitted_log, queries, self.contents.attributes
+            state.memory.past_matches.chains, self.table, emitted_log, queries, self.contents.attributes
         )
         return replace(state, log=log, emitted_log=emitted_log)
 

@@ -78,13 +78,13 @@ class Matcher:
             contents, self.sensors, {number: i for i, number in enumerate(used)}
         )
 
-    def match(self, rows: Rows, useful: Mask | None = None) -> Matches:
-        """Every match of every row; `useful[conditions]` says which conditions need to be tested (None: all)."""
+    def match(self, rows: Rows, tested: Mask | None = None) -> Matches:
+        """Every match of every row; `tested[conditions]` says which conditions need to be tested (None: all)."""
         piece = max(1024, MASK_CELLS // max(1, len(self.conditions)))
         if rows.count <= piece:
-            return self._match(rows, useful)
+            return self._match(rows, tested)
         parts = [
-            (start, self._match(rows.take(slice(start, start + piece)), useful))
+            (start, self._match(rows.take(slice(start, start + piece)), tested))
             for start in range(0, rows.count, piece)
         ]
         return Matches(
@@ -92,7 +92,7 @@ class Matcher:
             np.concatenate([part.of_class for _, part in parts]),
         )
 
-    def _match(self, rows: Rows, useful: Mask | None) -> Matches:
+    def _match(self, rows: Rows, tested: Mask | None) -> Matches:
         ranks = np.empty((len(self.contents.attributes), rows.count), np.int64)
         for number, name in enumerate(self.contents.attributes):
             ranks[number] = self._ranks(rows, number, name)
@@ -104,7 +104,7 @@ class Matcher:
             held,
             self._sensor_numbers(rows),
             _has_key(rows, self.schema.key),
-            self._marks(rows, useful),
+            self._marks(rows, tested),
         )
         return Matches(*_find(facts, self.lookup, self.forest, _first_room(rows.count)))
 
@@ -117,10 +117,10 @@ class Matcher:
             return np.empty(0, np.int64)
         return numbers_of(rows[self.schema.key], self.sensors)
 
-    def _marks(self, rows: Rows, useful: Mask | None) -> Mask:
+    def _marks(self, rows: Rows, tested: Mask | None) -> Mask:
         marks = np.zeros((len(self.conditions), rows.count), np.bool_)
         for number, condition in enumerate(self.conditions):
-            if useful is None or useful[number]:
+            if tested is None or tested[number]:
                 marks[number] = condition(rows)
         return marks
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from headwater.kernels.correlate.chains import ChainRoom, Past, no_heads
 from headwater.kernels.correlate.match import Matches
-from headwater.kernels.correlate.past_matches import SpotRoom
-from headwater.kernels.correlate.subscription_table import BY_SENSOR, HEAD, Book
+from headwater.kernels.correlate.past_matches import MatchListRoom
+from headwater.kernels.correlate.subscription_table import BY_SENSOR, HEAD, SubscriptionTable
 
 
 class Memory:
@@ -27,7 +27,7 @@ class Memory:
         self.moment = 0
         self.heads = no_heads(classes)
         self.past_matches = ChainRoom()
-        self.places = SpotRoom(classes)
+        self.places = MatchListRoom(classes)
 
     def forget(self, moment: int, before_row: int) -> int:
         """Without matches of rows before `before_row`, if this is still the memory of that moment; the moment after it."""
@@ -37,13 +37,13 @@ class Memory:
             return self.moment
         return moment
 
-    def make_room(self, book: Book, past: Past, matches: Matches) -> int:
+    def make_room(self, subscriptions: SubscriptionTable, past: Past, matches: Matches) -> int:
         """Make room for new matches; the number of the first of them."""
         self.moment += 1
-        mode = book.class_mode[matches.of_class]
+        mode = subscriptions.class_mode[matches.of_class]
         searched, remembered = int(np.count_nonzero(mode >= BY_SENSOR)), int(np.count_nonzero(mode != HEAD))
         if searched:
-            self.places.add(self.past_matches.chains, book, past, searched)
+            self.places.add(self.past_matches.chains, subscriptions, past, searched)
         next_match = self.past_matches.first + len(self.past_matches)
         self.past_matches.add(remembered)
         return next_match

@@ -2,7 +2,7 @@
 
 A reading is a *member* of an operator if its filter is needed and it is part of a complex event: one reading for each needed
 filter, and if its own filter is not needed, itself besides; all strictly within δt and δl, no reading for two filters, different
-keys within a group, none before `since`. Without needed filters every reading of a wanted one is a member.
+keys within a group, none before `since`. Without needed filters every reading of a returned one is a member.
 
 Rule 1  All that counts is which readings there are: more of them never take a member away, and their order is that of time.
 Rule 2  Readings are picked once for all operators of a shape; then for each operator there is one pass over those in its intervals.
@@ -21,16 +21,16 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.choice import NONE
+from headwater.kernels.correlate.anchor_search import NONE
 from headwater.kernels.correlate.cliques import NEVER, Picked, first_missing, mark_searched
 from headwater.kernels.correlate.shapes import (
-    Book,
     Doubles,
     Flags,
     Numbers,
+    ShapeTable,
     SourceSets,
-    book_of,
     shapes_of,
+    table_of,
 )
 from headwater.model import Operator, Readings, Source
 
@@ -41,17 +41,17 @@ class MemberMatcher:
     def prepare(self, operators: Sequence[Operator], sources: Sequence[Source]) -> Membership:
         """Operators over readings whose `source` is a position in `sources`."""
         sets = SourceSets(sources)
-        return Membership(len(operators), len(sources), book_of(shapes_of(operators, sets), sets))
+        return Membership(len(operators), len(sources), table_of(shapes_of(operators, sets), sets))
 
 
 class Membership:
     """Operators ready to be matched; `sources`: whose readings any of them looks at."""
 
-    def __init__(self, operators: int, sources: int, book: Book) -> None:
+    def __init__(self, operators: int, sources: int, table: ShapeTable) -> None:
         self._operators = operators
         self._sources = sources
-        self._book = book
-        self.sources = np.isin(np.arange(sources), book.slot_source)
+        self._book = table
+        self.sources = np.isin(np.arange(sources), table.slot_source)
 
     def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
         """Which readings (by time) are in which operator: bool[operators, n]; not `each`: in any of them, bool[1, n]."""
@@ -67,7 +67,7 @@ class Membership:
 
 @numba.njit(cache=True)
 def _mark(
-    book: Book,
+    table: ShapeTable,
     sources: int,
     source: NDArray[np.int32],
     time: Numbers,
@@ -77,25 +77,25 @@ def _mark(
 ) -> None:
     """Mark the members of all operators."""
     first_way = np.full(sources, NONE, np.int64)
-    for shape in range(len(book.within_us)):
-        picked = _pick(book, shape, source, time, value, first_way)
+    for shape in range(len(table.within_us)):
+        picked = _pick(table, shape, source, time, value, first_way)
         if len(picked.row) == 0:
             continue
         chosen = np.empty(len(picked.row), np.int64)
-        for member in range(book.first_member[shape], book.first_member[shape + 1]):
-            into = marked[book.member[member] if each else 0]
-            found = chosen[: _choose(book, shape, member, picked, chosen)]
-            if not each and not _some_open(book, shape, picked, found, into):
+        for member in range(table.first_member[shape], table.first_member[shape + 1]):
+            into = marked[table.member[member] if each else 0]
+            found = chosen[: _choose(table, shape, member, picked, chosen)]
+            if not each and not _some_open(table, shape, picked, found, into):
                 continue
-            if book.searched[shape]:
-                mark_searched(book, shape, member, picked, found, len(source), into)
+            if table.searched[shape]:
+                mark_searched(table, shape, member, picked, found, len(source), into)
             else:
-                _sweep(book, shape, picked, found, into)
+                _sweep(table, shape, picked, found, into)
 
 
 @numba.njit(cache=True)
 def _pick(
-    book: Book,
+    table: ShapeTable,
     shape: int,
     source: NDArray[np.int32],
     time: Numbers,
@@ -103,10 +103,10 @@ def _pick(
     first_way: Numbers,
 ) -> Picked:
     """The readings of a shape's sources. `first_way` is empty (NONE for each source), before and after."""
-    first, stop = book.first_slot[shape], book.first_slot[shape + 1]
+    first, stop = table.first_slot[shape], table.first_slot[shape + 1]
     next_way = np.empty(stop - first, np.int64)
     for slot in range(stop - first):
-        of = book.slot_source[first + slot]
+        of = table.slot_source[first + slot]
         next_way[slot], first_way[of] = first_way[of], slot
     count = 0
     for n in range(len(source)):
@@ -120,23 +120,23 @@ def _pick(
     for n in range(len(source)):
         slot = first_way[source[n]]
         while slot != NONE:
-            row[count], slots[count], of_filter[count] = n, slot, book.slot_filter[first + slot]
+            row[count], slots[count], of_filter[count] = n, slot, table.slot_filter[first + slot]
             times[count], values[count] = time[n], value[n]
             count += 1
             slot = next_way[slot]
     for slot in range(first, stop):
-        first_way[book.slot_source[slot]] = NONE
+        first_way[table.slot_source[slot]] = NONE
     return Picked(row, slots, of_filter, times, values)
 
 
 @numba.njit(cache=True)
-def _choose(book: Book, shape: int, member: int, picked: Picked, chosen: Numbers) -> int:
+def _choose(table: ShapeTable, shape: int, member: int, picked: Picked, chosen: Numbers) -> int:
     """Write which of the picked readings are in the operator's intervals into `chosen`; how many."""
-    filters = book.first_filter[shape + 1] - book.first_filter[shape]
-    first = book.first_bound[shape] + (member - book.first_member[shape]) * filters
-    low, high = book.low[first : first + filters], book.high[first : first + filters]
+    filters = table.first_filter[shape + 1] - table.first_filter[shape]
+    first = table.first_bound[shape] + (member - table.first_member[shape]) * filters
+    low, high = table.low[first : first + filters], table.high[first : first + filters]
     count = 0
-    for n in range(np.searchsorted(picked.time, book.since[member]), len(picked.row)):
+    for n in range(np.searchsorted(picked.time, table.since[member]), len(picked.row)):
         # Written always, counted if it matters: a branch here would be guessed wrong half of the time.
         chosen[count] = n
         of = picked.filter[n]
@@ -145,26 +145,26 @@ def _choose(book: Book, shape: int, member: int, picked: Picked, chosen: Numbers
 
 
 @numba.njit(cache=True)
-def _some_open(book: Book, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> bool:
+def _some_open(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> bool:
     """Whether there is a reading that could be marked and is not."""
-    wanted = book.wanted[book.first_filter[shape] : book.first_filter[shape + 1]]
+    returned = table.returned[table.first_filter[shape] : table.first_filter[shape + 1]]
     n = 0
-    while n < len(chosen) and (into[picked.row[chosen[n]]] or not wanted[picked.filter[chosen[n]]]):
+    while n < len(chosen) and (into[picked.row[chosen[n]]] or not returned[picked.filter[chosen[n]]]):
         n += 1
     return n < len(chosen)
 
 
 @numba.njit(cache=True)
-def _sweep(book: Book, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> None:
+def _sweep(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> None:
     """Mark what lies in windows in which every needed filter has a reading (Rule 3)."""
-    needed = book.needed[book.first_filter[shape] : book.first_filter[shape + 1]]
-    wanted = book.wanted[book.first_filter[shape] : book.first_filter[shape + 1]]
+    needed = table.needed[table.first_filter[shape] : table.first_filter[shape + 1]]
+    returned = table.returned[table.first_filter[shape] : table.first_filter[shape + 1]]
     latest = np.full(len(needed), NEVER, np.int64)
     missing = 0  # a needed filter that had no reading in the window, if any had none
     done = 0  # what comes before is marked, or too old for every window to come
     for newest in range(len(chosen)):
         now = picked.time[chosen[newest]]
-        after = now - book.within_us[shape]
+        after = now - table.within_us[shape]
         latest[picked.filter[chosen[newest]]] = now
         if needed[missing] and latest[missing] <= after:
             continue
@@ -174,6 +174,6 @@ def _sweep(book: Book, shape: int, picked: Picked, chosen: Numbers, into: Flags)
         missing = 0
         while done <= newest:
             n = chosen[done]
-            if picked.time[n] > after and wanted[picked.filter[n]]:
+            if picked.time[n] > after and returned[picked.filter[n]]:
                 into[picked.row[n]] = True
             done += 1

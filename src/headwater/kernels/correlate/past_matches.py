@@ -1,9 +1,9 @@
 """Which past matches can still be part of a latest answer, and where are those near a place?
 
-Rule 1  The *useful* list of a class holds, latest first, only the latest `keep` matches of each sensor (or of each sensor and
+Rule 1  The list of *needed* matches of a class holds, latest first, only the latest `keep` matches of each sensor (or of each sensor and
         place): one that has `keep` later ones like it is never needed.
 Rule 2  A class that is searched by place has one list for every cell of a grid with the width of its δl (its *reach*), so that
-        all matches closer than δl lie in the cells around. On the globe the grid is a cubic one through the sphere: it
+        all matches closer than δl lie in the neighbouring cells. On the globe the grid is a cubic one through the sphere: it
         has no seam at the date line and no point at the poles, and a chord is never longer than its arc.
 Rule 3  A list is a *node*: node c is class c's own, and further ones belong to a class and a cell.
 Memory  A node for every class and cell with a match in the window, an entry for every class, sensor and place; what has
@@ -20,22 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past
-from headwater.kernels.correlate.subscription_table import BY_SENSOR, Book
+from headwater.kernels.correlate.subscription_table import BY_SENSOR, SubscriptionTable
 from headwater.model.place import EARTH_RADIUS_M
+from headwater.model.splitmix import GOLDEN, SECOND, THIRD, half_mixed
 
-MOST_CELLS_AROUND = 27
+MOST_CELLS_NEAR = 27
 
 Numbers = NDArray[np.int64]
 
 
-class Spots(NamedTuple):
+class MatchLists(NamedTuple):
     """`table`: class, sensor (and place) -> latest match. `nodes`: class and cell -> node. Nodes: where their lists begin."""
 
     table: Numbers
     nodes: Numbers
     node_class: Numbers
     node_cell: Numbers
-    useful: Numbers
+    needed: Numbers
     not_emitted: Numbers  # for READINGS: the latest match that may have to be emitted
     used: Numbers  # int64[1]: nodes in use
 
@@ -43,16 +44,16 @@ class Spots(NamedTuple):
 class History(NamedTuple):
     """All that the loops look past matches up in: the subscriptions, the latest of every class, their chains and lists, and their rows."""
 
-    book: Book
+    subscriptions: SubscriptionTable
     heads: Heads
     chains: Chains
-    spots: Spots
+    lists: MatchLists
     past: Past
 
 
-def no_spots(classes: int) -> Spots:
+def no_match_lists(classes: int) -> MatchLists:
     """The classes' own nodes, empty."""
-    return Spots(
+    return MatchLists(
         np.full(16, NONE, np.int64),
         np.full(16, NONE, np.int64),
         np.arange(classes, dtype=np.int64),
@@ -63,92 +64,102 @@ def no_spots(classes: int) -> Spots:
     )
 
 
-class SpotRoom:
-    """Spots with room to grow, changed in place. `entries`: at most so many places of the table are taken."""
+class MatchListRoom:
+    """Match lists with room to grow, changed in place. `entries`: at most so many places of the table are taken."""
 
-    __slots__ = ("entries", "spots")
+    __slots__ = ("entries", "lists")
 
     def __init__(self, classes: int) -> None:
-        self.spots = no_spots(classes)
+        self.lists = no_match_lists(classes)
         self.entries = 0
 
-    def add(self, chains: Chains, book: Book, past: Past, more: int) -> None:
+    def add(self, chains: Chains, subscriptions: SubscriptionTable, past: Past, more: int) -> None:
         """Room for so many matches of classes that are searched; what has come to its end goes when there is none."""
-        if 2 * (self.entries + more) > len(self.spots.table):
-            table = _rebuilt(chains, book, past, _capacity(len(chains.row) + more))
-            self.spots = self.spots._replace(table=table)
+        if 2 * (self.entries + more) > len(self.lists.table):
+            table = _rebuilt(chains, subscriptions, past, _capacity(len(chains.row) + more))
+            self.lists = self.lists._replace(table=table)
             self.entries = int(np.count_nonzero(table != NONE))
         self.entries += more
-        if int(self.spots.used[0]) + more > len(self.spots.node_class):
-            self.spots = _with_more_nodes(self.spots, chains, book, more)
+        if int(self.lists.used[0]) + more > len(self.lists.node_class):
+            self.lists = _with_more_nodes(self.lists, chains, subscriptions, more)
 
 
-def _with_more_nodes(spots: Spots, chains: Chains, book: Book, more: int) -> Spots:
-    """Spots with room for `more` nodes and as many as there are, without those that have come to their end."""
-    used = int(spots.used[0])
-    alive = (spots.useful[:used] >= chains.first) | (spots.not_emitted[:used] >= chains.first)
-    alive[: len(book.class_mode)] = True
+def _with_more_nodes(
+    lists: MatchLists, chains: Chains, subscriptions: SubscriptionTable, more: int
+) -> MatchLists:
+    """Match lists with room for `more` nodes and as many as there are, without those that have come to their end."""
+    used = int(lists.used[0])
+    alive = (lists.needed[:used] >= chains.first) | (lists.not_emitted[:used] >= chains.first)
+    alive[: len(subscriptions.class_mode)] = True
     count = int(alive.sum())
     empty = np.full(more + count, NONE, np.int64)
-    fresh = Spots(
-        spots.table,
+    fresh = MatchLists(
+        lists.table,
         np.full(_capacity(2 * count + more), NONE, np.int64),
-        np.concatenate([spots.node_class[:used][alive], empty]),
-        np.concatenate([spots.node_cell[:used][alive], empty]),
-        np.concatenate([spots.useful[:used][alive], empty]),
-        np.concatenate([spots.not_emitted[:used][alive], empty]),
+        np.concatenate([lists.node_class[:used][alive], empty]),
+        np.concatenate([lists.node_cell[:used][alive], empty]),
+        np.concatenate([lists.needed[:used][alive], empty]),
+        np.concatenate([lists.not_emitted[:used][alive], empty]),
         np.full(1, count, np.int64),
     )
-    _enter_nodes(fresh, len(book.class_mode))
+    _enter_nodes(fresh, len(subscriptions.class_mode))
     return fresh
 
 
 @numba.njit(cache=True)
 def list_match(
-    book: Book, chains: Chains, spots: Spots, past: Past, match: int, of_class: int, row: int
+    subscriptions: SubscriptionTable,
+    chains: Chains,
+    lists: MatchLists,
+    past: Past,
+    match: int,
+    of_class: int,
+    row: int,
 ) -> None:
-    """Put a remembered match at the head of its useful list, and take out the one it makes useless."""
+    """Put a remembered match at the head of its list, and take out the one that is no longer needed."""
     m, r = match - chains.first, row - past.first
-    reach = book.class_reach[of_class]
+    reach = subscriptions.class_reach[of_class]
     if reach > 0.0:
-        i, j, k = cell_at(past.x[r], past.y[r], reach, book.geographic)
+        i, j, k = cell_at(past.x[r], past.y[r], reach, subscriptions.geographic)
         chains.cell[m] = cell_number(i, j, k)
-    node = _node_for(spots, of_class, chains.cell[m], reach)
-    if book.class_owner[of_class] != NONE:
-        chains.earlier[m] = spots.not_emitted[node]
-        spots.not_emitted[node] = match
-    slot = _slot(book, chains, spots.table, past, of_class, r)
-    alike = spots.table[slot]
-    spots.table[slot] = match
+    node = _node_for(lists, of_class, chains.cell[m], reach)
+    if subscriptions.class_owner[of_class] != NONE:
+        chains.earlier[m] = lists.not_emitted[node]
+        lists.not_emitted[node] = match
+    slot = _slot(subscriptions, chains, lists.table, past, of_class, r)
+    alike = lists.table[slot]
+    lists.table[slot] = match
     chains.alike[m] = alike
-    left = book.class_keep[of_class] - 1
+    left = subscriptions.class_keep[of_class] - 1
     while left > 0 and alike >= chains.first:
         alike = chains.alike[alike - chains.first]
         left -= 1
     if alike >= chains.first:
-        _unlink(chains, spots, node, alike)
-    next_one = spots.useful[node]
+        _unlink(chains, lists, node, alike)
+    next_one = lists.needed[node]
     chains.older[m] = next_one
     if next_one >= chains.first:
         chains.newer[next_one - chains.first] = match
-    spots.useful[node] = match
+    lists.needed[node] = match
 
 
 @numba.njit(cache=True)
-def nodes_around(book: Book, spots: Spots, past: Past, of_class: int, row: int, found: Numbers) -> int:
+def nodes_near(
+    subscriptions: SubscriptionTable, lists: MatchLists, past: Past, of_class: int, row: int, found: Numbers
+) -> int:
     """Write the nodes with all matches of a class within its reach of a row into `found`; how many."""
-    reach = book.class_reach[of_class]
+    reach = subscriptions.class_reach[of_class]
     if reach == 0.0:
         found[0] = of_class
         return 1
     x, y = past.x[row - past.first], past.y[row - past.first]
-    i, j, k = cell_at(x, y, reach, book.geographic)
-    deep = 1 if book.geographic else 0
+    i, j, k = cell_at(x, y, reach, subscriptions.geographic)
+    deep = 1 if subscriptions.geographic else 0
     count = 0
     for a in range(-1, 2):
         for b in range(-1, 2):
             for c in range(-deep, deep + 1):
-                node = spots.nodes[_node_slot(spots, of_class, cell_number(i + a, j + b, k + c))]
+                node = lists.nodes[_node_slot(lists, of_class, cell_number(i + a, j + b, k + c))]
                 known = node == NONE
                 for n in range(count):
                     known = known or found[n] == node
@@ -175,15 +186,15 @@ def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, in
 @numba.njit(cache=True)
 def cell_number(i: int, j: int, k: int) -> int:
     """A number for a cell. Two cells of one number share a list, which costs time and nothing else."""
-    h = np.uint64(i) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(j) * np.uint64(0xC2B2AE3D27D4EB4F)
-    return int(np.int64(_mixed(h ^ np.uint64(k) * np.uint64(0x165667B19E3779F9))))
+    h = np.uint64(i) * GOLDEN ^ np.uint64(j) * SECOND
+    return int(np.int64(half_mixed(h ^ np.uint64(k) * THIRD)))
 
 
 @numba.njit(cache=True)
-def _unlink(chains: Chains, spots: Spots, node: int, match: int) -> None:
+def _unlink(chains: Chains, lists: MatchLists, node: int, match: int) -> None:
     older, newer = chains.older[match - chains.first], chains.newer[match - chains.first]
     if newer == NONE:
-        spots.useful[node] = older
+        lists.needed[node] = older
     else:
         chains.older[newer - chains.first] = older
     if older >= chains.first:
@@ -191,52 +202,52 @@ def _unlink(chains: Chains, spots: Spots, node: int, match: int) -> None:
 
 
 @numba.njit(cache=True)
-def _node_for(spots: Spots, of_class: int, cell: int, reach: float) -> int:
+def _node_for(lists: MatchLists, of_class: int, cell: int, reach: float) -> int:
     """The node of a class and cell, made if there is none."""
     if reach == 0.0:
         return of_class
-    slot = _node_slot(spots, of_class, cell)
-    if spots.nodes[slot] == NONE:
-        node = spots.used[0]
-        spots.nodes[slot] = node
-        spots.node_class[node], spots.node_cell[node] = of_class, cell
-        spots.used[0] = node + 1
-    return spots.nodes[slot]
+    slot = _node_slot(lists, of_class, cell)
+    if lists.nodes[slot] == NONE:
+        node = lists.used[0]
+        lists.nodes[slot] = node
+        lists.node_class[node], lists.node_cell[node] = of_class, cell
+        lists.used[0] = node + 1
+    return lists.nodes[slot]
 
 
 @numba.njit(cache=True)
-def _node_slot(spots: Spots, of_class: int, cell: int) -> int:
-    mask = len(spots.nodes) - 1
-    slot = int(np.int64(_mixed(np.uint64(of_class) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(cell)))) & mask
-    while spots.nodes[slot] != NONE:
-        node = spots.nodes[slot]
-        if spots.node_class[node] == of_class and spots.node_cell[node] == cell:
+def _node_slot(lists: MatchLists, of_class: int, cell: int) -> int:
+    mask = len(lists.nodes) - 1
+    slot = int(np.int64(half_mixed(np.uint64(of_class) * GOLDEN ^ np.uint64(cell)))) & mask
+    while lists.nodes[slot] != NONE:
+        node = lists.nodes[slot]
+        if lists.node_class[node] == of_class and lists.node_cell[node] == cell:
             break
         slot = (slot + 1) & mask
     return slot
 
 
 @numba.njit(cache=True)
-def _enter_nodes(spots: Spots, classes: int) -> None:
-    for node in range(classes, spots.used[0]):
-        spots.nodes[_node_slot(spots, spots.node_class[node], spots.node_cell[node])] = node
+def _enter_nodes(lists: MatchLists, classes: int) -> None:
+    for node in range(classes, lists.used[0]):
+        lists.nodes[_node_slot(lists, lists.node_class[node], lists.node_cell[node])] = node
 
 
 @numba.njit(cache=True)
-def _slot(book: Book, chains: Chains, table: Numbers, past: Past, of_class: int, r: int) -> int:
+def _slot(
+    subscriptions: SubscriptionTable, chains: Chains, table: Numbers, past: Past, of_class: int, r: int
+) -> int:
     """Where the table has, or should have, the latest match of a class by the sensor (and at the place) of row r.
 
     An entry that came to its end is no match but still in the way; it goes when the table is built anew.
     """
-    by_place = book.class_reach[of_class] > 0.0
+    by_place = subscriptions.class_reach[of_class] > 0.0
     mask = len(table) - 1
-    h = np.uint64(of_class) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(past.key[r]) * np.uint64(
-        0xC2B2AE3D27D4EB4F
-    )
+    h = np.uint64(of_class) * GOLDEN ^ np.uint64(past.key[r]) * SECOND
     if by_place:
-        h ^= past.x.view(np.uint64)[r] * np.uint64(0x165667B19E3779F9)
-        h = _mixed(h) ^ past.y.view(np.uint64)[r]
-    slot = int(np.int64(_mixed(h))) & mask
+        h ^= past.x.view(np.uint64)[r] * THIRD
+        h = half_mixed(h) ^ past.y.view(np.uint64)[r]
+    slot = int(np.int64(half_mixed(h))) & mask
     while table[slot] != NONE:
         held = table[slot] - chains.first
         if held >= 0 and chains.of_class[held] == of_class:
@@ -249,18 +260,12 @@ def _slot(book: Book, chains: Chains, table: Numbers, past: Past, of_class: int,
 
 
 @numba.njit(cache=True)
-def _mixed(h: np.uint64) -> np.uint64:
-    h = (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return h ^ (h >> np.uint64(32))
-
-
-@numba.njit(cache=True)
-def _rebuilt(chains: Chains, book: Book, past: Past, capacity: int) -> Numbers:
+def _rebuilt(chains: Chains, subscriptions: SubscriptionTable, past: Past, capacity: int) -> Numbers:
     """A table of this capacity with what still counts."""
     table = np.full(capacity, NONE, np.int64)
     for m in range(len(chains.row)):
-        if book.class_mode[chains.of_class[m]] >= BY_SENSOR:
-            slot = _slot(book, chains, table, past, chains.of_class[m], chains.row[m] - past.first)
+        if subscriptions.class_mode[chains.of_class[m]] >= BY_SENSOR:
+            slot = _slot(subscriptions, chains, table, past, chains.of_class[m], chains.row[m] - past.first)
             table[slot] = chains.first + m
     return table
 

@@ -1,10 +1,10 @@
 """Which regions hold a place, without trying all of them?
 
-A grid of cells lies over all regions; a cell knows the regions that reach into it, and only these are tested whether they
-really hold a place. Stations report from the same places again and again, so places are looked up once each, not once a row.
+Cells (`kernels.cells`) lie over the boxes around regions; only the regions that a cell lists are tested whether they really
+hold a place. Stations report from the same places again and again, so places are looked up once each, not once a row.
 
-Rule 1  The grid only proposes. What a region contains is decided as `model.place` decides it, border included.
-Memory  At most MOST_CELLS cells and about as many entries as regions times the cells they touch; nothing between steps.
+Rule 1  Cells only propose. What a region contains is decided as `model.place` decides it, border included.
+Memory  That of `cells`: at most MOST_A_BOX entries for a box, as a mean, and MOST_CELLS_A_SIDE cells along each side. Nothing between steps.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels import cells
+from headwater.kernels.cells import Cells, cell_at
 from headwater.model import Box, Circle, Polygon, Region, Rows, StreamSchema, distance_m
+from headwater.model.splitmix import GOLDEN, SECOND, half_mixed
 
-MOST_CELLS = 1 << 16
+MOST_CELLS_A_SIDE = 256
+MOST_A_BOX = 256  # cells that a box may be listed in, as a mean over all boxes
 _CELLS_A_REGION = 16  # cells are a few times finer than regions, so that few wrong regions are proposed
 
 Numbers = NDArray[np.int64]
@@ -29,17 +33,11 @@ Mask = NDArray[np.bool_]
 _CIRCLE, _BOX, _POLYGON = 0, 1, 2
 
 
-class Grid(NamedTuple):
-    """Cells over the hull of all regions; cell (i, j) proposes `regions[first[c]:first[c + 1]]` with c = j * across + i."""
+class RegionCells(NamedTuple):
+    """Cells over the boxes around regions, and for each box the number of its region. A region over the date line has two boxes."""
 
-    west: float
-    south: float
-    width: float
-    height: float
-    across: int
-    upward: int
-    first: Numbers
-    regions: Numbers
+    cells: Cells
+    region: Numbers
 
 
 class Places(NamedTuple):
@@ -55,14 +53,14 @@ class Regions:
 
     def __init__(self, regions: Sequence[Region]) -> None:
         self.regions = tuple(regions)
-        self.grid = lay_grid(self.regions)
+        self.cells = lay_out(self.regions)
         self._kinds = np.array([_kind(region) for region in self.regions], np.int64)
         self._numbers = np.array([_numbers(region) for region in self.regions], np.float64).reshape(-1, 5)
 
     def holding(self, places: Places) -> tuple[Numbers, Numbers]:
         """For place p the regions `held[first[p]:first[p + 1]]` that contain it, as `first, held`."""
         room = _first_room(len(places.x))
-        place, region, unsure = _propose(places.x, places.y, self.grid, self._kinds, self._numbers, room)
+        place, region, unsure = _propose(places.x, places.y, self.cells, self._kinds, self._numbers, room)
         if unsure.any():
             holds = ~unsure
             for number in np.unique(region[unsure]).tolist():
@@ -91,34 +89,12 @@ def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.require(values, np.float64, ["C", "W"])
 
 
-def lay_grid(regions: Sequence[Region]) -> Grid:
-    """The grid whose cells propose every region that reaches into them."""
+def lay_out(regions: Sequence[Region]) -> RegionCells:
+    """The cells that propose every region that reaches into them."""
     boxes = [(n, *_widened(bounds)) for n, region in enumerate(regions) for bounds in region.bounds()]
-    if not boxes:
-        return Grid(0.0, 0.0, 1.0, 1.0, 0, 0, np.zeros(1, np.int64), np.empty(0, np.int64))
-    table = np.array(boxes, np.float64)
-    west, south = float(table[:, 1].min()), float(table[:, 2].min())
-    east, north = float(table[:, 3].max()), float(table[:, 4].max())
-    side = max(1, min(math.isqrt(_CELLS_A_REGION * len(boxes)), math.isqrt(MOST_CELLS)))
-    width, height = (east - west) / side or 1.0, (north - south) / side or 1.0
-    low_i = _cell(table[:, 1], west, width, side)
-    low_j = _cell(table[:, 2], south, height, side)
-    high_i = _cell(table[:, 3], west, width, side)
-    high_j = _cell(table[:, 4], south, height, side)
-    first, cells = _rasterise(table[:, 0].astype(np.int64), low_i, low_j, high_i, high_j, side)
-    return Grid(west, south, width, height, side, side, first, cells)
-
-
-@numba.njit(cache=True, inline="always")
-def cell_of(grid: Grid, x: float, y: float) -> int:
-    """The cell of a place; -1 outside the grid."""
-    across = (x - grid.west) / grid.width
-    upward = (y - grid.south) / grid.height
-    if not (across >= 0.0 and upward >= 0.0 and across <= grid.across and upward <= grid.upward):
-        return -1
-    i = min(int(across), grid.across - 1)
-    j = min(int(upward), grid.upward - 1)
-    return j * grid.across + i
+    table = np.array(boxes, np.float64).reshape(-1, 5)
+    many = min(math.isqrt(_CELLS_A_REGION * len(boxes)), MOST_CELLS_A_SIDE)
+    return RegionCells(cells.lay_out(table[:, 1:], many, MOST_A_BOX), table[:, 0].astype(np.int64))
 
 
 @numba.njit(cache=True)
@@ -136,10 +112,7 @@ def different_places(x: Coordinates, y: Coordinates, known: Mask) -> Places:
         if not known[i]:
             number[i] = -1
             continue
-        h = bits_x[i] * np.uint64(0x9E3779B97F4A7C15) ^ bits_y[i] * np.uint64(0xC2B2AE3D27D4EB4F)
-        h ^= h >> np.uint64(29)
-        h *= np.uint64(0xBF58476D1CE4E5B9)
-        slot = int(h >> np.uint64(20)) & (capacity - 1)
+        slot = int(half_mixed(bits_x[i] * GOLDEN ^ bits_y[i] * SECOND)) & (capacity - 1)
         while table[slot] >= 0 and not (xs[table[slot]] == x[i] and ys[table[slot]] == y[i]):
             slot = (slot + 1) & (capacity - 1)
         if table[slot] < 0:
@@ -157,7 +130,7 @@ def _first_room(places: int) -> int:
 
 @numba.njit(cache=True)
 def _propose(
-    x: Coordinates, y: Coordinates, grid: Grid, kinds: Numbers, numbers: Coordinates, capacity: int
+    x: Coordinates, y: Coordinates, proposed: RegionCells, kinds: Numbers, numbers: Coordinates, capacity: int
 ) -> tuple[Numbers, Numbers, Mask]:
     """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be tested.
 
@@ -170,11 +143,11 @@ def _propose(
     )
     count = 0
     for p in range(len(x)):
-        cell = cell_of(grid, x[p], y[p])
-        if cell < 0:
-            continue
-        for entry in range(grid.first[cell], grid.first[cell + 1]):
-            r = grid.regions[entry]
+        cell = cell_at(proposed.cells, x[p], y[p])
+        for entry in range(proposed.cells.first[cell], proposed.cells.first[cell + 1]):
+            r = proposed.region[proposed.cells.member[entry]]
+            if count > 0 and place[count - 1] == p and region[count - 1] == r:
+                continue  # found in its other box
             if kinds[r] != _POLYGON and not _holds(kinds[r], numbers[r], x[p], y[p]):
                 continue
             if count == capacity:
@@ -195,25 +168,6 @@ def _holds(kind: int, numbers: Coordinates, x: float, y: float) -> bool:
     if numbers[4] != 0.0 and numbers[0] > numbers[2]:
         inside = x >= numbers[0] or x <= numbers[2]
     return inside and y >= numbers[1] and y <= numbers[3]
-
-
-def _rasterise(
-    region: Numbers, low_i: Numbers, low_j: Numbers, high_i: Numbers, high_j: Numbers, side: int
-) -> tuple[Numbers, Numbers]:
-    """For every cell the regions with a box over it: `first, regions`."""
-    across = high_i - low_i + 1
-    cells = across * (high_j - low_j + 1)
-    box = np.repeat(np.arange(len(region)), cells)
-    within = np.arange(len(box)) - np.repeat(np.cumsum(cells) - cells, cells)
-    cell = (low_j[box] + within // across[box]) * side + low_i[box] + within % across[box]
-    # A region in two boxes (over the date line) may touch a cell twice; it is proposed once.
-    pairs = np.unique(cell * (int(region.max()) + 1) + region[box])
-    cell, found = np.divmod(pairs, int(region.max()) + 1)
-    return np.searchsorted(cell, np.arange(side * side + 1)).astype(np.int64), found
-
-
-def _cell(at: Coordinates, start: float, size: float, side: int) -> Numbers:
-    return np.clip(np.floor((at - start) / size), 0, side - 1).astype(np.int64)
 
 
 def _widened(bounds: tuple[float, float, float, float]) -> tuple[float, float, float, float]:

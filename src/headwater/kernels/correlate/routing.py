@@ -25,7 +25,7 @@ from headwater.kernels.correlate.match import numbers_of
 from headwater.kernels.correlate.ranks import GREATEST, NULL_RANK, Ranks, ranks_of
 from headwater.kernels.correlate.regions import Numbers, Regions
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.kernels.correlate.subscription_table import FIRST_REGION, PLACED, Contents, write_book
+from headwater.kernels.correlate.subscription_table import FIRST_REGION, PLACED, Contents, tabulate
 from headwater.model import RowCondition, Rows, StreamSchema
 
 MOST_CONDITIONS = 16  # more different WHEREs than this are left to the kernels
@@ -53,7 +53,7 @@ class Routing:
         conditions: Sequence[RowCondition] = (),
     ) -> None:
         self.schema, self.zone_count = schema, zone_count
-        self.contents = write_book(schema, subscriptions)
+        self.contents = tabulate(schema, subscriptions)
         words = -(-zone_count // 64)
         zones_of_range = _zones_of_classes(self.contents, zones, words)
         self.values = [
@@ -134,9 +134,11 @@ class Routing:
 def _zones_of_classes(contents: Contents, zones: Sequence[int], words: int) -> Bits:
     """uint64[classes, words]: the zones of all subscriptions that ask a class."""
     zones_of_range = np.zeros((len(contents.ranges), words), np.uint64)
-    book = contents.book
+    table = contents.table
     for number in range(len(contents.ranges)):
-        for s in book.subscriber[book.first_subscriber[number] : book.first_subscriber[number + 1]].tolist():
+        for s in table.subscriber[
+            table.first_subscriber[number] : table.first_subscriber[number + 1]
+        ].tolist():
             zones_of_range[number] |= _bit(zones[s], words)
     return zones_of_range
 

@@ -23,15 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.correlate.chains import Chains, Past
-from headwater.kernels.correlate.past_matches import MOST_CELLS_AROUND, History, nodes_around
-from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, Book
+from headwater.kernels.correlate.past_matches import MOST_CELLS_NEAR, History, nodes_near
+from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, SubscriptionTable
 from headwater.model.place import EARTH_RADIUS_M, distance_m
 
 Numbers = NDArray[np.int64]
 Coordinates = NDArray[np.float64]
 
 
-class Choice(NamedTuple):
+class ClauseSearch(NamedTuple):
     """One subscription at one row: the candidates of every clause, and where the search stands.
 
     Clause i has `match[first[i]:first[i + 1]]`, latest first. `struck[c]` is 0 while candidate c is open, otherwise 1 + the
@@ -58,24 +58,26 @@ class Choice(NamedTuple):
 
 
 @numba.njit(cache=True)
-def candidates(history: History, subscription: int, newest: int, after: int) -> Choice:
+def candidates(history: History, subscription: int, newest: int, after: int) -> ClauseSearch:
     """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
-    book, heads, chains, spots, past = history
-    start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
-    useful = book.from_useful[subscription]
+    subscriptions, heads, chains, lists, past = history
+    start, stop = subscriptions.first_clause[subscription], subscriptions.first_clause[subscription + 1]
+    needed = subscriptions.from_lists[subscription]
     first = np.zeros(stop - start + 1, np.int64)
-    found = np.empty(book.room, np.int64)
-    ways = np.empty(MOST_CELLS_AROUND, np.int64)
+    found = np.empty(subscriptions.room, np.int64)
+    ways = np.empty(MOST_CELLS_NEAR, np.int64)
     count = 0
     here = newest - past.first
     for i in range(stop - start):
-        of_class = book.clause_class[start + i]
-        most = count + book.most[subscription] * (book.class_keep[of_class] if useful else 1)
+        of_class = subscriptions.clause_class[start + i]
+        most = count + subscriptions.most[subscription] * (
+            subscriptions.class_keep[of_class] if needed else 1
+        )
         ways[0], open_ways = heads.latest[of_class], 1
-        if useful:
-            open_ways = nodes_around(book, spots, past, of_class, newest, ways)
+        if needed:
+            open_ways = nodes_near(subscriptions, lists, past, of_class, newest, ways)
             for way in range(open_ways):
-                ways[way] = spots.useful[ways[way]]
+                ways[way] = lists.needed[ways[way]]
         while open_ways > 0 and count < most:
             way = _latest_way(ways, open_ways)
             match = ways[way]
@@ -85,21 +87,21 @@ def candidates(history: History, subscription: int, newest: int, after: int) -> 
             there = chains.row[m] - past.first
             if past.time[there] <= after:
                 break
-            ways[way] = chains.older[m] if useful else chains.earlier[m]
+            ways[way] = chains.older[m] if needed else chains.earlier[m]
             if near(
                 past.x[here],
                 past.y[here],
                 past.x[there],
                 past.y[there],
-                book.within_m[subscription],
-                book.geographic,
+                subscriptions.within_m[subscription],
+                subscriptions.geographic,
             ):
                 if count == len(found):
                     found = np.concatenate((found, np.empty(count, np.int64)))
                 found[count] = match
                 count += 1
         first[i + 1] = count
-    return gathered(book, chains, past, subscription, newest, first, found[:count])
+    return gathered(subscriptions, chains, past, subscription, newest, first, found[:count])
 
 
 @numba.njit(cache=True)
@@ -114,16 +116,16 @@ def _latest_way(ways: Numbers, open_ways: int) -> int:
 
 @numba.njit(cache=True)
 def gathered(
-    book: Book,
+    subscriptions: SubscriptionTable,
     chains: Chains,
     past: Past,
     subscription: int,
     newest: int,
     first: Numbers,
     match: Numbers,
-) -> Choice:
+) -> ClauseSearch:
     """A search that has not begun, over these candidates."""
-    start, stop = book.first_clause[subscription], book.first_clause[subscription + 1]
+    start, stop = subscriptions.first_clause[subscription], subscriptions.first_clause[subscription + 1]
     row, key = np.empty(len(match), np.int64), np.empty(len(match), np.int64)
     x, y = np.empty(len(match)), np.empty(len(match))
     for c in range(len(match)):
@@ -133,15 +135,15 @@ def gathered(
             past.x[row[c] - past.first],
             past.y[row[c] - past.first],
         )
-    return Choice(
+    return ClauseSearch(
         newest,
-        book.kind[subscription] != READINGS_SEARCH,
-        book.distinct[subscription],
-        book.exchangeable[subscription],
-        book.within_m[subscription],
-        book.geographic,
-        book.clause_group[start:stop],
-        book.clause_attribute[start:stop],
+        subscriptions.kind[subscription] != READINGS_SEARCH,
+        subscriptions.distinct[subscription],
+        subscriptions.exchangeable[subscription],
+        subscriptions.within_m[subscription],
+        subscriptions.geographic,
+        subscriptions.clause_group[start:stop],
+        subscriptions.clause_attribute[start:stop],
         first,
         match,
         row,
@@ -155,36 +157,36 @@ def gathered(
 
 
 @numba.njit(cache=True)
-def next_event(choice: Choice) -> bool:
+def next_event(search: ClauseSearch) -> bool:
     """Find the next event in the order, starting after the one chosen now if there is one."""
-    clauses = len(choice.chosen)
+    clauses = len(search.chosen)
     for i in range(clauses):
-        if choice.first[i] == choice.first[i + 1]:
+        if search.first[i] == search.first[i + 1]:
             return False
-    fresh = choice.chosen[clauses - 1] < 0
+    fresh = search.chosen[clauses - 1] < 0
     level = 0 if fresh else clauses - 1
     dead_ends = 0
     while level >= 0:
-        _release(choice, level)
-        if not _advance(choice, level):
-            choice.chosen[level] = -1
+        _release(search, level)
+        if not _advance(search, level):
+            search.chosen[level] = -1
             level -= 1
             continue
-        fits = _strike_out(choice, level)
+        fits = _strike_out(search, level)
         if fits and dead_ends > 0 and level < clauses - 1:
-            fits = completes(choice, level)
+            fits = completes(search, level)
         if fits and level == clauses - 1:
             return True
         if fits:
             level += 1
-            choice.chosen[level] = -1
+            search.chosen[level] = -1
         elif fresh and dead_ends == 0:
             # The first dead end: is there any event at all? Then begin again, looking ahead at every choice.
             while level >= 0:
-                _release(choice, level)
-                choice.chosen[level] = -1
+                _release(search, level)
+                search.chosen[level] = -1
                 level -= 1
-            if completes(choice, level):
+            if completes(search, level):
                 level = 0
         dead_ends += not fits
     return False
@@ -205,119 +207,119 @@ def near(x1: float, y1: float, x2: float, y2: float, limit_m: float, geographic:
 
 
 @numba.njit(cache=True)
-def completes(choice: Choice, level: int) -> bool:
+def completes(search: ClauseSearch, level: int) -> bool:
     """Whether the clauses after `level` can be served at once, by what excludes one another alone (distances left out)."""
-    if not choice.exchangeable:
+    if not search.exchangeable:
         return True
-    holds = np.empty(len(choice.chosen), np.int64)
+    holds = np.empty(len(search.chosen), np.int64)
     # The clause that takes ρ is bound to it; where ρ is chosen already, no clause needs to be.
-    first, stop = level + 1, len(choice.chosen)
-    uses_newest = _uses_newest(choice, level)
+    first, stop = level + 1, len(search.chosen)
+    uses_newest = _uses_newest(search, level)
     if uses_newest:
         first, stop = -1, 0
     for bound in range(first, stop):
         holds[:] = -1
         if bound >= 0:
-            c = choice.first[bound]
-            if choice.struck[c] != 0 or choice.row[c] != choice.newest:
+            c = search.first[bound]
+            if search.struck[c] != 0 or search.row[c] != search.newest:
                 continue
             holds[bound] = c
-        if _serve_all(choice, level, holds, bound):
+        if _serve_all(search, level, holds, bound):
             return True
     return False
 
 
 @numba.njit(cache=True)
-def _advance(choice: Choice, level: int) -> bool:
+def _advance(search: ClauseSearch, level: int) -> bool:
     """Choose the next open candidate of a clause."""
-    c = choice.chosen[level] + 1 if choice.chosen[level] >= 0 else choice.first[level]
-    while c < choice.first[level + 1]:
-        if choice.struck[c] == 0:
-            choice.chosen[level] = c
+    c = search.chosen[level] + 1 if search.chosen[level] >= 0 else search.first[level]
+    while c < search.first[level + 1]:
+        if search.struck[c] == 0:
+            search.chosen[level] = c
             return True
         c += 1
     return False
 
 
 @numba.njit(cache=True)
-def _strike_out(choice: Choice, level: int) -> bool:
+def _strike_out(search: ClauseSearch, level: int) -> bool:
     """Strike out what the choice at `level` excludes; whether every open clause, and ρ, still has a way."""
-    newest_is_open = _uses_newest(choice, level)
+    newest_is_open = _uses_newest(search, level)
     fits = True
-    for i in range(level + 1, len(choice.chosen)):
-        for c in range(choice.first[i], choice.first[i + 1]):
-            if choice.struck[c] == 0 and _excludes(choice, level, choice.chosen[level], i, c):
-                choice.struck[c] = level + 1
-                choice.open[i] -= 1
+    for i in range(level + 1, len(search.chosen)):
+        for c in range(search.first[i], search.first[i + 1]):
+            if search.struck[c] == 0 and _excludes(search, level, search.chosen[level], i, c):
+                search.struck[c] = level + 1
+                search.open[i] -= 1
         ways_needed = 1
-        if choice.ordered:  # then clauses of one group have the same candidates, and each needs its own
-            for j in range(i + 1, len(choice.chosen)):
-                ways_needed += choice.group[j] == choice.group[i]
-        fits = fits and choice.open[i] >= ways_needed
-        c = choice.first[i]
-        newest_is_open = newest_is_open or (choice.struck[c] == 0 and choice.row[c] == choice.newest)
+        if search.ordered:  # then clauses of one group have the same candidates, and each needs its own
+            for j in range(i + 1, len(search.chosen)):
+                ways_needed += search.group[j] == search.group[i]
+        fits = fits and search.open[i] >= ways_needed
+        c = search.first[i]
+        newest_is_open = newest_is_open or (search.struck[c] == 0 and search.row[c] == search.newest)
     return fits and newest_is_open
 
 
 @numba.njit(cache=True)
-def _release(choice: Choice, level: int) -> None:
+def _release(search: ClauseSearch, level: int) -> None:
     """Take back what the choice at `level` struck out."""
-    if choice.chosen[level] < 0:
+    if search.chosen[level] < 0:
         return
-    for i in range(level + 1, len(choice.chosen)):
-        for c in range(choice.first[i], choice.first[i + 1]):
-            if choice.struck[c] == level + 1:
-                choice.struck[c] = 0
-                choice.open[i] += 1
+    for i in range(level + 1, len(search.chosen)):
+        for c in range(search.first[i], search.first[i + 1]):
+            if search.struck[c] == level + 1:
+                search.struck[c] = 0
+                search.open[i] += 1
 
 
 @numba.njit(cache=True)
-def _uses_newest(choice: Choice, level: int) -> bool:
+def _uses_newest(search: ClauseSearch, level: int) -> bool:
     uses = False
     for i in range(level + 1):
-        uses = uses or choice.row[choice.chosen[i]] == choice.newest
+        uses = uses or search.row[search.chosen[i]] == search.newest
     return uses
 
 
 @numba.njit(cache=True)
-def _excludes(choice: Choice, one: int, c: int, other: int, d: int) -> bool:
+def _excludes(search: ClauseSearch, one: int, c: int, other: int, d: int) -> bool:
     """Whether candidate c of clause `one` and candidate d of clause `other`, written after it, cannot both be taken."""
-    if _rivals(choice, one, c, other, d):
+    if _rivals(search, one, c, other, d):
         return True
-    if choice.ordered and choice.group[one] == choice.group[other] and choice.row[d] >= choice.row[c]:
+    if search.ordered and search.group[one] == search.group[other] and search.row[d] >= search.row[c]:
         return True
-    return not near(choice.x[c], choice.y[c], choice.x[d], choice.y[d], choice.within_m, choice.geographic)
+    return not near(search.x[c], search.y[c], search.x[d], search.y[d], search.within_m, search.geographic)
 
 
 @numba.njit(cache=True)
-def _rivals(choice: Choice, one: int, c: int, other: int, d: int) -> bool:
+def _rivals(search: ClauseSearch, one: int, c: int, other: int, d: int) -> bool:
     """Whether two candidates are the same reading, or of the same sensor where sensors must differ."""
-    if choice.distinct or choice.group[one] == choice.group[other]:
-        return choice.key[c] == choice.key[d]
-    return choice.attribute[one] == choice.attribute[other] and choice.row[c] == choice.row[d]
+    if search.distinct or search.group[one] == search.group[other]:
+        return search.key[c] == search.key[d]
+    return search.attribute[one] == search.attribute[other] and search.row[c] == search.row[d]
 
 
 @numba.njit(cache=True)
-def _is_alike(choice: Choice, clause: int, c: int, d: int) -> bool:
+def _is_alike(search: ClauseSearch, clause: int, c: int, d: int) -> bool:
     """Whether two candidates of one clause exclude the same candidates of others."""
-    by_sensor = choice.distinct
-    for other in range(len(choice.group)):
-        by_sensor = by_sensor or (other != clause and choice.group[other] == choice.group[clause])
-    return choice.key[c] == choice.key[d] if by_sensor else choice.row[c] == choice.row[d]
+    by_sensor = search.distinct
+    for other in range(len(search.group)):
+        by_sensor = by_sensor or (other != clause and search.group[other] == search.group[clause])
+    return search.key[c] == search.key[d] if by_sensor else search.row[c] == search.row[d]
 
 
 @numba.njit(cache=True)
-def _serve_all(choice: Choice, level: int, holds: Numbers, bound: int) -> bool:
+def _serve_all(search: ClauseSearch, level: int, holds: Numbers, bound: int) -> bool:
     """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps what it holds."""
-    for i in range(level + 1, len(choice.chosen)):
-        if i != bound and not _serve(choice, level, holds, bound, i):
+    for i in range(level + 1, len(search.chosen)):
+        if i != bound and not _serve(search, level, holds, bound, i):
             return False
     return True
 
 
 @numba.njit(cache=True)
-def _serve(choice: Choice, level: int, holds: Numbers, bound: int, clause: int) -> bool:
-    clauses = len(choice.chosen)
+def _serve(search: ClauseSearch, level: int, holds: Numbers, bound: int, clause: int) -> bool:
+    clauses = len(search.chosen)
     queue = np.empty(clauses, np.int64)
     came_from = np.full(clauses, -1, np.int64)  # who displaced this clause, with which candidate:
     took = np.full(clauses, -1, np.int64)
@@ -329,12 +331,12 @@ def _serve(choice: Choice, level: int, holds: Numbers, bound: int, clause: int) 
     while head < tail:
         i = queue[head]
         head += 1
-        for c in range(choice.first[i], choice.first[i + 1]):
-            if choice.struck[c] != 0 or (holds[i] >= 0 and _is_alike(choice, i, c, holds[i])):
+        for c in range(search.first[i], search.first[i + 1]):
+            if search.struck[c] != 0 or (holds[i] >= 0 and _is_alike(search, i, c, holds[i])):
                 continue
             holder = -1
             for j in range(level + 1, clauses):
-                if holds[j] >= 0 and j != i and _rivals(choice, i, c, j, holds[j]):
+                if holds[j] >= 0 and j != i and _rivals(search, i, c, j, holds[j]):
                     holder = j
             if holder < 0:
                 while i >= 0:  # what each clause on the way held goes to the clause that displaced it

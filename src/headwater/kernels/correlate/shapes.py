@@ -1,6 +1,6 @@
 """Which operators can be matched in one go, and what do they look like as columns?
 
-Rule 1  Operators of one *shape* take the same sources with the same filters (needed, wanted, groups) within the same δt and δl;
+Rule 1  Operators of one *shape* take the same sources with the same filters (needed, returned, groups) within the same δt and δl;
         only their intervals and `since` differ. So the readings that can matter to them are picked once.
 Rule 2  A *slot* is a filter and one source that it takes. Readings of a slot are alike but for time and value, so whatever is
         asked of places and keys is tested of slots, when the shape is made, and never of readings.
@@ -37,7 +37,7 @@ class Shape(NamedTuple):
 
     takes: tuple[int, ...]
     needed: tuple[bool, ...]
-    wanted: tuple[bool, ...]
+    returned: tuple[bool, ...]
     group: tuple[int, ...]
     clashes: tuple[tuple[int, int], ...]
     within_us: int
@@ -53,7 +53,7 @@ class Member(NamedTuple):
     filters: tuple[Filter, ...]
 
 
-class Book(NamedTuple):
+class ShapeTable(NamedTuple):
     """All shapes as columns. `first_…[s]:first_…[s + 1]` are the entries of shape s.
 
     The bounds of filter f of the operator at place k of shape s stand at `first_bound[s] + (k - first_member[s]) * filters + f`.
@@ -64,7 +64,7 @@ class Book(NamedTuple):
     simple: Flags  # keys and readings alone decide: no distance does
     first_filter: Numbers
     needed: Flags
-    wanted: Flags
+    returned: Flags
     first_slot: Numbers
     slot_source: Numbers
     slot_filter: Numbers
@@ -84,7 +84,7 @@ class Book(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """The slots of one shape, as in the book; `fits` is empty if the shape need not be searched."""
+    """The slots of one shape, as in the table; `fits` is empty if the shape need not be searched."""
 
     source: Numbers
     filter: Numbers
@@ -168,18 +168,18 @@ def shapes_of(operators: Sequence[Operator], sets: SourceSets) -> dict[Shape, li
     return found
 
 
-def book_of(shapes: Mapping[Shape, Sequence[Member]], sets: SourceSets) -> Book:
+def table_of(shapes: Mapping[Shape, Sequence[Member]], sets: SourceSets) -> ShapeTable:
     """The shapes as columns."""
     slots = [_slots(shape, sets) for shape in shapes]
     members = [member for of_shape in shapes.values() for member in of_shape]
     bounds = [f for member in members for f in member.filters]
-    return Book(
+    return ShapeTable(
         within_us=_numbers(shape.within_us for shape in shapes),
         searched=_flags(len(of_shape.fits) > 0 for of_shape in slots),
         simple=_flags(of_shape.simple for of_shape in slots),
         first_filter=_firsts(len(shape.takes) for shape in shapes),
         needed=_flags(flag for shape in shapes for flag in shape.needed),
-        wanted=_flags(flag for shape in shapes for flag in shape.wanted),
+        returned=_flags(flag for shape in shapes for flag in shape.returned),
         first_slot=_firsts(len(of_shape.source) for of_shape in slots),
         slot_source=_joined(of_shape.source for of_shape in slots),
         slot_filter=_joined(of_shape.filter for of_shape in slots),

@@ -38,7 +38,7 @@ EVERYWHERE, PLACED, FIRST_REGION = 0, 1, 2
 
 NOBODY = -1
 UNLIMITED = 2**40
-MOST_KEPT = 64  # an ALL that may emit more than this at a row is searched over its whole window
+MOST_LISTED = 64  # an ALL that may emit more than this at a row is searched over its whole window
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ ROOM: Final = 256
 """Events of a step that there is room for at first, and candidates of one; there is more when they are more."""
 
 
-class Book(NamedTuple):
+class SubscriptionTable(NamedTuple):
     """Subscriptions s, their clauses (`first_clause[s]` and on) and classes c, as the loops need them."""
 
     first_subscriber: Numbers  # class -> the subscriptions that have it
@@ -75,7 +75,7 @@ class Book(NamedTuple):
     distinct: NDArray[np.bool_]
     exchangeable: NDArray[np.bool_]  # what excludes one another falls into groups: see search.completes
     limit: Numbers
-    from_useful: NDArray[np.bool_]  # searched over useful lists, not over whole chains
+    from_lists: NDArray[np.bool_]  # searched over lists of needed matches, not over whole chains
     most: Numbers  # candidates of one clause that can matter to a search, for each that a sensor keeps
     geographic: bool
     room: int  # events that there is room for at first, and candidates of one
@@ -96,9 +96,9 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The book, and what the index is made from."""
+    """The subscriptions as a table, and what the index is made from."""
 
-    book: Book
+    table: SubscriptionTable
     attributes: tuple[str, ...]
     texts: tuple[tuple[str, ...], ...]
     scopes: tuple[Scope, ...]
@@ -108,10 +108,10 @@ class Contents:
     @property
     def longest_us(self) -> int:
         """The longest δt: how long any row can matter."""
-        return int(self.book.within_us.max(initial=0))
+        return int(self.table.within_us.max(initial=0))
 
 
-def write_book(schema: StreamSchema, subscriptions: Sequence[Subscription]) -> Contents:
+def tabulate(schema: StreamSchema, subscriptions: Sequence[Subscription]) -> Contents:
     """All subscriptions as arrays."""
     clauses = [clause for subscription in subscriptions for clause in subscription.clauses]
     attributes = tuple(sorted({clause.attribute for clause in clauses}))
@@ -175,7 +175,7 @@ class _Writer:
     def add(self, number: int, subscription: Subscription) -> None:
         """Enter a subscription."""
         kind = _kind(subscription)
-        listed = _from_useful(subscription)
+        listed = _has_few_per_sensor(subscription)
         owner = number if kind == READINGS_SEARCH else NOBODY
         mode = BY_SENSOR if listed else HEAD if kind == LATEST_PLAIN else CHAIN
         for clause in subscription.clauses:
@@ -216,7 +216,7 @@ class _Writer:
         """What was entered, as arrays."""
         ranges = tuple(self.classes)
         clauses = [clause for subscription in subscriptions for clause in subscription.clauses]
-        book = Book(
+        table = SubscriptionTable(
             first_subscriber=_starts([len(subscribers) for subscribers in self.subscribers]),
             subscriber=_integers([s for subscribers in self.subscribers for s in subscribers]),
             class_mode=_integers(self.modes),
@@ -236,12 +236,12 @@ class _Writer:
             distinct=np.array([s.distinct_sensors for s in subscriptions], np.bool_),
             exchangeable=np.array([_exchangeable(s) for s in subscriptions], np.bool_),
             limit=_integers([UNLIMITED if s.limit is None else s.limit for s in subscriptions]),
-            from_useful=np.array([_from_useful(s) for s in subscriptions], np.bool_),
+            from_lists=np.array([_has_few_per_sensor(s) for s in subscriptions], np.bool_),
             most=_integers([_most(s) for s in subscriptions]),
             geographic=self.schema.place is not None and self.schema.place.geographic,
             room=ROOM,
         )
-        return Contents(book, self.attributes, self.texts, tuple(self.scopes), tuple(self.regions), ranges)
+        return Contents(table, self.attributes, self.texts, tuple(self.scopes), tuple(self.regions), ranges)
 
 
 def _kind(subscription: Subscription) -> int:
@@ -264,11 +264,11 @@ def _must_differ(subscription: Subscription, clause: Clause) -> bool:
     return together > 1 or (subscription.distinct_sensors and len(subscription.clauses) > 1)
 
 
-def _from_useful(subscription: Subscription) -> bool:
+def _has_few_per_sensor(subscription: Subscription) -> bool:
     """Whether the latest few matches of each sensor are enough to search."""
     if is_plain(subscription):
         return False
-    few = subscription.limit is not None and subscription.limit <= MOST_KEPT
+    few = subscription.limit is not None and subscription.limit <= MOST_LISTED
     return subscription.emit is not Emit.ALL or few
 
 
@@ -302,7 +302,7 @@ def _most(subscription: Subscription) -> int:
         return UNLIMITED
     if subscription.emit is not Emit.ALL:
         return len(subscription.clauses)
-    if subscription.limit is None or not (is_plain(subscription) or _from_useful(subscription)):
+    if subscription.limit is None or not (is_plain(subscription) or _has_few_per_sensor(subscription)):
         return UNLIMITED
     return subscription.limit + len(subscription.clauses)
 

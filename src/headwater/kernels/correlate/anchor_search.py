@@ -25,7 +25,7 @@ LOOP: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
 """How loops are compiled that make no array: without counting references to those that they hand to one another."""
 
 
-class Choice(NamedTuple):
+class AnchorSearch(NamedTuple):
     """The search at one anchor: candidates of filter f are `first[f]:first[f + 1]`.
 
     `serves` is what of a candidate no two filters may have: its reading, or its key in its group. `struck[c]` counts the choices
@@ -49,12 +49,12 @@ class Choice(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """One operator's part of the book."""
+    """One operator's part of the table of shapes."""
 
     within_us: int
     simple: bool
     needed: Flags
-    wanted: Flags
+    returned: Flags
     of_filter: Numbers
     keep: Numbers
     key: Numbers
@@ -65,24 +65,24 @@ class Rules(NamedTuple):
 
 
 @numba.njit(**LOOP)
-def find(rules: Rules, choice: Choice, anchored: int, other: int, slot: int, row: int) -> bool:
+def find(rules: Rules, search: AnchorSearch, anchored: int, other: int, slot: int, row: int) -> bool:
     """Find one candidate for each needed filter but `anchored`, and but `other` which has the reading of `slot` and `row`."""
     filters = len(rules.needed)
-    for c in range(choice.first[filters]):
-        choice.struck[c] = other != NONE and (choice.row[c] == row or not rules.fits[slot, choice.slot[c]])
+    for c in range(search.first[filters]):
+        search.struck[c] = other != NONE and (search.row[c] == row or not rules.fits[slot, search.slot[c]])
     for f in range(filters):
-        choice.open[f] = rules.needed[f] and f != anchored and f != other
-        choice.holds[f] = NONE
-    if not _serve_all(choice):
+        search.open[f] = rules.needed[f] and f != anchored and f != other
+        search.holds[f] = NONE
+    if not _serve_all(search):
         return False
-    return rules.simple or _agrees(rules, choice) or _choose_one_by_one(rules, choice)
+    return rules.simple or _agrees(rules, search) or _choose_one_by_one(rules, search)
 
 
 @numba.njit(cache=True)
-def no_choice(rules: Rules) -> Choice:
+def no_search(rules: Rules) -> AnchorSearch:
     """Room for the candidates of any anchor."""
     filters, most = len(rules.needed), rules.keep.sum()
-    return Choice(
+    return AnchorSearch(
         np.zeros(filters + 1, np.int64),
         np.empty(most, np.int64),
         np.empty(most, np.int64),
@@ -101,119 +101,119 @@ def no_choice(rules: Rules) -> Choice:
 
 
 @numba.njit(**LOOP)
-def _agrees(rules: Rules, choice: Choice) -> bool:
+def _agrees(rules: Rules, search: AnchorSearch) -> bool:
     """Whether what the open filters hold is an event as it is."""
-    for f in range(len(choice.open)):
+    for f in range(len(search.open)):
         for g in range(f):
             if (
-                choice.open[f]
-                and choice.open[g]
-                and _excludes(rules, choice, choice.holds[f], choice.holds[g])
+                search.open[f]
+                and search.open[g]
+                and _excludes(rules, search, search.holds[f], search.holds[g])
             ):
                 return False
     return True
 
 
 @numba.njit(**LOOP)
-def _excludes(rules: Rules, choice: Choice, c: int, d: int) -> bool:
-    return choice.row[c] == choice.row[d] or not rules.fits[choice.slot[c], choice.slot[d]]
+def _excludes(rules: Rules, search: AnchorSearch, c: int, d: int) -> bool:
+    return search.row[c] == search.row[d] or not rules.fits[search.slot[c], search.slot[d]]
 
 
 @numba.njit(**LOOP)
-def _choose_one_by_one(rules: Rules, choice: Choice) -> bool:
+def _choose_one_by_one(rules: Rules, search: AnchorSearch) -> bool:
     """Go through all choices for the open filters until the rest can agree."""
-    _put_in_order(choice)
-    chosen, level = choice.chosen, 0
+    _put_in_order(search)
+    chosen, level = search.chosen, 0
     chosen[:] = NONE
     while level >= 0:
-        f = choice.order[level]
+        f = search.order[level]
         if chosen[f] != NONE:
-            _strike(rules, choice, chosen[f], -1)
-            choice.open[f] = True
-        chosen[f] = _next_candidate(rules, choice, f)
+            _strike(rules, search, chosen[f], -1)
+            search.open[f] = True
+        chosen[f] = _next_candidate(rules, search, f)
         if chosen[f] == NONE:
             level -= 1
             continue
-        _strike(rules, choice, chosen[f], 1)
-        choice.open[f], choice.holds[f] = False, chosen[f]
-        if _serve_all(choice):
-            if _agrees(rules, choice):
+        _strike(rules, search, chosen[f], 1)
+        search.open[f], search.holds[f] = False, chosen[f]
+        if _serve_all(search):
+            if _agrees(rules, search):
                 return True
             level += 1  # never past the last: when all are chosen, they agree
     return False
 
 
 @numba.njit(**LOOP)
-def _put_in_order(choice: Choice) -> None:
+def _put_in_order(search: AnchorSearch) -> None:
     """Open filters with few candidates first, equal ones as they stand."""
     count = 0
-    for f in range(len(choice.open)):
-        if choice.open[f]:
+    for f in range(len(search.open)):
+        if search.open[f]:
             at = count
-            size = choice.first[f + 1] - choice.first[f]
+            size = search.first[f + 1] - search.first[f]
             while at > 0:
-                before = choice.order[at - 1]
-                if choice.first[before + 1] - choice.first[before] <= size:
+                before = search.order[at - 1]
+                if search.first[before + 1] - search.first[before] <= size:
                     break
-                choice.order[at] = before
+                search.order[at] = before
                 at -= 1
-            choice.order[at] = f
+            search.order[at] = f
             count += 1
 
 
 @numba.njit(**LOOP)
-def _next_candidate(rules: Rules, choice: Choice, f: int) -> int:
-    chosen = choice.chosen
+def _next_candidate(rules: Rules, search: AnchorSearch, f: int) -> int:
+    chosen = search.chosen
     c = chosen[f] + 1
     if chosen[f] == NONE:
-        c, twin = choice.first[f], rules.twin[f]
+        c, twin = search.first[f], rules.twin[f]
         while twin != NONE and chosen[twin] == NONE:
             twin = rules.twin[twin]
         if twin != NONE:
-            c += chosen[twin] - choice.first[twin] + 1
-    while c < choice.first[f + 1]:
-        if choice.struck[c] == 0:
+            c += chosen[twin] - search.first[twin] + 1
+    while c < search.first[f + 1]:
+        if search.struck[c] == 0:
             return c
         c += 1
     return NONE
 
 
 @numba.njit(**LOOP)
-def _strike(rules: Rules, choice: Choice, c: int, step: int) -> None:
+def _strike(rules: Rules, search: AnchorSearch, c: int, step: int) -> None:
     """Count a choice, or take it back (step -1), at all candidates that it excludes."""
-    for d in range(choice.first[len(choice.open)]):
-        choice.struck[d] += step * _excludes(rules, choice, c, d)
+    for d in range(search.first[len(search.open)]):
+        search.struck[d] += step * _excludes(rules, search, c, d)
 
 
 @numba.njit(**LOOP)
-def _serve_all(choice: Choice) -> bool:
+def _serve_all(search: AnchorSearch) -> bool:
     """Give every open filter a candidate so that nothing is had twice (augmenting paths)."""
     served = True
-    for f in range(len(choice.open)):
-        if choice.open[f]:
-            choice.holds[f] = NONE
-    for f in range(len(choice.open)):
-        served = served and (not choice.open[f] or _serve(choice, f))
+    for f in range(len(search.open)):
+        if search.open[f]:
+            search.holds[f] = NONE
+    for f in range(len(search.open)):
+        served = served and (not search.open[f] or _serve(search, f))
     return served
 
 
 @numba.njit(**LOOP)
-def _holder(choice: Choice, c: int) -> int:
-    for f in range(len(choice.open)):
-        if choice.open[f] and choice.holds[f] != NONE and choice.serves[choice.holds[f]] == choice.serves[c]:
+def _holder(search: AnchorSearch, c: int) -> int:
+    for f in range(len(search.open)):
+        if search.open[f] and search.holds[f] != NONE and search.serves[search.holds[f]] == search.serves[c]:
             return f
     return NONE
 
 
 @numba.njit(**LOOP)
-def _serve(choice: Choice, wanting: int) -> bool:
+def _serve(search: AnchorSearch, wanting: int) -> bool:
     """Serve one more filter, by having others take something else if need be."""
-    for c in range(choice.first[wanting], choice.first[wanting + 1]):
-        if choice.struck[c] == 0 and _holder(choice, c) == NONE:
-            choice.holds[wanting] = c
+    for c in range(search.first[wanting], search.first[wanting + 1]):
+        if search.struck[c] == 0 and _holder(search, c) == NONE:
+            search.holds[wanting] = c
             return True
-    queue, seen = choice.queue, choice.seen
-    came_from, took = choice.came_from, choice.took  # who displaces this filter, with which candidate
+    queue, seen = search.queue, search.seen
+    came_from, took = search.came_from, search.took  # who displaces this filter, with which candidate
     seen[:] = False
     seen[wanting] = True
     came_from[wanting] = NONE
@@ -221,13 +221,13 @@ def _serve(choice: Choice, wanting: int) -> bool:
     while head < tail:
         f = queue[head]
         head += 1
-        for c in range(choice.first[f], choice.first[f + 1]):
-            if choice.struck[c] != 0:
+        for c in range(search.first[f], search.first[f + 1]):
+            if search.struck[c] != 0:
                 continue
-            holder = _holder(choice, c)
+            holder = _holder(search, c)
             if holder == NONE:
                 while f != NONE:  # what each filter on the way held goes to the one that displaced it
-                    choice.holds[f], c = c, took[f]
+                    search.holds[f], c = c, took[f]
                     f = came_from[f]
                 return True
             if not seen[holder]:
