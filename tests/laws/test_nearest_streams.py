@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from headwater.kernels.nearest import NearestKernel, query_sets
 from headwater.kernels.nearest.candidate_limits import expected_loss, r_star
 from headwater.kernels.nearest.grid import draw as draw_grid
-from headwater.kernels.nearest.query_sets import Field
+from headwater.kernels.nearest.query_sets import QuerySet
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
@@ -316,7 +316,7 @@ def test_the_index_changes_no_answer(kind: str, window: Window, monkeypatch: pyt
     ]
     rows = stream(kind, 1_500)
     without = told(NearestKernel(SCHEMA, queries, (), index=False), rows, seed=4)
-    monkeypatch.setattr(Field, "_budget", lambda field, grid: 20 * len(field))
+    monkeypatch.setattr(QuerySet, "_budget", lambda field, grid: 20 * len(field))
     drawn = []
     monkeypatch.setattr(query_sets, "draw", lambda *given: drawn.append(draw_grid(*given)) or drawn[-1])
     with_index = told(NearestKernel(SCHEMA, queries), rows, seed=8)

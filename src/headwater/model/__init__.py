@@ -58,6 +58,7 @@ from headwater.model.rows import (
     Rows,
     coded,
     compacted,
+    join_by_time,
     join_columns,
     join_rows,
     order_of,
@@ -83,6 +84,6 @@ __all__ = [
     "HostError", "Ids", "Instant", "Kernel", "KeyedStore", "LimitReached", "Link", "Log", "LookingKernel", "Matcher", "Matching", "Message", "Network", "Node", "NodeId",
     "Operator", "PeerError", "PlaceColumns", "PointsSchema", "Polygon", "QueriesRefused", "QueryError", "Ragged", "Readings", "Records", "RecordsByKey", "Region",
     "Report", "RowCondition", "Rows", "Run", "Saved", "Send", "Source", "Span", "Step", "StoringKernel", "StreamSchema", "Tell", "Text", "add_counts", "coded", "compacted", "content_ids", "decode", "distance_m", "distances_m", "empty_store", "encode",
-    "format_duration", "format_instant", "format_instants", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
+    "format_duration", "format_instant", "format_instants", "join_by_time", "join_columns", "join_records", "join_rows", "key_ids", "keyed_store_from", "log_from", "no_records", "order_of",
     "parse_instant", "readable", "rows_tree", "run_from", "same_as_previous", "shaped", "strings", "text_hash", "text_hashes", "text_of", "tree_rows",
 ]  # fmt: skip

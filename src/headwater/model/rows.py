@@ -308,6 +308,14 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
     )
 
 
+def join_by_time(answers: Sequence[Rows]) -> Rows:
+    """The answers of several queries, those of each by `event_time`, as one by time; at one time in the order of the queries."""
+    if len(answers) == 1:
+        return answers[0]
+    rows = join_rows(answers)
+    return rows.take(np.argsort(rows["event_time"].values, kind="stable"))
+
+
 def compacted_rows(rows: Rows) -> Rows:
     """The same rows, every column without the names that no row uses."""
     return Rows({name: compacted(column) for name, column in rows.columns.items()}, rows.count)

@@ -134,12 +134,14 @@ def test_what_a_step_writes_does_not_follow_the_recent_objects(by_rows):
     kernel = NearestKernel(SCHEMA, [replace(QUERY, **window)], recent=2_999)
     values = np.random.default_rng(0).random(6_000)
     state = run(kernel, (rows(values), 6_000 * SECOND))
-    recent = state.fields[0].recent
+    recent = state.query_sets[0].recent
     assert len(recent) == 3_000
     saved = kernel.save(state)
     assert len(encode(saved.values)) < 2_000
     back = (
-        kernel.load(Saved(decode(encode(saved.values)), saved.logs, saved.stores), BEGINNING).fields[0].recent
+        kernel.load(Saved(decode(encode(saved.values)), saved.logs, saved.stores), BEGINNING)
+        .query_sets[0]
+        .recent
     )
     assert back.seqs.tolist() == recent.seqs.tolist() == list(range(3_000, 6_000))
     assert (back.clocks.tolist(), back.times.tolist()) == (recent.clocks.tolist(), recent.times.tolist())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwater.kernels.nearest.kernel import NearestKernel, NearestState
-from headwater.kernels.nearest.per_partition import LanesState
+from headwater.kernels.nearest.per_partition import PartitionsState
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import (
@@ -62,8 +62,8 @@ def readings(second: float, rooms: Sequence[str], v: float = 1.0) -> Rows:
 
 
 def store(state: NearestState) -> KeyedStore:
-    (part,) = state.fields
-    assert isinstance(part, LanesState)
+    (part,) = state.query_sets
+    assert isinstance(part, PartitionsState)
     return part.store
 
 
@@ -98,7 +98,7 @@ def test_a_step_writes_the_partitions_that_it_touches():
     after = asked.step(state, readings(1, ["room 7", "new"]), 2 * SECOND).state
     assert store(after).runs[0] is store(state).runs[0]
     assert [len(run) for run in store(after).runs] == [5_000, 2]
-    assert asked.step(after, readings(2, []), 3 * SECOND).state.fields[0] is after.fields[0]
+    assert asked.step(after, readings(2, []), 3 * SECOND).state.query_sets[0] is after.query_sets[0]
 
 
 def test_a_partition_without_rows_tells_what_time_does_to_it():

@@ -15,7 +15,7 @@ import numpy as np
 
 from headwater.kernels.nearest import NearestKernel
 from headwater.kernels.nearest.kernel import NearestState
-from headwater.kernels.nearest.query_sets import FieldState
+from headwater.kernels.nearest.query_sets import QuerySetState
 from headwater.model import BEGINNING, Rows
 from headwater_lab.bench.nearest_objects import SCHEMA, Floats, Numbers, Objects, batches
 from headwater_lab.bench.nearest_questions import NearestQuestion
@@ -83,7 +83,11 @@ def run_kernel(
         objects=count,
         seconds=min(seconds),
         candidates=float(np.mean(stored)) / len(points),
-        recent=sum(len(field.recent.seqs) for field in state.fields if isinstance(field, FieldState)),
+        recent=sum(
+            len(query_set.recent.seqs)
+            for query_set in state.query_sets
+            if isinstance(query_set, QuerySetState)
+        ),
         cells=after["cells"] / len(points),
         tests=(after["tests"] - before["tests"]) / count,
         state_bytes=int(after["bytes"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +12,7 @@ from headwater.kernels.fence.objects import Keys
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.standing_fences import CROSS, ENTER, EXIT, INSIDE, OUTSIDE, Changes
 from headwater.kernels.fence.words import Detect
-from headwater.model import Column, ColumnType, Rows, coded, compacted, content_ids, join_rows
+from headwater.model import Column, ColumnType, Rows, coded, compacted, content_ids
 from headwater.model.identity import content_hash
 
 _CODES: Final = {
@@ -85,11 +84,3 @@ def _fence_column(fences: Column, place: Whole) -> Column:
         return compacted(taken)
     values = np.where(valid, taken.values, 0).astype(taken.values.dtype)
     return compacted(Column(taken.type, values, valid, taken.names))
-
-
-def in_order(blocks: Sequence[Rows]) -> Rows:
-    """The answers of several queries by time."""
-    if len(blocks) == 1:
-        return blocks[0]
-    rows = join_rows(blocks)
-    return rows.take(np.argsort(rows["event_time"].values, kind="stable"))

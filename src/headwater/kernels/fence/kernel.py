@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from headwater.kernels.coordinates import coordinates
-from headwater.kernels.fence.answers import change_rows, in_order, reported_changes
+from headwater.kernels.fence.answers import change_rows, reported_changes
 from headwater.kernels.fence.by_key import (
     ByKey,
     changed,
@@ -67,6 +67,7 @@ from headwater.model import (
     Saved,
     Step,
     StreamSchema,
+    join_by_time,
     join_rows,
 )
 from headwater.model.identity import content_hash
@@ -120,7 +121,7 @@ class FenceKernel:
             next_states.append(next_state)
             if emitted.count:
                 shapes.setdefault(query.shape, []).append(emitted)
-        answers = tuple(Answers(shape, in_order(blocks)) for shape, blocks in sorted(shapes.items()))
+        answers = tuple(Answers(shape, join_by_time(blocks)) for shape, blocks in sorted(shapes.items()))
         return Step(
             FenceState(watermark, tuple(next_states)),
             answers,

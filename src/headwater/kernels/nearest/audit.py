@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.nearest.candidates import ENTER, HOW, WHAT, WHEN, WHOSE
-from headwater.kernels.nearest.query_sets import Events
+from headwater.kernels.nearest.query_sets import SetEvents
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import Instant, text_hash
@@ -30,7 +30,7 @@ class Audit:
     emitted: Whole
 
     def after(
-        self, probable: Events, exact: Events, points: int, oldest: int, last: Instant
+        self, probable: SetEvents, exact: SetEvents, points: int, oldest: int, last: Instant
     ) -> tuple[Audit, dict[str, int]]:
         """With a step's events of both; and how many objects the exact algorithm emitted and how many of them were lost.
 
@@ -76,6 +76,6 @@ def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:
     return probable, replace(probable, name=f"{query.name} in truth", algorithm=Algorithm.RAPF, sigma=None)
 
 
-def _entered(events: Events, points: int) -> Whole:
+def _entered(events: SetEvents, points: int) -> Whole:
     chosen = events.emitted[:, HOW] == ENTER
     return np.column_stack([events.emitted[chosen, WHOSE] % points, events.emitted[chosen, WHAT]])

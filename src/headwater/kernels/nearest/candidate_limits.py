@@ -27,7 +27,7 @@ LEAST_RECENT: Final = 10_000
 # For great k: the rows are shared by all queries, but not free. Still 20 for each of the greatest k there may be.
 MOST_RECENT: Final = 200_000
 # With PER every partition has recent rows of its own: so many for each of the k of each point.
-RECENT_OF_LANE: Final = 8
+RECENT_OF_PARTITION: Final = 8
 
 _EULER: Final = 0.5772156649015329
 _LEAST_CHANCE: Final = 5e-324  # the normal estimate has no start for a chance of zero

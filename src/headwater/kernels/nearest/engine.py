@@ -11,7 +11,7 @@ Rule 3  Thresholds grow by time alone, when a recent candidate is recent no more
         queries to which this happens next; each has one entry, which may be early and is then put back.
 Rule 4  Only queries with the object's cell among their cells of interest are tested, and the wide ones (see `grid`).
 
-A lane is the objects with one value of the PER column. Lanes do not know one another and are gone through one by one.
+A partition is the objects with one value of the PER column. Partitions do not know one another and are gone through one by one.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from headwater.kernels.nearest.candidates import (
     TICKS,
     TIES,
     WINDOW,
-    Bands,
+    CandidateLists,
     K,
-    Lane,
     Objects,
+    Partition,
     Real,
     Whole,
     begin,
@@ -66,13 +66,13 @@ from headwater.kernels.nearest.candidates import (
     put,
     settle,
 )
-from headwater.kernels.nearest.grid import Grid, cell_of, mark_of, rough
+from headwater.kernels.nearest.grid import BallGrid, cell_of, mark_of, rough
 
 DRAW: Final = 3
 """The queries have been tested so often that drawing the grid anew may be worth its cost."""
 
 # Places in `Queries.at`, int64[…]: how far the work has come, and what it was.
-LANE: Final = 0
+PARTITION: Final = 0
 ROW: Final = 1
 OLD: Final = 2  # the oldest row that is recent
 PHASE: Final = 3
@@ -87,7 +87,7 @@ PLACES: Final = 10
 PATIENCE: Final = 4
 """Objects that a query of RAPF takes before its thresholds are worked out anew: until then they are too wide, which is right too."""
 
-FRESH: Final = 0  # PHASE: the lane has not begun
+FRESH: Final = 0  # PHASE: the partition has not begun
 GOING: Final = 1
 ENDING: Final = 2
 
@@ -99,7 +99,7 @@ POINT: Final = 4
 
 
 class Queries(NamedTuple):
-    """The queries of a field, and how far they are with the objects of a lane.
+    """The queries of a query set, and how far they are with the objects of a partition.
 
     `heap` is int64[3, queries]: keys and queries of the heap, and whether a query is in it. `wide` is int64[2, queries]: the wide ones,
     and the place of each query among them or -1. `rough` is float32[2, queries]: the thresholds of FIRST_TIME and AGAIN for the rough
@@ -117,67 +117,82 @@ class Queries(NamedTuple):
 
 
 @njit(**LOOP)
-def show(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lanes: Whole, watermark: int) -> int:
-    """Show all new objects of all lanes to the queries and let time pass until `watermark`.
+def show(
+    lists: CandidateLists,
+    queries: Queries,
+    grid: BallGrid,
+    objects: Objects,
+    partitions: Whole,
+    watermark: int,
+) -> int:
+    """Show all new objects of all partitions to the queries and let time pass until `watermark`.
 
-    `lanes[lane]` is where its objects begin, where the new ones begin, where they end, and where its ticks begin and end.
+    `partitions[partition]` is where its objects begin, where the new ones begin, where they end, and where its ticks begin and end.
     Returns DONE; or FULL, GROW or DRAW, to be called again when there is room or the grid has been drawn.
     """
     at = queries.at
     many = len(queries.tests)
-    while at[LANE] < len(lanes):
-        number = at[LANE]
-        lane = Lane(number * many, lanes[number, 1], lanes[number, 2], lanes[number, 3], lanes[number, 4])
+    while at[PARTITION] < len(partitions):
+        number = at[PARTITION]
+        partition = Partition(
+            number * many,
+            partitions[number, 1],
+            partitions[number, 2],
+            partitions[number, 3],
+            partitions[number, 4],
+        )
         if at[PHASE] == FRESH:
-            at[ROW], at[OLD], at[PHASE], at[SETTLED] = lane.first, lanes[number, 0], GOING, 0
+            at[ROW], at[OLD], at[PHASE], at[SETTLED] = partition.first, partitions[number, 0], GOING, 0
             at[HEAPED] = at[WIDE] = 0
-            border = objects.seqs[at[OLD]] if at[OLD] < lane.stop else NEVER
+            border = objects.seqs[at[OLD]] if at[OLD] < partition.stop else NEVER
             for q in range(many):
                 queries.wide[1, q] = -1
                 queries.heap[2, q] = 0
-                _refresh(bands, queries, grid, lane, q, border)
-        while at[PHASE] == GOING and at[ROW] < lane.stop:
-            came = _show_one(bands, queries, grid, objects, lane, at[ROW])
+                _refresh(lists, queries, grid, partition, q, border)
+        while at[PHASE] == GOING and at[ROW] < partition.stop:
+            came = _show_one(lists, queries, grid, objects, partition, at[ROW])
             if came != DONE:
                 return came
             at[ROW] += 1
             if at[TESTED] - at[SPENT] > at[BUDGET]:
                 return DRAW
         at[PHASE] = ENDING
-        came = _pass_time(bands, queries, grid, objects, lane, watermark)
+        came = _pass_time(lists, queries, grid, objects, partition, watermark)
         if came != DONE:
             return came
         # What is recent still begins here.
-        lanes[number, 0] = at[OLD] if bands.rules[ALGORITHM] == RAPF else lane.stop
-        at[LANE] = number + 1
+        partitions[number, 0] = at[OLD] if lists.rules[ALGORITHM] == RAPF else partition.stop
+        at[PARTITION] = number + 1
         at[PHASE] = FRESH
     return DONE
 
 
 @njit(**LOOP)
-def _show_one(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, row: int) -> int:
+def _show_one(
+    lists: CandidateLists, queries: Queries, grid: BallGrid, objects: Objects, partition: Partition, row: int
+) -> int:
     """Show a new object to the queries, and once more those that it makes old."""
-    at, heap, rules, clocks = queries.at, queries.heap, bands.rules, objects.clocks
+    at, heap, rules, clocks = queries.at, queries.heap, lists.rules, objects.clocks
     clock = objects.last_clocks[row]
     if rules[ALGORITHM] == RAPF:
         while at[OLD] < row and (
             clocks[at[OLD]] + rules[HALF] <= clocks[row] or row - at[OLD] > rules[RECENT]
         ):
-            if _grow_old(bands, queries, grid, objects, lane, clock) != DONE:
+            if _grow_old(lists, queries, grid, objects, partition, clock) != DONE:
                 return GROW
     elif rules[ALGORITHM] == PA:
         while at[HEAPED] > 0 and heap[0, 0] + rules[WINDOW] <= clock:
             q = heap[1, 0]
-            if begin(bands, objects, lane, lane.base + q, objects.times[row], clock) != DONE:
+            if begin(lists, objects, partition, partition.base + q, objects.times[row], clock) != DONE:
                 return FULL
             _pop(queries)
-            _refresh(bands, queries, grid, lane, q, 0)
+            _refresh(lists, queries, grid, partition, q, 0)
     if clocks[row] + rules[WINDOW] <= clock:
         return DONE  # so many objects come at this instant that this one is never in the window
     border = objects.seqs[at[OLD]]
-    count = _wanting(bands, queries, grid, objects, lane, row, objects.seqs[row], FIRST_TIME)
+    count = _wanting(lists, queries, grid, objects, partition, row, objects.seqs[row], FIRST_TIME)
     for hit in range(count):
-        came = _take(bands, queries, grid, objects, lane, hit, row, border)
+        came = _take(lists, queries, grid, objects, partition, hit, row, border)
         if came != DONE:
             return came
     return DONE
@@ -185,35 +200,40 @@ def _show_one(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane
 
 @njit(**LOOP)
 def _pass_time(
-    bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, watermark: int
+    lists: CandidateLists,
+    queries: Queries,
+    grid: BallGrid,
+    objects: Objects,
+    partition: Partition,
+    watermark: int,
 ) -> int:
-    """All objects of a lane have been shown: what happens until the watermark happens by time alone."""
-    at, rules = queries.at, bands.rules
+    """All objects of a partition have been shown: what happens until the watermark happens by time alone."""
+    at, rules = queries.at, lists.rules
     by_time = rules[BY_TIME] == 1
     if rules[ALGORITHM] == RAPF and by_time:
-        while at[OLD] < lane.stop and objects.clocks[at[OLD]] + rules[HALF] < watermark:
-            if _grow_old(bands, queries, grid, objects, lane, watermark) != DONE:
+        while at[OLD] < partition.stop and objects.clocks[at[OLD]] + rules[HALF] < watermark:
+            if _grow_old(lists, queries, grid, objects, partition, watermark) != DONE:
                 return GROW
     while at[SETTLED] < len(queries.tests):
-        b = lane.base + at[SETTLED]
-        if not settle(bands, objects, lane, b, watermark):
+        b = partition.base + at[SETTLED]
+        if not settle(lists, objects, partition, b, watermark):
             return FULL
-        if rules[EMISSION] == TICKS and not emit_ticks(bands, objects, lane, b, watermark - 1):
+        if rules[EMISSION] == TICKS and not emit_ticks(lists, objects, partition, b, watermark - 1):
             return FULL
-        if by_time or lane.first < lane.stop:
+        if by_time or partition.first < partition.stop:
             # Members of the set have gone by now: this leaves nothing that will never be read.
-            expire(bands, b, watermark, watermark - 1 if by_time else objects.clocks[lane.stop - 1])
+            expire(lists, b, watermark, watermark - 1 if by_time else objects.clocks[partition.stop - 1])
         at[SETTLED] += 1
     return DONE
 
 
 @njit(**LOOP)
 def _wanting(
-    bands: Bands,
+    lists: CandidateLists,
     queries: Queries,
-    grid: Grid,
+    grid: BallGrid,
     objects: Objects,
-    lane: Lane,
+    partition: Partition,
     row: int,
     seq: int,
     limit: int,
@@ -238,14 +258,14 @@ def _wanting(
             if square > tests[q, limit + 1]:
                 continue
             score = np.sqrt(square)
-        if score <= tests[q, limit] and bands.table[lane.base + q, TAKEN] != seq:
+        if score <= tests[q, limit] and lists.table[partition.base + q, TAKEN] != seq:
             hits[count], queries.hit_scores[count] = q, score
             count += 1
     return count
 
 
 @njit(**LOOP, forceinline=True)
-def _near(queries: Queries, grid: Grid, values: Real, row: int, limit: int) -> tuple[int, int]:
+def _near(queries: Queries, grid: BallGrid, values: Real, row: int, limit: int) -> tuple[int, int]:
     """Put those into `hits` whom a rough look does not rule out: first of the object's cell, then of the wide ones; says how many."""
     at, hits = queries.at, queries.hits
     at[TESTED] += at[WIDE]
@@ -275,19 +295,19 @@ def _near(queries: Queries, grid: Grid, values: Real, row: int, limit: int) -> t
 
 @njit(**LOOP, forceinline=True)
 def _take(
-    bands: Bands,
+    lists: CandidateLists,
     queries: Queries,
-    grid: Grid,
+    grid: BallGrid,
     objects: Objects,
-    lane: Lane,
+    partition: Partition,
     hit: int,
     row: int,
     border: int,
 ) -> int:
     """The query of a hit takes an object that has just come."""
-    table, rules = bands.table, bands.rules
+    table, rules = lists.table, lists.rules
     q, score = queries.hits[hit], queries.hit_scores[hit]
-    b, instant, now = lane.base + q, objects.times[row], objects.last_clocks[row]
+    b, instant, now = partition.base + q, objects.times[row], objects.last_clocks[row]
     if instant < table[b, SINCE]:
         return DONE
     if (
@@ -297,66 +317,75 @@ def _take(
         and rules[EMISSION] != TICKS
     ):
         table[b, OPEN] = instant  # nothing to finish, nothing expires
-    elif begin(bands, objects, lane, b, instant, now) != DONE:
+    elif begin(lists, objects, partition, b, instant, now) != DONE:
         return FULL
-    if put(bands, b, score, objects.seqs[row], objects.clocks[row]) != DONE:
+    if put(lists, b, score, objects.seqs[row], objects.clocks[row]) != DONE:
         return GROW
     table[b, TAKEN] = objects.seqs[row]
     if rules[ALGORITHM] == PA:
         last = table[b, BEGIN] + table[b, LENGTH] - 1
-        while table[b, LENGTH] > table[b, CUT] and (bands.ids[FLAGS, last] & IN_SET) == 0:
+        while table[b, LENGTH] > table[b, CUT] and (lists.ids[FLAGS, last] & IN_SET) == 0:
             table[b, LENGTH] -= 1
             last -= 1
     elif table[b, LENGTH] > table[b, LIMIT]:
-        prune(bands, b)
+        prune(lists, b)
     table[b, STALE] += 1
     if table[b, STALE] >= PATIENCE or rules[ALGORITHM] == PA or queries.tests[q, FIRST_TIME] == np.inf:
-        _refresh(bands, queries, grid, lane, q, border)
+        _refresh(lists, queries, grid, partition, q, border)
     return DONE
 
 
 @njit(**LOOP)
-def _grow_old(bands: Bands, queries: Queries, grid: Grid, objects: Objects, lane: Lane, clock: int) -> int:
+def _grow_old(
+    lists: CandidateLists,
+    queries: Queries,
+    grid: BallGrid,
+    objects: Objects,
+    partition: Partition,
+    clock: int,
+) -> int:
     """The oldest recent object is recent no more, and is shown again."""
-    at, table = queries.at, bands.table
+    at, table = queries.at, lists.table
     old = at[OLD]
-    border = objects.seqs[old + 1] if old + 1 < lane.stop else NEVER
+    border = objects.seqs[old + 1] if old + 1 < partition.stop else NEVER
     while at[HEAPED] > 0 and queries.heap[0, 0] < border:
         q = queries.heap[1, 0]
         _pop(queries)
-        _refresh(bands, queries, grid, lane, q, border)
-    is_in = bands.rules[BY_TIME] == 1 or objects.clocks[old] + bands.rules[WINDOW] > clock
+        _refresh(lists, queries, grid, partition, q, border)
+    is_in = lists.rules[BY_TIME] == 1 or objects.clocks[old] + lists.rules[WINDOW] > clock
     count = 0
     if is_in:  # else this very instant takes it out of the window
-        count = _wanting(bands, queries, grid, objects, lane, old, -2, AGAIN)
+        count = _wanting(lists, queries, grid, objects, partition, old, -2, AGAIN)
     for hit in range(count):
         q, score, seq = queries.hits[hit], queries.hit_scores[hit], objects.seqs[old]
-        b = lane.base + q
-        if score == queries.tests[q, AGAIN] and bands.rules[TIES] == 0:
+        b = partition.base + q
+        if score == queries.tests[q, AGAIN] and lists.rules[TIES] == 0:
             continue  # the k-th newer one is as near
-        if objects.times[old] < table[b, SINCE] or holds(bands, b, score, seq):
+        if objects.times[old] < table[b, SINCE] or holds(lists, b, score, seq):
             continue
-        if put(bands, b, score, seq, objects.clocks[old]) != DONE:
+        if put(lists, b, score, seq, objects.clocks[old]) != DONE:
             return GROW
         if table[b, LENGTH] > table[b, LIMIT]:
-            prune(bands, b)
+            prune(lists, b)
     at[OLD] = old + 1
     return DONE
 
 
 @njit(**LOOP, forceinline=True)
-def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, border: int) -> None:
+def _refresh(
+    lists: CandidateLists, queries: Queries, grid: BallGrid, partition: Partition, q: int, border: int
+) -> None:
     """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
-    table, ids, scores, tests = bands.table, bands.ids, bands.scores, queries.tests
-    b = lane.base + q
+    table, ids, scores, tests = lists.table, lists.ids, lists.scores, queries.tests
+    b = partition.base + q
     table[b, STALE] = 0
     start, length, cut = table[b, BEGIN], table[b, LENGTH], table[b, CUT]
     limit, near, wakes = np.inf, np.inf, NEVER
-    if bands.rules[ALGORITHM] == PA:
+    if lists.rules[ALGORITHM] == PA:
         if length >= cut:
             limit = scores[start + cut - 1]
         wakes = table[b, OLDEST]
-    elif bands.rules[ALGORITHM] == RAPF:
+    elif lists.rules[ALGORITHM] == RAPF:
         k, known, last = table[b, K], 0, 0.0
         for p in range(start, start + length):
             seq, score = ids[SEQ, p], scores[p]
@@ -382,14 +411,14 @@ def _refresh(bands: Bands, queries: Queries, grid: Grid, lane: Lane, q: int, bor
 
 
 @njit(**LOOP)
-def fit(queries: Queries, grid: Grid) -> None:
+def fit(queries: Queries, grid: BallGrid) -> None:
     """The grid has been drawn: set right what depends on it."""
     for q in range(len(queries.tests)):
         _fit(queries, grid, q)
 
 
 @njit(**LOOP, forceinline=True)
-def _fit(queries: Queries, grid: Grid, q: int) -> None:
+def _fit(queries: Queries, grid: BallGrid, q: int) -> None:
     queries.rough[0, q] = rough(grid, queries.tests[q, FIRST_TIME])
     queries.rough[1, q] = rough(grid, queries.tests[q, AGAIN])
     _set_wide(queries, q, queries.tests[q, FIRST_TIME] > grid.radii[q])

@@ -38,7 +38,7 @@ FEWEST: Final = 16
 """Queries for which a grid is worth its cost."""
 
 
-class Grid(NamedTuple):
+class BallGrid(NamedTuple):
     """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with.
 
     `marks` are the points along the axes, float32[queries, MOST_AXES], in units of the longest axis: a distance takes `unit` to be in
@@ -57,10 +57,10 @@ class Grid(NamedTuple):
     marks: NDArray[np.float32]
 
 
-def no_grid(queries: int) -> Grid:
+def no_grid(queries: int) -> BallGrid:
     """Every query tests every object."""
     none = np.zeros(0, np.int64)
-    return Grid(
+    return BallGrid(
         none,
         np.zeros(0),
         np.zeros(0),
@@ -74,7 +74,7 @@ def no_grid(queries: int) -> Grid:
     )
 
 
-def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
+def draw(points: Real, weights: Real, thresholds: Real) -> BallGrid:
     """The grid of queries with these points, weights of the axes and thresholds; an infinite one is not registered."""
     known = np.flatnonzero(np.isfinite(thresholds))
     if len(known) < FEWEST:
@@ -103,7 +103,7 @@ def draw(points: Real, weights: Real, thresholds: Real) -> Grid:
     unit = 1 / float(np.max((highs - lows)[axes] * roots))
     marks = np.zeros((len(points), MOST_AXES), np.float32)
     marks[:, : len(axes)] = (points - lows)[:, axes] * (roots * unit)
-    return Grid(axes, lows[axes], per_unit, counts, starts, members, radii, unit, roots * unit, marks)
+    return BallGrid(axes, lows[axes], per_unit, counts, starts, members, radii, unit, roots * unit, marks)
 
 
 @njit(cache=True, inline="always")
@@ -118,14 +118,14 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
 
 
 @njit(cache=True, _nrt=False, forceinline=True)
-def rough(grid: Grid, distance: float) -> float:
+def rough(grid: BallGrid, distance: float) -> float:
     """The square of a distance between marks that no two places have that are not farther apart than this."""
     reach = distance * grid.unit * (1 + 1e-6) + 1e-6
     return reach * reach
 
 
 @njit(cache=True, _nrt=False, forceinline=True)
-def mark_of(grid: Grid, values: Real, row: int, a: int) -> np.float32:
+def mark_of(grid: BallGrid, values: Real, row: int, a: int) -> np.float32:
     """Where an object is along an axis, as in `marks`."""
     if a >= len(grid.axes):
         return np.float32(0.0)
@@ -133,7 +133,7 @@ def mark_of(grid: Grid, values: Real, row: int, a: int) -> np.float32:
 
 
 @njit(cache=True, _nrt=False, forceinline=True)
-def cell_of(grid: Grid, values: Real, row: int) -> int:
+def cell_of(grid: BallGrid, values: Real, row: int) -> int:
     """The cell of an object."""
     cell = 0
     for a in range(len(grid.axes)):

@@ -1,11 +1,11 @@
 """Which k objects of the window are nearest? All NEAREST queries that read one stream in one zone.
 
-Rule 1  Queries that look at the same objects in the same way are one field (see `query_sets`); rows are numbered once for all.
-Rule 2  A row is an object of a field if its condition holds and none of its attributes is NULL; a row for which only the
+Rule 1  Queries that look at the same objects in the same way are one query set (see `query_sets`); rows are numbered once for all.
+Rule 2  A row is an object of a query set if its condition holds and none of its attributes is NULL; a row for which only the
         condition holds is counted.
 Rule 3  What happened before the watermark is emitted with the step: nothing comes later than its time.
-Rule 4  The objects of fields without PER are stored once for all of them; a lane of PER has its own.
-Memory  See `query_sets`, `lanes` and `objects`.
+Rule 4  The objects of query sets without PER are stored once for all of them; a partition of PER has its own.
+Memory  See `query_sets`, `per_partition` and `objects`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import candidates as band
+from headwater.kernels.nearest import candidates
 from headwater.kernels.nearest.audit import Audit, audited
 from headwater.kernels.nearest.distance import answer_distance
 from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
-from headwater.kernels.nearest.per_partition import Lanes, LanesState, candidates_in, due_by_time
+from headwater.kernels.nearest.per_partition import Partitions, PartitionsState, candidates_in, due_by_time
 from headwater.kernels.nearest.query_order import matches
-from headwater.kernels.nearest.query_sets import Events, Field, FieldState, field_key
+from headwater.kernels.nearest.query_sets import QuerySet, QuerySetState, SetEvents, query_set_key
 from headwater.kernels.nearest.question import NearestQuery
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
@@ -41,6 +41,7 @@ from headwater.model import (
     StreamSchema,
     coded,
     content_ids,
+    join_by_time,
     join_rows,
 )
 
@@ -54,19 +55,19 @@ _CHANGES = np.array(["leave", "enter"], object)
 
 @dataclass(frozen=True, slots=True)
 class NearestState:
-    """How far time has come, how many rows have come and the last one's time, the fields' states, the objects, the audits."""
+    """How far time has come, how many rows have come and the last one's time, the query sets' states, the objects, the audits."""
 
     watermark: Instant
     count: int
     last: Instant
-    fields: tuple[FieldState | LanesState, ...]
+    query_sets: tuple[QuerySetState | PartitionsState, ...]
     objects: ObjectStore
     audits: tuple[Audit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Audited:
-    """A query under audit: the fields of its probable and its exact twin."""
+    """A query under audit: the query sets of its probable and its exact twin."""
 
     name: str
     probable: int
@@ -75,10 +76,10 @@ class _Audited:
 
 @dataclass(frozen=True, slots=True)
 class _Emitted:
-    """The events of a field, and the rows of the objects in them, piece by piece by ascending number."""
+    """The events of a query set, and the rows of the objects in them, piece by piece by ascending number."""
 
-    field: Field
-    events: Events
+    query_set: QuerySet
+    events: SetEvents
     objects: Sequence[Rows]
 
 
@@ -100,17 +101,21 @@ class NearestKernel:
         self.conditions = tuple(conditions)
         groups: dict[Any, list[tuple[int, NearestQuery]]] = {}
         for place, query in enumerate(queries):
-            groups.setdefault(field_key(query), []).append((place, query))
+            groups.setdefault(query_set_key(query), []).append((place, query))
         self.audited: list[_Audited] = []
         for query in queries:
             if twins := audited(query):
                 for twin in twins:
                     groups[query.name, twin.algorithm] = [(-1, twin)]
                 self.audited.append(_Audited(query.name, len(groups) - 2, len(groups) - 1))
-        self.fields = [Field(members, index=index, recent=recent, prune=prune) for members in groups.values()]
+        self.query_sets = [
+            QuerySet(members, index=index, recent=recent, prune=prune) for members in groups.values()
+        ]
         self.columns = self._stored_columns()
         types = {name: schema.types[name] for name in self.columns}
-        self.lanes = [Lanes(field, types) if field.per else None for field in self.fields]
+        self.partitions = [
+            Partitions(query_set, types) if query_set.per else None for query_set in self.query_sets
+        ]
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
@@ -121,8 +126,8 @@ class NearestKernel:
             0,
             BEGINNING,
             tuple(
-                field.start(since) if lanes is None else lanes.start(since)
-                for field, lanes in zip(self.fields, self.lanes, strict=True)
+                query_set.start(since) if partitions is None else partitions.start(since)
+                for query_set, partitions in zip(self.query_sets, self.partitions, strict=True)
             ),
             ObjectStore(),
             tuple(Audit(np.zeros((0, 2), np.int64)) for _ in self.audited),
@@ -134,28 +139,30 @@ class NearestKernel:
         arrived = numbered_rows(rows, self.columns, state.count)
         holds: dict[int, NDArray[np.bool_]] = {}
         parts = [*state.objects.parts(), arrived]
-        fields: list[FieldState | LanesState] = []
+        query_sets: list[QuerySetState | PartitionsState] = []
         emitted: list[_Emitted] = []
-        for place, before in enumerate(state.fields):
-            objects = self._objects(self.fields[place], before, rows, arrived, holds, counts)
-            after, events, objects_of_events = self._step_field(
+        for place, before in enumerate(state.query_sets):
+            objects = self._objects(self.query_sets[place], before, rows, arrived, holds, counts)
+            after, events, objects_of_events = self._step_query_set(
                 place, before, objects, state.watermark, watermark
             )
-            fields.append(after)
+            query_sets.append(after)
             emitted.append(
                 _Emitted(
-                    self.fields[place], events, parts if objects_of_events is None else [objects_of_events]
+                    self.query_sets[place],
+                    events,
+                    parts if objects_of_events is None else [objects_of_events],
                 )
             )
         last = int(rows[self.schema.time].values[-1]) if rows.count else state.last
-        audits = self._audit(state, fields, [part.events for part in emitted], last, counts)
-        whole = [part for part in fields if isinstance(part, FieldState)]
+        audits = self._audit(state, query_sets, [part.events for part in emitted], last, counts)
+        whole = [part for part in query_sets if isinstance(part, QuerySetState)]
         needed = _needed(whole, state.count, state.count + rows.count)
         next_state = NearestState(
             watermark,
             state.count + rows.count,
             last,
-            tuple(fields),
+            tuple(query_sets),
             state.objects.after(arrived, needed) if whole else state.objects,
             audits,
         )
@@ -163,33 +170,35 @@ class NearestKernel:
         named_counts = {name: amount for name, amount in counts.items() if amount}
         return Step(next_state, answers, watermark, named_counts)
 
-    def _step_field(
+    def _step_query_set(
         self,
         place: int,
-        state: FieldState | LanesState,
+        state: QuerySetState | PartitionsState,
         objects: Rows,
         before: Instant,
         watermark: Instant,
-    ) -> tuple[FieldState | LanesState, Events, Rows | None]:
-        """A field's state after the step and its events; with PER also the rows of the objects in them."""
-        field, lanes, time = self.fields[place], self.lanes[place], self.schema.time
-        if lanes is None:
-            assert isinstance(state, FieldState)
+    ) -> tuple[QuerySetState | PartitionsState, SetEvents, Rows | None]:
+        """A query set's state after the step and its events; with PER also the rows of the objects in them."""
+        query_set, partitions, time = self.query_sets[place], self.partitions[place], self.schema.time
+        if partitions is None:
+            assert isinstance(state, QuerySetState)
             one = np.zeros(objects.count, np.int64)
-            return *field.step(state, objects, one, time, before, watermark), None
-        assert isinstance(state, LanesState)
-        return lanes.step(state, objects, time, before, watermark)
+            return *query_set.step(state, objects, one, time, before, watermark), None
+        assert isinstance(state, PartitionsState)
+        return partitions.step(state, objects, time, before, watermark)
 
     def save(self, state: NearestState) -> Saved:
-        """The fields' candidates by number, and the objects as logs; with PER the lanes as a store."""
+        """The query sets' candidates by number, and the objects as logs; with PER the partitions as a store."""
         parts, stores = [], {}
-        for field, lanes, part in zip(self.fields, self.lanes, state.fields, strict=True):
-            if isinstance(part, FieldState):
-                parts.append(field.save(part))
+        for query_set, partitions, part in zip(
+            self.query_sets, self.partitions, state.query_sets, strict=True
+        ):
+            if isinstance(part, QuerySetState):
+                parts.append(query_set.save(part))
                 continue
-            assert lanes is not None
-            parts.append(lanes.save(part))
-            stores[lanes.name] = part.store
+            assert partitions is not None
+            parts.append(partitions.save(part))
+            stores[partitions.name] = part.store
         values = {
             "watermark": state.watermark,
             "count": state.count,
@@ -197,7 +206,7 @@ class NearestKernel:
             "last": state.last,
             "audits": {
                 audited_query.name: {
-                    "points": self.fields[audited_query.probable].identities.view(np.int64),
+                    "points": self.query_sets[audited_query.probable].identities.view(np.int64),
                     "told": audit.emitted,
                 }
                 for audited_query, audit in zip(self.audited, state.audits, strict=True)
@@ -217,43 +226,50 @@ class NearestKernel:
         objects = ObjectStore(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
         stored = self._with_columns(join_rows([self._none, *objects.parts()]))
-        fields: list[FieldState | LanesState] = []
-        for field, lanes in zip(self.fields, self.lanes, strict=True):
-            known = next((part for part in values["fields"] if field.knows(part)), None)
-            if lanes is not None:
-                started = lanes.start(begins)
-                fields.append(lanes.load(known, saved.stores[known["store"]], begins) if known else started)
+        query_sets: list[QuerySetState | PartitionsState] = []
+        for query_set, partitions in zip(self.query_sets, self.partitions, strict=True):
+            known = next((part for part in values["fields"] if query_set.knows(part)), None)
+            if partitions is not None:
+                started = partitions.start(begins)
+                query_sets.append(
+                    partitions.load(known, saved.stores[known["store"]], begins) if known else started
+                )
             elif known:
-                fields.append(field.load(known, self._of(stored, field), self.schema.time, begins))
+                query_sets.append(
+                    query_set.load(known, self._of(stored, query_set), self.schema.time, begins)
+                )
             else:
-                fields.append(field.start(begins))
+                query_sets.append(query_set.start(begins))
         audits = []
         for audited_query in self.audited:
             audit = Audit(np.zeros((0, 2), np.int64))
             if (known := values["audits"].get(audited_query.name)) is not None:
                 place = matches(
-                    self.fields[audited_query.probable].identities, known["points"].view(np.uint64)
+                    self.query_sets[audited_query.probable].identities, known["points"].view(np.uint64)
                 )
                 audit = Audit(np.array(known["told"]).reshape(-1, 2)).moved(place)
             audits.append(audit)
         return NearestState(
-            values["watermark"], values["count"], values["last"], tuple(fields), objects, tuple(audits)
+            values["watermark"], values["count"], values["last"], tuple(query_sets), objects, tuple(audits)
         )
 
     def next_due(self, state: NearestState) -> Instant:
         """When the first member of a set goes, or, where there is none, the last object; and the next tick of EVERY."""
         due = [state.watermark if self.audited else END]
-        for field, part in zip(self.fields, state.fields, strict=True):
-            if isinstance(part, LanesState):
+        for query_set, part in zip(self.query_sets, state.query_sets, strict=True):
+            if isinstance(part, PartitionsState):
                 due.append(part.store.next_due)
             elif len(part.ids) or len(part.recent):
-                due += due_by_time(field, part, np.zeros(len(part.ids), np.int64), state.watermark).tolist()
+                due += due_by_time(
+                    query_set, part, np.zeros(len(part.ids), np.int64), state.watermark
+                ).tolist()
         return min(due)
 
     def is_blank(self, state: NearestState) -> bool:
         """Whether no object is known, and numbers of objects make no difference (as they do to chance)."""
         return not self.audited and all(
-            _is_blank(field, part) for field, part in zip(self.fields, state.fields, strict=True)
+            _is_blank(query_set, part)
+            for query_set, part in zip(self.query_sets, state.query_sets, strict=True)
         )
 
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
@@ -262,34 +278,41 @@ class NearestKernel:
         """By query, point and value of PER: the candidates' time, score, whether emitted and whether in the set."""
         common = join_rows([self._none, *state.objects.parts()])
         found: dict[tuple[str, Any, Any], list[tuple[Any, ...]]] = {}
-        for field, lanes, part in zip(self.fields, self.lanes, state.fields, strict=True):
-            if field.owner[0] < 0:
+        for query_set, partitions, part in zip(
+            self.query_sets, self.partitions, state.query_sets, strict=True
+        ):
+            if query_set.owner[0] < 0:
                 continue
-            if isinstance(part, FieldState):
-                found.update(self._candidates_of(field, part, common, [None]))
+            if isinstance(part, QuerySetState):
+                found.update(self._candidates_of(query_set, part, common, [None]))
                 continue
-            assert lanes is not None
-            every, stored, lane_of = lanes.everything(part, self.schema.time)
-            (per,) = field.per
-            named = dict(zip(lane_of.tolist(), stored[per].tolist(), strict=True))
-            values = [named.get(lane) for lane in range(len(every.seen))]
+            assert partitions is not None
+            every, stored, partition_of = partitions.everything(part, self.schema.time)
+            (per,) = query_set.per
+            named = dict(zip(partition_of.tolist(), stored[per].tolist(), strict=True))
+            values = [named.get(partition) for partition in range(len(every.seen))]
             by_number = stored.take(np.argsort(stored[NUMBER].values))
-            found.update(self._candidates_of(field, every, by_number, values))
+            found.update(self._candidates_of(query_set, every, by_number, values))
         return found
 
     def _candidates_of(
-        self, field: Field, part: FieldState, stored: Rows, values: Sequence[Any]
+        self, query_set: QuerySet, part: QuerySetState, stored: Rows, values: Sequence[Any]
     ) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
         found = {}
-        place = np.searchsorted(stored[NUMBER].values, part.ids[:, band.SEQ])
+        place = np.searchsorted(stored[NUMBER].values, part.ids[:, candidates.SEQ])
         times = stored[self.schema.time].values[place].tolist() if len(place) else []
-        flags = part.ids[:, band.FLAGS]
+        flags = part.ids[:, candidates.FLAGS]
         for b, end in enumerate(np.cumsum(part.lengths).tolist()):
-            query = self.queries[field.owner[b % len(field)]]
+            query = self.queries[query_set.owner[b % len(query_set)]]
             points = query.points.ids
-            point = None if points is None else points.tolist()[field.point[b % len(field)]]
-            found[query.name, point, values[b // len(field)]] = [
-                (times[p], float(part.scores[p]), bool(flags[p] & band.EMITTED), bool(flags[p] & band.IN_SET))
+            point = None if points is None else points.tolist()[query_set.point[b % len(query_set)]]
+            found[query.name, point, values[b // len(query_set)]] = [
+                (
+                    times[p],
+                    float(part.scores[p]),
+                    bool(flags[p] & candidates.EMITTED),
+                    bool(flags[p] & candidates.IN_SET),
+                )
                 for p in range(end - int(part.lengths[b]), end)
             ]
         return found
@@ -297,29 +320,29 @@ class NearestKernel:
     def work(self, state: NearestState) -> dict[str, int]:
         """How much is stored, and what it took since the state was made or loaded."""
         rows = state.objects.parts()
-        whole = [part for part in state.fields if isinstance(part, FieldState)]
-        lanes = [part for part in state.fields if isinstance(part, LanesState)]
+        whole = [part for part in state.query_sets if isinstance(part, QuerySetState)]
+        partitions = [part for part in state.query_sets if isinstance(part, PartitionsState)]
         return {
             "candidates": sum(len(part.scores) for part in whole)
-            + sum(candidates_in(part) for part in lanes),
-            "tests": sum(part.tested for part in state.fields),
-            "inserts": sum(part.inserted for part in state.fields),
+            + sum(candidates_in(part) for part in partitions),
+            "tests": sum(part.tested for part in state.query_sets),
+            "inserts": sum(part.inserted for part in state.query_sets),
             "cells": sum(len(part.grid.members) for part in whole),
             "bytes": sum(
                 part.ids.nbytes + part.scores.nbytes + part.recent.values.nbytes + part.grid.members.nbytes
                 for part in whole
             )
             + sum(column.values.nbytes for part in rows for column in part.columns.values())
-            + sum(part.store.size for part in lanes),
+            + sum(part.store.size for part in partitions),
         }
 
     # --- objects ------------------------------------------------------------------------------------------------------
 
     def _stored_columns(self) -> tuple[str, ...]:
         stored = {self.schema.time, self.schema.key}
-        for field in self.fields:
-            stored.update(field.example.attributes)
-            stored.update(field.per)
+        for query_set in self.query_sets:
+            stored.update(query_set.example.attributes)
+            stored.update(query_set.per)
         for query in self.queries:
             stored.update(column for _, column in query.columns)
         return tuple(name for name, _ in self.schema.columns if name in stored)
@@ -338,58 +361,58 @@ class NearestKernel:
         }
         return Rows({**stored.columns, **lacking}, stored.count)
 
-    def _of(self, stored: Rows, field: Field) -> Rows:
-        """The stored rows that can be objects of a field: those of others may lack an attribute."""
+    def _of(self, stored: Rows, query_set: QuerySet) -> Rows:
+        """The stored rows that can be objects of a query set: those of others may lack an attribute."""
         valid = np.ones(stored.count, np.bool_)
-        for name in field.example.attributes:
+        for name in query_set.example.attributes:
             valid &= stored[name].is_valid
         return stored.take(np.flatnonzero(valid))
 
     def _objects(
         self,
-        field: Field,
-        state: FieldState | LanesState,
+        query_set: QuerySet,
+        state: QuerySetState | PartitionsState,
         rows: Rows,
         arrived: Rows,
         holds: dict[int, NDArray[np.bool_]],
         counts: Counter[str],
     ) -> Rows:
-        """The rows that are objects of a field."""
+        """The rows that are objects of a query set."""
         chosen = np.ones(rows.count, np.bool_)
-        where = field.example.where
+        where = query_set.example.where
         if where is not None and rows.count:
             if where not in holds:
                 holds[where] = self.conditions[where](rows)
             chosen = holds[where]
         valid = chosen
-        for name in field.example.attributes:
+        for name in query_set.example.attributes:
             column = rows[name]
             valid = valid if column.valid is None else valid & column.valid
         lacking = chosen & ~valid
-        if lacking.any() and field.owner[0] >= 0:
+        if lacking.any() and query_set.owner[0] >= 0:
             times = rows[self.schema.time].values[lacking]
-            for owner in np.unique(field.owner):
-                since = int(state.since[field.owner == owner].min())
+            for owner in np.unique(query_set.owner):
+                since = int(state.since[query_set.owner == owner].min())
                 counts["not_objects"] += int((times >= since).sum()) * self.queries[owner].counts_rows
         return arrived if valid.all() else arrived.take(np.flatnonzero(valid))
 
     def _audit(
         self,
         state: NearestState,
-        fields: Sequence[FieldState | LanesState],
-        events: Sequence[Events],
+        query_sets: Sequence[QuerySetState | PartitionsState],
+        events: Sequence[SetEvents],
         last: Instant,
         counts: Counter[str],
     ) -> tuple[Audit, ...]:
         next_audits = []
         for audited_query, audit in zip(self.audited, state.audits, strict=True):
-            exact = fields[audited_query.exact]
-            if isinstance(exact, LanesState):
+            exact = query_sets[audited_query.exact]
+            if isinstance(exact, PartitionsState):
                 oldest = exact.store.held
             else:
-                numbers = [exact.ids[:, band.SEQ], exact.recent.seqs]
+                numbers = [exact.ids[:, candidates.SEQ], exact.recent.seqs]
                 oldest = min((int(part.min()) for part in numbers if len(part)), default=0)
-            points = len(self.fields[audited_query.exact])
+            points = len(self.query_sets[audited_query.exact])
             after, counted = audit.after(
                 events[audited_query.probable], events[audited_query.exact], points, oldest, last
             )
@@ -402,79 +425,81 @@ class NearestKernel:
     def _answers(self, emitted: Sequence[_Emitted]) -> tuple[Answers, ...]:
         shapes: dict[int, list[Rows]] = {}
         found: dict[int, tuple[Rows, Whole]] = {}
-        emitted = [part for part in emitted if len(part.events.emitted) and part.field.owner[0] >= 0]
+        emitted = [part for part in emitted if len(part.events.emitted) and part.query_set.owner[0] >= 0]
         for part in emitted:
-            # The rows of objects that several fields share are looked for once.
+            # The rows of objects that several query sets share are looked for once.
             source = id(part.objects)
             if source not in found:
                 objects_of_events = [
-                    other.events.emitted[:, band.WHAT] for other in emitted if other.objects is part.objects
+                    other.events.emitted[:, candidates.WHAT]
+                    for other in emitted
+                    if other.objects is part.objects
                 ]
                 numbers = _different(objects_of_events)
                 found[source] = find(part.objects, numbers), numbers
-            field, events = part.field, part.events
-            owner = field.owner[events.emitted[:, band.WHOSE] % len(field)]
+            query_set, events = part.query_set, part.events
+            owner = query_set.owner[events.emitted[:, candidates.WHOSE] % len(query_set)]
             shape = np.array([query.shape for query in self.queries])[owner]
             for number in np.unique(shape):
-                block = self._block(field, events, shape == number, *found[source])
+                block = self._block(query_set, events, shape == number, *found[source])
                 shapes.setdefault(int(number), []).append(block)
-        return tuple(Answers(shape, _by_time(blocks)) for shape, blocks in sorted(shapes.items()))
+        return tuple(Answers(shape, join_by_time(blocks)) for shape, blocks in sorted(shapes.items()))
 
     def _block(
-        self, field: Field, events: Events, chosen: NDArray[np.bool_], rows: Rows, numbers: Whole
+        self, query_set: QuerySet, events: SetEvents, chosen: NDArray[np.bool_], rows: Rows, numbers: Whole
     ) -> Rows:
-        """The answers of a field's queries of one shape."""
+        """The answers of a query set's queries of one shape."""
         order = _in_order(events.emitted, chosen)
         emitted, scores = events.emitted[order], events.scores[order]
-        example = field.example
-        member = emitted[:, band.WHOSE] % len(field)
+        example = query_set.example
+        member = emitted[:, candidates.WHOSE] % len(query_set)
         place = np.zeros(int(numbers[-1] - numbers[0]) + 1, np.int64)
         place[numbers - numbers[0]] = np.arange(len(numbers))
-        objects = rows.take(place[emitted[:, band.WHAT] - numbers[0]])
+        objects = rows.take(place[emitted[:, candidates.WHAT] - numbers[0]])
         names = np.array([query.name for query in self.queries] + [""], object)[:-1]
-        query = coded(field.owner[member], names)
-        event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(emitted[:, band.WHEN]))
+        query = coded(query_set.owner[member], names)
+        event_time = Column(ColumnType.TIMESTAMP, np.ascontiguousarray(emitted[:, candidates.WHEN]))
         columns: dict[str, Column] = {}
-        if (point := self._points(field, member)) is not None:
+        if (point := self._points(query_set, member)) is not None:
             columns["point"] = point
         if example.emission is Emission.EVERY:
-            columns["rank"] = Column(ColumnType.BIGINT, np.ascontiguousarray(emitted[:, band.RANK]))
+            columns["rank"] = Column(ColumnType.BIGINT, np.ascontiguousarray(emitted[:, candidates.RANK]))
         else:
-            columns["change"] = coded(emitted[:, band.HOW], _CHANGES)
+            columns["change"] = coded(emitted[:, candidates.HOW], _CHANGES)
         if self.schema.key:
             columns["key"] = objects[self.schema.key]
         columns["object_time"] = Column(ColumnType.TIMESTAMP, objects[self.schema.time].values)
         attributes = [objects[name] for name in example.attributes]
-        per = [objects[name] for name in field.per]
+        per = [objects[name] for name in query_set.per]
         identity = content_ids([query, event_time, *columns.values(), *attributes, *per])
         if not example.metric.ranks_values:
             columns["distance"] = _finite(answer_distance(scores, example.metric))
-        columns_of_query = self.queries[field.owner[member[0]]].columns
+        columns_of_query = self.queries[query_set.owner[member[0]]].columns
         columns.update({name: objects[column] for name, column in columns_of_query})
         head = {"query": query, "event_time": event_time, "match_id": identity}
         return Rows({**head, **columns}, len(emitted))
 
-    def _points(self, field: Field, member: Whole) -> Column | None:
+    def _points(self, query_set: QuerySet, member: Whole) -> Column | None:
         """The points' ids; queries of one shape have them all or not at all."""
-        owners = np.unique(field.owner[member])
+        owners = np.unique(query_set.owner[member])
         if self.queries[owners[0]].points.ids is None:
             return None
         ids = [self.queries[owner].points.ids for owner in owners]
         joined = join_rows([Rows({"point": column}, len(column)) for column in ids if column is not None])
         begins = np.cumsum([0, *(len(self.queries[owner].points) for owner in owners[:-1])])
-        places = begins[np.searchsorted(owners, field.owner[member])] + field.point[member]
+        places = begins[np.searchsorted(owners, query_set.owner[member])] + query_set.point[member]
         return joined["point"].take(places)
 
 
-def _needed(fields: Sequence[FieldState], first: int, count: int) -> Needed:
+def _needed(query_sets: Sequence[QuerySetState], first: int, count: int) -> Needed:
     """The objects that are candidates or recent; those from the number `first` on have just come."""
-    recent_from = min((int(part.recent.seqs[0]) for part in fields if len(part.recent)), default=count)
-    candidates = _different([part.ids[:, band.SEQ] for part in fields])
+    recent_from = min((int(part.recent.seqs[0]) for part in query_sets if len(part.recent)), default=count)
+    stored = _different([part.ids[:, candidates.SEQ] for part in query_sets])
     came = max(first, recent_from)
-    fresh = [part.recent.seqs[np.searchsorted(part.recent.seqs, came) :] for part in fields]
+    fresh = [part.recent.seqs[np.searchsorted(part.recent.seqs, came) :] for part in query_sets]
     return Needed(
-        candidates[: np.searchsorted(candidates, recent_from)],
-        _different([*fresh, candidates[np.searchsorted(candidates, came) :]]),
+        stored[: np.searchsorted(stored, recent_from)],
+        _different([*fresh, stored[np.searchsorted(stored, came) :]]),
         recent_from,
     )
 
@@ -488,14 +513,14 @@ def _finite(distance: NDArray[np.float64]) -> Column:
 
 
 def _in_order(emitted: Whole, chosen: NDArray[np.bool_]) -> Whole:
-    """The chosen events by time, then by band; a band emits an instant in order, which stays as it is."""
+    """The chosen events by time, then by list; a list emits an instant in order, which stays as it is."""
     places = np.flatnonzero(chosen)
-    when, whose = emitted[places, band.WHEN], emitted[places, band.WHOSE]
+    when, whose = emitted[places, candidates.WHEN], emitted[places, candidates.WHOSE]
     when = when - when.min()
-    bands, count = int(whose.max()) + 1, len(places)
-    if (int(when.max()) + 1) * bands * count < 1 << 62:
+    lists, count = int(whose.max()) + 1, len(places)
+    if (int(when.max()) + 1) * lists * count < 1 << 62:
         # One number that says it all sorts several times as fast as two keys do.
-        return places[np.sort((when * bands + whose) * count + np.arange(count)) % count]
+        return places[np.sort((when * lists + whose) * count + np.arange(count)) % count]
     return places[np.lexsort([whose, when])]
 
 
@@ -512,18 +537,10 @@ def _different(parts: Sequence[Whole]) -> Whole:
     return np.flatnonzero(occurs) + low
 
 
-def _by_time(blocks: Sequence[Rows]) -> Rows:
-    """The answers of several fields by time; those of one are so already."""
-    if len(blocks) == 1:
-        return blocks[0]
-    rows = join_rows(blocks)
-    return rows.take(np.argsort(rows["event_time"].values, kind="stable"))
-
-
-def _is_blank(field: Field, state: FieldState | LanesState) -> bool:
-    """Whether a field knows no object, and goes on as it began."""
-    if (state.since > BEGINNING).any() or not field.by_time or field.example.sigma is not None:
+def _is_blank(query_set: QuerySet, state: QuerySetState | PartitionsState) -> bool:
+    """Whether a query set knows no object, and goes on as it began."""
+    if (state.since > BEGINNING).any() or not query_set.by_time or query_set.example.sigma is not None:
         return False
-    if isinstance(state, LanesState):
+    if isinstance(state, PartitionsState):
         return not len(state.store)
     return not len(state.ids) and not len(state.recent)

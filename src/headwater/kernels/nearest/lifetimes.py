@@ -21,13 +21,13 @@ Whole = NDArray[np.int64]
 class Lives:
     """The lives of a step: first one of every value, then those that begin in it.
 
-    `key` is the value that each is of, `last` the time of its last object, `lane` the life of every row. `final`: no other life of its value
+    `key` is the value that each is of, `last` the time of its last object, `partition` the life of every row. `final`: no other life of its value
     comes after it.
     """
 
     key: Whole
     last: Whole
-    lane: Whole
+    partition: Whole
     final: NDArray[np.bool_]
 
     def is_over(self, gone: Whole, watermark: Instant) -> NDArray[np.bool_]:
@@ -35,31 +35,31 @@ class Lives:
         return ~self.final | (gone < watermark)
 
 
-def begin_lives(last: Whole, lane: Whole, times: Whole, forget_us: int | None) -> Lives:
+def begin_lives(last: Whole, partition: Whole, times: Whole, forget_us: int | None) -> Lives:
     """The lives of rows in order; `last` is the time of the last object of every value before them, END: there was none."""
     many = len(last)
     if forget_us is None:
-        return Lives(np.arange(many), last, lane, np.ones(many, np.bool_))
-    order = by_partition(lane, many)
-    lanes, time = lane[order], times[order]
+        return Lives(np.arange(many), last, partition, np.ones(many, np.bool_))
+    order = by_partition(partition, many)
+    partitions, time = partition[order], times[order]
     first = np.ones(len(order), np.bool_)
-    first[1:] = lanes[1:] != lanes[:-1]
+    first[1:] = partitions[1:] != partitions[:-1]
     before = np.empty_like(time)
     before[1:] = time[:-1]
-    before[first] = last[lanes[first]]
+    before[first] = last[partitions[first]]
     begins = (before != END) & (time - before > forget_us)
     number = np.where(begins, many - 1 + np.cumsum(begins), -1)
     # A row is of the last life that began at or before it in its value, or of the one that was there.
-    start = np.where(first & ~begins, lanes, number)
+    start = np.where(first & ~begins, partitions, number)
     known = np.flatnonzero(first | begins)
     life = start[known][np.cumsum(first | begins) - 1]
-    key = np.concatenate([np.arange(many), lanes[begins]])
+    key = np.concatenate([np.arange(many), partitions[begins]])
     ends = np.concatenate([last, np.zeros(int(begins.sum()), np.int64)])
     ends[life] = time  # of several, the last is written last
     final = np.zeros(len(key), np.bool_)
     newest = np.arange(many)
-    newest[lanes] = life
+    newest[partitions] = life
     final[newest] = True
-    of_row = np.empty_like(lane)
+    of_row = np.empty_like(partition)
     of_row[order] = life
     return Lives(key, ends, of_row, final)

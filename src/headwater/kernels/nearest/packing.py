@@ -1,11 +1,11 @@
-"""Bands between two steps: their entries one after the other, without room between them."""
+"""Lists between two steps: their entries one after the other, without room between them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from headwater.kernels.nearest import candidates as band
+from headwater.kernels.nearest import candidates
 from headwater.kernels.nearest.candidates import Real, Whole
 
 
@@ -22,42 +22,44 @@ def runs_of(numbers: Whole) -> Whole:
 
 
 @njit(cache=True)
-def unpack(bands: band.Bands, packed_ids: Whole, packed_scores: Real) -> None:
-    """Put the entries where the bands begin, and work out what follows from them."""
-    table, ids, scores = bands.table, bands.ids, bands.scores
+def unpack(lists: candidates.CandidateLists, packed_ids: Whole, packed_scores: Real) -> None:
+    """Put the entries where the lists begin, and work out what follows from them."""
+    table, ids, scores = lists.table, lists.ids, lists.scores
     source = 0
     for b in range(len(table)):
-        start = table[b, band.BEGIN]
-        oldest, oldest_in, tops = band.NEVER, band.NEVER, 0
-        for p in range(start, start + table[b, band.LENGTH]):
+        start = table[b, candidates.BEGIN]
+        oldest, oldest_in, tops = candidates.NEVER, candidates.NEVER, 0
+        for p in range(start, start + table[b, candidates.LENGTH]):
             scores[p] = packed_scores[source]
             for column in range(3):
                 ids[column, p] = packed_ids[source, column]
             source += 1
-            clock = ids[band.CLOCK, p]
+            clock = ids[candidates.CLOCK, p]
             oldest = min(oldest, clock)
-            if ids[band.FLAGS, p] & band.IN_SET:
+            if ids[candidates.FLAGS, p] & candidates.IN_SET:
                 tops += 1
                 oldest_in = min(oldest_in, clock)
-        table[b, band.OLDEST] = oldest
-        table[b, band.TOPS] = tops
-        table[b, band.EXPIRY] = band.NEVER if tops == 0 else oldest_in + bands.rules[band.WINDOW]
+        table[b, candidates.OLDEST] = oldest
+        table[b, candidates.TOPS] = tops
+        table[b, candidates.EXPIRY] = (
+            candidates.NEVER if tops == 0 else oldest_in + lists.rules[candidates.WINDOW]
+        )
 
 
 @njit(cache=True)
-def packed(bands: band.Bands) -> tuple[Whole, Whole, Whole, Real]:
-    """Lengths, limits, ids and scores of all bands, one after the other."""
-    table, ids, scores = bands.table, bands.ids, bands.scores
+def packed(lists: candidates.CandidateLists) -> tuple[Whole, Whole, Whole, Real]:
+    """Lengths, limits, ids and scores of all lists, one after the other."""
+    table, ids, scores = lists.table, lists.ids, lists.scores
     total = 0
     for b in range(len(table)):
-        total += table[b, band.LENGTH]
+        total += table[b, candidates.LENGTH]
     packed_ids, packed_scores = np.empty((total, 3), np.int64), np.empty(total)
     n = 0
     for b in range(len(table)):
-        start = table[b, band.BEGIN]
-        for p in range(start, start + table[b, band.LENGTH]):
+        start = table[b, candidates.BEGIN]
+        for p in range(start, start + table[b, candidates.LENGTH]):
             packed_scores[n] = scores[p]
             for column in range(3):
                 packed_ids[n, column] = ids[column, p]
             n += 1
-    return table[:, band.LENGTH].copy(), table[:, band.LIMIT].copy(), packed_ids, packed_scores
+    return table[:, candidates.LENGTH].copy(), table[:, candidates.LIMIT].copy(), packed_ids, packed_scores

@@ -1,15 +1,15 @@
-"""NEAREST … PER: what is known of each value of PER, the lane of a partition?
+"""NEAREST … PER: what is known of each value of PER, the partition of a partition?
 
-Rule 1  A step looks at lanes that have objects in it, and at those to which something happens by time: a member of a set leaves the
+Rule 1  A step looks at partitions that have objects in it, and at those to which something happens by time: a member of a set leaves the
         window, a tick comes. The others are neither read nor written.
-Rule 2  A lane has a record: its bands, and the rows of the objects that are candidates or recent. So it depends on no other lane, and
+Rule 2  A partition has a record: its lists, and the rows of the objects that are candidates or recent. So it depends on no other partition, and
         nothing of it is left when it goes.
-Rule 3  With a window of time a lane goes when no object is left in it. With a window of rows time takes nothing out of it, so
+Rule 3  With a window of time a partition goes when no object is left in it. With a window of rows time takes nothing out of it, so
         its last objects stay until FORGET is over; without it for good.
 Rule 4  FORGET: a value without an object for longer than that is forgotten. Its members leave a microsecond after it, and its next
-        object is a first one: the objects between two such silences are a *life*, and each life is a lane.
+        object is a first one: the objects between two such silences are a *life*, and each life is a partition.
 
-Memory  Of a lane about 100 bytes, 8 for each point, and its candidates and recent objects with their rows.
+Memory  Of a partition about 100 bytes, 8 for each point, and its candidates and recent objects with their rows.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest import candidates as band
+from headwater.kernels.nearest import candidates
 from headwater.kernels.nearest.distance import coordinates
 from headwater.kernels.nearest.lifetimes import Lives, begin_lives
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import spans
-from headwater.kernels.nearest.query_sets import Events, Field, FieldState, Real, Recent, Whole
+from headwater.kernels.nearest.query_sets import QuerySet, QuerySetState, Real, Recent, SetEvents, Whole
 from headwater.kernels.nearest.words import Emission
 from headwater.model import (
     END,
@@ -59,8 +59,8 @@ _OBJECTS: Final = "objects"
 
 
 @dataclass(frozen=True, slots=True)
-class LanesState:
-    """When each query began, and the lanes by their value of PER; what it took since the state was made or loaded."""
+class PartitionsState:
+    """When each query began, and the partitions by their value of PER; what it took since the state was made or loaded."""
 
     since: Whole
     store: KeyedStore
@@ -70,21 +70,21 @@ class LanesState:
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """The lanes of a step: their identities, whether they have a record, their state, and the rows of their objects."""
+    """The partitions of a step: their identities, whether they have a record, their state, and the rows of their objects."""
 
     ids: Ids
     known: NDArray[np.bool_]
-    state: FieldState
+    state: QuerySetState
     objects: _Objects
     last: Whole
 
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """Rows of objects as they are stored, and the lane of each: texts that no answer has are never decoded."""
+    """Rows of objects as they are stored, and the partition of each: texts that no answer has are never decoded."""
 
     lines: Mapping[str, Any]
-    lanes: Whole
+    partitions: Whole
 
     @property
     def numbers(self) -> Whole:
@@ -95,7 +95,7 @@ class _Objects:
     def take(self, chosen: Whole) -> _Objects:
         """Some of them."""
         lines = {name: take_values(values, chosen) for name, values in self.lines.items()}
-        return _Objects(lines, self.lanes[chosen])
+        return _Objects(lines, self.partitions[chosen])
 
     def rows(self) -> Rows:
         """The same as rows."""
@@ -104,41 +104,45 @@ class _Objects:
             for name, values in self.lines.items()
             if name != NUMBER
         }
-        return Rows({NUMBER: Column(ColumnType.BIGINT, self.numbers), **columns}, len(self.lanes))
+        return Rows({NUMBER: Column(ColumnType.BIGINT, self.numbers), **columns}, len(self.partitions))
 
 
-class Lanes:
-    """The lanes of a field with PER; `types` are those of the columns that are stored."""
+class Partitions:
+    """The partitions of a query set with PER; `types` are those of the columns that are stored."""
 
-    def __init__(self, field: Field, types: Mapping[str, ColumnType]) -> None:
-        self.field = field
+    def __init__(self, query_set: QuerySet, types: Mapping[str, ColumnType]) -> None:
+        self.query_set = query_set
         self.types = dict(types)
 
     @property
     def name(self) -> str:
         """That of the store. Other queries have another one, so that no number of a run is used twice."""
-        return blake2b(self.field.identities.tobytes(), digest_size=16).hexdigest()
+        return blake2b(self.query_set.identities.tobytes(), digest_size=16).hexdigest()
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def start(self, since: Instant) -> LanesState:
+    def start(self, since: Instant) -> PartitionsState:
         """Nothing seen."""
-        return LanesState(np.full(len(self.field), since, np.int64), empty_store(self._like))
+        return PartitionsState(np.full(len(self.query_set), since, np.int64), empty_store(self._like))
 
-    def save(self, state: LanesState) -> dict[str, Any]:
+    def save(self, state: PartitionsState) -> dict[str, Any]:
         """What is needed beside the store."""
-        return {"identities": self.field.identities.view(np.int64), "since": state.since, "store": self.name}
+        return {
+            "identities": self.query_set.identities.view(np.int64),
+            "since": state.since,
+            "store": self.name,
+        }
 
-    def load(self, values: Mapping[str, Any], store: KeyedStore, since: Instant) -> LanesState:
-        """A saved state. Only if the queries are others each lane is looked at."""
-        begins = self.field.since_of(values, since)
+    def load(self, values: Mapping[str, Any], store: KeyedStore, since: Instant) -> PartitionsState:
+        """A saved state. Only if the queries are others each partition is looked at."""
+        begins = self.query_set.since_of(values, since)
         if values["store"] == self.name:
-            return LanesState(begins, store.shaped_like(self._like))
+            return PartitionsState(begins, store.shaped_like(self._like))
         none = empty_store(self._like)
         if not len(store):
-            return LanesState(begins, none)
-        moved = _of_other_queries(store.everything(), self.field.places_in(values), self.field.k)
-        return LanesState(begins, none.put(moved, no_records().ids))
+            return PartitionsState(begins, none)
+        moved = _of_other_queries(store.everything(), self.query_set.places_in(values), self.query_set.k)
+        return PartitionsState(begins, none.put(moved, no_records().ids))
 
     @property
     def _like(self) -> Records:
@@ -154,8 +158,8 @@ class Lanes:
                 _TICK: none,
                 _LAST: none,
                 _RECENT: np.zeros(0, np.int32),
-                _LENGTHS: np.zeros((0, len(self.field)), np.int32),
-                _LIMITS: np.zeros((0, len(self.field)), np.int32),
+                _LENGTHS: np.zeros((0, len(self.query_set)), np.int32),
+                _LIMITS: np.zeros((0, len(self.query_set)), np.int32),
             },
             {
                 _CANDIDATES: Ragged(
@@ -168,32 +172,32 @@ class Lanes:
     # --- a step -------------------------------------------------------------------------------------------------------
 
     def step(
-        self, state: LanesState, rows: Rows, time: str, before: Instant, watermark: Instant
-    ) -> tuple[LanesState, Events, Rows]:
+        self, state: PartitionsState, rows: Rows, time: str, before: Instant, watermark: Instant
+    ) -> tuple[PartitionsState, SetEvents, Rows]:
         """Show objects to the queries; also the rows of all objects in the events, by ascending number."""
-        ids, lane = self._lanes(state.store, rows, before, watermark)
+        ids, partition = self._partitions(state.store, rows, before, watermark)
         if not len(ids):
-            return state, Events(np.zeros((0, band.TOLD_COLUMNS), np.int64), np.zeros(0)), rows
+            return state, SetEvents(np.zeros((0, candidates.EMITTED_COLUMNS), np.int64), np.zeros(0)), rows
         touched = self._touched(state, ids, time)
-        lives = begin_lives(touched.last, lane, rows[time].values, self.field.example.forget_us)
+        lives = begin_lives(touched.last, partition, rows[time].values, self.query_set.example.forget_us)
         begun = self._with_lives(touched.state, lives)
-        after, events = self.field.step(begun, rows, lives.lane, time, before, watermark)
+        after, events = self.query_set.step(begun, rows, lives.partition, time, before, watermark)
         events = self._forgotten(events, after, lives, watermark)
-        objects = self._with_those_of(touched.objects, rows, lives.lane)
+        objects = self._with_those_of(touched.objects, rows, lives.partition)
         store = self._put(state.store, touched, lives, after, objects, watermark)
-        next_state = LanesState(
+        next_state = PartitionsState(
             state.since, store, state.tested + after.tested, state.inserted + after.inserted
         )
-        emitted_places = np.flatnonzero(np.isin(objects.numbers, events.emitted[:, band.WHAT]))
+        emitted_places = np.flatnonzero(np.isin(objects.numbers, events.emitted[:, candidates.WHAT]))
         in_order = emitted_places[np.argsort(objects.numbers[emitted_places], kind="stable")]
         return next_state, events, objects.take(in_order).rows()
 
-    def _with_lives(self, state: FieldState, lives: Lives) -> FieldState:
-        """With a lane for each life that begins in this step."""
+    def _with_lives(self, state: QuerySetState, lives: Lives) -> QuerySetState:
+        """With a partition for each life that begins in this step."""
         more = len(lives.key) - len(state.seen)
         if not more:
             return state
-        fresh = self.field.state_of(state.since, more)
+        fresh = self.query_set.state_of(state.since, more)
         return replace(
             state,
             seen=np.concatenate([state.seen, fresh.seen]),
@@ -202,61 +206,71 @@ class Lanes:
             limits=np.concatenate([state.limits, fresh.limits]),
         )
 
-    def _forgotten(self, events: Events, after: FieldState, lives: Lives, watermark: Instant) -> Events:
+    def _forgotten(
+        self, events: SetEvents, after: QuerySetState, lives: Lives, watermark: Instant
+    ) -> SetEvents:
         """With what FORGET does to the events: members leave, nothing is emitted of them later; lives are those of their keys."""
-        forget_us, example = self.field.example.forget_us, self.field.example
+        forget_us, example = self.query_set.example.forget_us, self.query_set.example
         if forget_us is None:
             return events
         gone = lives.last + (forget_us + 1)
-        queries = len(self.field)
+        queries = len(self.query_set)
         emitted, scores = events.emitted, events.scores
-        stays = (emitted[:, band.HOW] != band.AT_TICK) | (
-            emitted[:, band.WHEN] <= gone[emitted[:, band.WHOSE] // queries]
+        stays = (emitted[:, candidates.HOW] != candidates.AT_TICK) | (
+            emitted[:, candidates.WHEN] <= gone[emitted[:, candidates.WHOSE] // queries]
         )
         emitted, scores = emitted[stays], scores[stays]
         if example.emission is Emission.CHANGES:
             whose = np.repeat(np.arange(len(after.lengths)), after.lengths)
-            is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
+            is_in = (after.ids[:, candidates.FLAGS] & candidates.IN_SET) != 0
             leaves = np.flatnonzero(is_in & lives.is_over(gone, watermark)[whose // queries])
-            left = np.zeros((len(leaves), band.TOLD_COLUMNS), np.int64)
-            left[:, band.WHOSE], left[:, band.WHAT] = whose[leaves], after.ids[leaves, band.SEQ]
-            left[:, band.WHEN], left[:, band.HOW] = gone[whose[leaves] // queries], band.LEAVE
+            left = np.zeros((len(leaves), candidates.EMITTED_COLUMNS), np.int64)
+            left[:, candidates.WHOSE], left[:, candidates.WHAT] = (
+                whose[leaves],
+                after.ids[leaves, candidates.SEQ],
+            )
+            left[:, candidates.WHEN], left[:, candidates.HOW] = (
+                gone[whose[leaves] // queries],
+                candidates.LEAVE,
+            )
             emitted = np.concatenate([left, emitted])
             scores = np.concatenate([after.scores[leaves], scores])
         emitted = emitted.copy()
-        lane = emitted[:, band.WHOSE] // queries
-        emitted[:, band.WHOSE] += (lives.key[lane] - lane) * queries
-        return Events(emitted, scores)
+        partition = emitted[:, candidates.WHOSE] // queries
+        emitted[:, candidates.WHOSE] += (lives.key[partition] - partition) * queries
+        return SetEvents(emitted, scores)
 
-    def _with_those_of(self, known: _Objects, rows: Rows, lane: Whole) -> _Objects:
+    def _with_those_of(self, known: _Objects, rows: Rows, partition: Whole) -> _Objects:
         """The known objects, and those that have come."""
         came = {NUMBER: rows[NUMBER].values, **{name: _stored(rows[name]) for name in self.types}}
-        counts = [len(known.lanes), rows.count]
+        counts = [len(known.partitions), rows.count]
         lines = join_lines([known.lines, came], counts) if counts[0] else came
-        return _Objects(lines, np.concatenate([known.lanes, lane]))
+        return _Objects(lines, np.concatenate([known.partitions, partition]))
 
-    def _lanes(self, store: KeyedStore, rows: Rows, before: Instant, watermark: Instant) -> tuple[Ids, Whole]:
-        """The lanes that a step touches, in an order that does not depend on steps; and the lane of every row."""
+    def _partitions(
+        self, store: KeyedStore, rows: Rows, before: Instant, watermark: Instant
+    ) -> tuple[Ids, Whole]:
+        """The partitions that a step touches, in an order that does not depend on steps; and the partition of every row."""
         due = store.due(before, watermark)
         if not rows.count:
             return due[np.lexsort((due[:, 1], due[:, 0]))], np.zeros(0, np.int64)
-        per = self.field.per
-        keys, lane = numbered(Rows.empty({name: self.types[name] for name in per}), rows, per)
+        per = self.query_set.per
+        keys, partition = numbered(Rows.empty({name: self.types[name] for name in per}), rows, per)
         ids = key_ids([keys[name] for name in per], keys.count)
         # Two keys that agree in 64 of 128 bits are not looked for.
         ids = np.concatenate([ids, due[~np.isin(due[:, 0], ids[:, 0])]])
         order = np.lexsort((ids[:, 1], ids[:, 0]))
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        return ids[order], place[lane]
+        return ids[order], place[partition]
 
-    def _touched(self, state: LanesState, ids: Ids, time: str) -> _Touched:
-        """What the store knows of some lanes, as the state of a field that has only these."""
+    def _touched(self, state: PartitionsState, ids: Ids, time: str) -> _Touched:
+        """What the store knows of some partitions, as the state of a query set that has only these."""
         found, place = state.store.find(ids)
         known = place >= 0
         there = np.flatnonzero(known)
         records = found.take(place[there])
-        start = self.field.state_of(state.since, len(ids))
+        start = self.query_set.state_of(state.since, len(ids))
         stored = records.lists[_OBJECTS]
         objects = _Objects(stored.lines, np.repeat(there, np.diff(stored.offsets)))
         last = np.full(len(ids), END, np.int64)
@@ -281,23 +295,23 @@ class Lanes:
         )
         return _Touched(ids, known, begun, objects, last)
 
-    def _recent(self, records: Records, objects: _Objects, lanes: Whole, time: str) -> Recent:
-        """The recent objects: the last ones of each lane."""
+    def _recent(self, records: Records, objects: _Objects, partitions: Whole, time: str) -> Recent:
+        """The recent objects: the last ones of each partition."""
         recent: Any = records.table[_RECENT]
         seen: Any = records.table[_SEEN]
         many = recent.astype(np.int64)
         places = spans(records.lists[_OBJECTS].offsets[1:] - many, many)
-        example = self.field.example
+        example = self.query_set.example
         needed = {name: objects.lines[name].take(places) for name in (time, *example.attributes)}
         chosen = Rows(needed, len(places))
         times = chosen[time].values
-        clocks = times if self.field.by_time else spans(seen - many, many)
+        clocks = times if self.query_set.by_time else spans(seen - many, many)
         return Recent.of(
             coordinates(chosen, example.attributes, example.metric),
             times,
             clocks,
             objects.numbers[places],
-            np.repeat(lanes, many),
+            np.repeat(partitions, many),
         )
 
     def _put(
@@ -305,23 +319,23 @@ class Lanes:
         store: KeyedStore,
         touched: _Touched,
         lives: Lives,
-        after: FieldState,
+        after: QuerySetState,
         objects: _Objects,
         watermark: Instant,
     ) -> KeyedStore:
-        """The store with what is left of the lanes."""
+        """The store with what is left of the partitions."""
         many = len(lives.key)
         lengths = after.lengths.reshape(many, -1)
-        lane_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
-        recent = np.bincount(after.recent.lanes, minlength=many)
+        partition_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
+        recent = np.bincount(after.recent.partitions, minlength=many)
         needed = _needed(objects, after)
-        offsets = _offsets(needed.lanes, many)
+        offsets = _offsets(needed.partitions, many)
         hold = np.full(many, END)
         filled = np.flatnonzero(np.diff(offsets))
         hold[filled] = needed.numbers[offsets[filled]]
-        due = due_by_time(self.field, after, lane_of_candidate, watermark)
-        stays = np.diff(offsets) > 0 if self.field.by_time else after.seen > 0
-        if (forget_us := self.field.example.forget_us) is not None:
+        due = due_by_time(self.query_set, after, partition_of_candidate, watermark)
+        stays = np.diff(offsets) > 0 if self.query_set.by_time else after.seen > 0
+        if (forget_us := self.query_set.example.forget_us) is not None:
             gone = lives.last + (forget_us + 1)
             due = np.minimum(due, gone)
             stays &= ~lives.is_over(gone, watermark)
@@ -338,7 +352,9 @@ class Lanes:
                 _LIMITS: after.limits.reshape(many, -1).astype(np.int32),
             },
             {
-                _CANDIDATES: Ragged(_offsets(lane_of_candidate, many), _candidates(after.ids, after.scores)),
+                _CANDIDATES: Ragged(
+                    _offsets(partition_of_candidate, many), _candidates(after.ids, after.scores)
+                ),
                 _OBJECTS: Ragged(offsets, needed.lines),
             },
         )
@@ -348,68 +364,70 @@ class Lanes:
 
     # --- what tests and benchmarks look at ----------------------------------------------------------------------------
 
-    def everything(self, state: LanesState, time: str) -> tuple[FieldState, Rows, Whole]:
-        """All lanes as the state of a field, the rows of their objects, and the lane of each of these."""
+    def everything(self, state: PartitionsState, time: str) -> tuple[QuerySetState, Rows, Whole]:
+        """All partitions as the state of a query set, the rows of their objects, and the partition of each of these."""
         touched = self._touched(state, state.store.everything().ids, time)
-        return touched.state, touched.objects.rows(), touched.objects.lanes
+        return touched.state, touched.objects.rows(), touched.objects.partitions
 
 
-def due_by_time(field: Field, after: FieldState, lane_of_candidate: Whole, watermark: Instant) -> Whole:
-    """When something happens to each lane by time alone."""
-    if not field.by_time:
+def due_by_time(
+    query_set: QuerySet, after: QuerySetState, partition_of_candidate: Whole, watermark: Instant
+) -> Whole:
+    """When something happens to each partition by time alone."""
+    if not query_set.by_time:
         return np.minimum(after.due, END)
-    window = int(field.rules[band.WINDOW])
-    clocks = after.ids[:, band.CLOCK]
-    is_in = (after.ids[:, band.FLAGS] & band.IN_SET) != 0
+    window = int(query_set.rules[candidates.WINDOW])
+    clocks = after.ids[:, candidates.CLOCK]
+    is_in = (after.ids[:, candidates.FLAGS] & candidates.IN_SET) != 0
     due = np.full(len(after.seen), END)
-    np.minimum.at(due, lane_of_candidate[is_in], clocks[is_in] + window)
-    if field.example.emission is Emission.EVERY:
-        every = int(field.rules[band.EVERY])
+    np.minimum.at(due, partition_of_candidate[is_in], clocks[is_in] + window)
+    if query_set.example.emission is Emission.EVERY:
+        every = int(query_set.rules[candidates.EVERY])
         due = np.where(due < END, np.minimum(due, -(-watermark // every) * every), END)
     if (due < END).all():
         return due
     # Without a member, when the last object goes.
     last = np.full(len(due), watermark)
-    np.maximum.at(last, after.recent.lanes, after.recent.clocks + window)
-    np.maximum.at(last, lane_of_candidate, clocks + window)
+    np.maximum.at(last, after.recent.partitions, after.recent.clocks + window)
+    np.maximum.at(last, partition_of_candidate, clocks + window)
     return np.where(due < END, due, np.minimum(last, END))
 
 
-def candidates_in(state: LanesState) -> int:
-    """How many candidates all lanes have."""
+def candidates_in(state: PartitionsState) -> int:
+    """How many candidates all partitions have."""
     return int(state.store.everything().lists[_CANDIDATES].offsets[-1])
 
 
-def _needed(objects: _Objects, after: FieldState) -> _Objects:
-    """The objects that are candidates or recent, lane by lane and in order."""
-    numbers_needed = np.concatenate([after.ids[:, band.SEQ], after.recent.seqs])
+def _needed(objects: _Objects, after: QuerySetState) -> _Objects:
+    """The objects that are candidates or recent, partition by partition and in order."""
+    numbers_needed = np.concatenate([after.ids[:, candidates.SEQ], after.recent.seqs])
     places = np.flatnonzero(np.isin(objects.numbers, numbers_needed))
-    return objects.take(places[by_partition(objects.lanes[places], len(after.seen))])
+    return objects.take(places[by_partition(objects.partitions[places], len(after.seen))])
 
 
-def _offsets(lane_of: Whole, lanes: int) -> Whole:
-    """Where the lists of lanes begin that stand one after the other."""
-    offsets = np.zeros(lanes + 1, np.int64)
-    np.cumsum(np.bincount(lane_of, minlength=lanes), out=offsets[1:])
+def _offsets(partition_of: Whole, partitions: int) -> Whole:
+    """Where the lists of partitions begin that stand one after the other."""
+    offsets = np.zeros(partitions + 1, np.int64)
+    np.cumsum(np.bincount(partition_of, minlength=partitions), out=offsets[1:])
     return offsets
 
 
 def _candidates(ids: Whole, scores: Real) -> dict[str, Any]:
     return {
-        "number": np.ascontiguousarray(ids[:, band.SEQ]),
-        "clock": np.ascontiguousarray(ids[:, band.CLOCK]),
-        "flags": ids[:, band.FLAGS].astype(np.uint8),
+        "number": np.ascontiguousarray(ids[:, candidates.SEQ]),
+        "clock": np.ascontiguousarray(ids[:, candidates.CLOCK]),
+        "flags": ids[:, candidates.FLAGS].astype(np.uint8),
         "score": scores,
     }
 
 
 def _stored(column: Column) -> Column | Text:
-    """Texts as bytes: a million lanes have a million of them."""
+    """Texts as bytes: a million partitions have a million of them."""
     return text_of(column) if column.type is ColumnType.STRING else column
 
 
 def _of_other_queries(records: Records, place: Whole, k: Whole) -> Records:
-    """The same lanes for other queries: `place` is where each of them was, or -1."""
+    """The same partitions for other queries: `place` is where each of them was, or -1."""
     table: Any = records.table
     lines: Any = records.lists[_CANDIDATES].lines
     known, old = place >= 0, np.maximum(place, 0)

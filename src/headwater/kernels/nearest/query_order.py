@@ -1,4 +1,4 @@
-"""The standing queries of a field, one a point: in which order they stand, and which is the same one after a restart."""
+"""The standing queries of a query set, one a point: in which order they stand, and which is the same one after a restart."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A field: all standing queries that look at the same objects in the same way, and differ in their points and in k only.
+"""A query set: all standing queries that look at the same objects in the same way, and differ in their points and in k only.
 
-Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one field, so 10,000 points are one
-loop over objects and not 10,000. Every query has a band for each lane (see `candidates`, `engine`): band = lane * queries + query.
-Without PER there is one lane. With PER the lanes of a step are those that it touches (see `lanes`).
+Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one query set, so 10,000 points are one
+loop over objects and not 10,000. Every query has a list for each partition (see `candidates`, `engine`): list = partition * queries + query.
+Without PER there is one partition. With PER the partitions of a step are those that it touches (see `per_partition`).
 
-Memory  The bands' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects.
+Memory  The lists' candidates, of which there are at most MOST_CANDIDATES; of RAPF the recent objects.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.growing_array import GrowingArray
-from headwater.kernels.nearest import candidates as band
-from headwater.kernels.nearest import engine
-from headwater.kernels.nearest.candidate_limits import RECENT_OF_LANE, r_star, recent_rows
+from headwater.kernels.nearest import candidates, engine
+from headwater.kernels.nearest.candidate_limits import RECENT_OF_PARTITION, r_star, recent_rows
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
-from headwater.kernels.nearest.grid import FEWEST, Grid, draw, no_grid
+from headwater.kernels.nearest.grid import FEWEST, BallGrid, draw, no_grid
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import packed, runs_of, spans, unpack
 from headwater.kernels.nearest.query_order import by_place, identities, matches
@@ -44,28 +43,28 @@ PUT_OFF_RISK: Final = 0.15
 MOST_PATIENCE: Final = 16
 
 ROOM_FOR_CANDIDATES: Final = 1024
-"""Candidates beside those that there are which a field has room for at first."""
+"""Candidates beside those that there are which a query set has room for at first."""
 
 ROOM_FOR_ANSWERS: Final = 4096
-"""Answers of a field in one step that there is room for at first."""
+"""Answers of a query set in one step that there is room for at first."""
 
 MOST_CANDIDATES: Final = 50_000_000
-"""Candidates of one field, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
+"""Candidates of one query set, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
 
 MOST_EMITTED: Final = 20_000_000
-"""Answers of one field in one step, in the same way."""
+"""Answers of one query set in one step, in the same way."""
 
-_ALGORITHMS = {Algorithm.RA: band.RA, Algorithm.RAPF: band.RAPF, Algorithm.PA: band.PA}
+_ALGORITHMS = {Algorithm.RA: candidates.RA, Algorithm.RAPF: candidates.RAPF, Algorithm.PA: candidates.PA}
 _EMISSIONS = {
-    Emission.ENTERS: band.ENTERS,
-    Emission.CHANGES: band.CHANGES,
-    Emission.EVERY: band.TICKS,
+    Emission.ENTERS: candidates.ENTERS,
+    Emission.CHANGES: candidates.CHANGES,
+    Emission.EVERY: candidates.TICKS,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Objects that are recent, lane by lane and in order: coordinates, event times, clocks, numbers and lanes.
+    """Objects that are recent, partition by partition and in order: coordinates, event times, clocks, numbers and partitions.
 
     They are many, and few of them change with a step: in growing arrays the others stay where they are.
     """
@@ -74,12 +73,12 @@ class Recent:
     on_times: GrowingArray
     on_clocks: GrowingArray
     on_seqs: GrowingArray
-    on_lanes: GrowingArray
+    on_partitions: GrowingArray
 
     @classmethod
-    def of(cls, values: Real, times: Whole, clocks: Whole, seqs: Whole, lanes: Whole) -> Recent:
+    def of(cls, values: Real, times: Whole, clocks: Whole, seqs: Whole, partitions: Whole) -> Recent:
         """Recent objects in arrays."""
-        return cls(*map(GrowingArray.over, (values, times, clocks, seqs, lanes)))
+        return cls(*map(GrowingArray.over, (values, times, clocks, seqs, partitions)))
 
     def __len__(self) -> int:
         return self.on_seqs.stop - self.on_seqs.start
@@ -105,18 +104,18 @@ class Recent:
         return self.on_seqs.shown
 
     @property
-    def lanes(self) -> Whole:
+    def partitions(self) -> Whole:
         """int64[n]."""
-        return self.on_lanes.shown
+        return self.on_partitions.shown
 
-    def append(self, values: Real, times: Whole, clocks: Whole, seqs: Whole, lanes: Whole) -> Recent:
+    def append(self, values: Real, times: Whole, clocks: Whole, seqs: Whole, partitions: Whole) -> Recent:
         """With objects at the end."""
         return Recent(
             self.on_values.append(values),
             self.on_times.append(times),
             self.on_clocks.append(clocks),
             self.on_seqs.append(seqs),
-            self.on_lanes.append(lanes),
+            self.on_partitions.append(partitions),
         )
 
     def drop(self, count: int) -> Recent:
@@ -126,15 +125,15 @@ class Recent:
             self.on_times.drop(count),
             self.on_clocks.drop(count),
             self.on_seqs.drop(count),
-            self.on_lanes.drop(count),
+            self.on_partitions.drop(count),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class FieldState:
-    """Of every lane `seen` is its objects so far, `due` the tick of the last ones (window of rows).
+class QuerySetState:
+    """Of every partition `seen` is its objects so far, `due` the tick of the last ones (window of rows).
 
-    Bands stand one after the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `tests_since_draw` counts the tests since
+    Lists stand one after the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `tests_since_draw` counts the tests since
     it was drawn, `patience` how much longer than usual to wait until it is drawn again.
     """
 
@@ -146,7 +145,7 @@ class FieldState:
     ids: Whole
     scores: Real
     recent: Recent
-    grid: Grid
+    grid: BallGrid
     tests_since_draw: int = 0
     patience: int = 1
     tested: int = 0
@@ -154,15 +153,15 @@ class FieldState:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """What a step of a field emits: whose (a band), which object, when, how, which rank, how near."""
+class SetEvents:
+    """What a step of a query set emits: whose (a list), which object, when, how, which rank, how near."""
 
     emitted: Whole
     scores: Real
 
 
-def field_key(query: NearestQuery) -> tuple[Any, ...]:
-    """Queries with equal keys are one field."""
+def query_set_key(query: NearestQuery) -> tuple[Any, ...]:
+    """Queries with equal keys are one query set."""
     return (
         query.where,
         query.metric,
@@ -179,8 +178,8 @@ def field_key(query: NearestQuery) -> tuple[Any, ...]:
     )
 
 
-class Field:
-    """The fixed part of a field: its queries, one a point."""
+class QuerySet:
+    """The fixed part of a query set: its queries, one a point."""
 
     def __init__(
         self,
@@ -210,15 +209,15 @@ class Field:
         self.identities = np.concatenate([identities(query) for _, query in queries], axis=1)[:, order]
         window = first.window_us if first.window_us is not None else first.window_rows
         assert window is not None
-        self.rules = np.zeros(band.RULES, np.int64)
-        self.rules[band.WINDOW] = window
-        self.rules[band.BY_TIME] = self.by_time
-        self.rules[band.TIES] = first.ties
-        self.rules[band.ALGORITHM] = _ALGORITHMS[first.algorithm]
-        self.rules[band.EMISSION] = _EMISSIONS[first.emission]
-        self.rules[band.EVERY] = first.every_us or 0
-        self.rules[band.HALF] = window // 2
-        self.rules[band.RECENT] = self._recent_rows() if recent is None else recent
+        self.rules = np.zeros(candidates.RULES, np.int64)
+        self.rules[candidates.WINDOW] = window
+        self.rules[candidates.BY_TIME] = self.by_time
+        self.rules[candidates.TIES] = first.ties
+        self.rules[candidates.ALGORITHM] = _ALGORITHMS[first.algorithm]
+        self.rules[candidates.EMISSION] = _EMISSIONS[first.emission]
+        self.rules[candidates.EVERY] = first.every_us or 0
+        self.rules[candidates.HALF] = window // 2
+        self.rules[candidates.RECENT] = self._recent_rows() if recent is None else recent
         self.indexed = (
             index
             and not self.per
@@ -232,19 +231,19 @@ class Field:
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def start(self, since: Instant, lanes: int = 1) -> FieldState:
-        """Nothing seen, in so many lanes."""
-        return self.state_of(np.full(len(self), since, np.int64), lanes)
+    def start(self, since: Instant, partitions: int = 1) -> QuerySetState:
+        """Nothing seen, in so many partitions."""
+        return self.state_of(np.full(len(self), since, np.int64), partitions)
 
-    def state_of(self, since: Whole, lanes: int) -> FieldState:
+    def state_of(self, since: Whole, partitions: int) -> QuerySetState:
         """Nothing seen, by queries that began at different times."""
         none = np.zeros(0, np.int64)
-        return FieldState(
-            np.zeros(lanes, np.int64),
-            np.full(lanes, band.NEVER, np.int64),
+        return QuerySetState(
+            np.zeros(partitions, np.int64),
+            np.full(partitions, candidates.NEVER, np.int64),
             since,
-            np.zeros(lanes * len(self), np.int64),
-            np.tile(self.k, lanes),
+            np.zeros(partitions * len(self), np.int64),
+            np.tile(self.k, partitions),
             np.zeros((0, 3), np.int64),
             np.zeros(0),
             Recent.of(np.zeros((0, self.points.shape[1])), none, none, none, none),
@@ -252,26 +251,32 @@ class Field:
         )
 
     def _recent_rows(self) -> int:
-        """How many objects are recent, at most: with PER few, because each lane has its own and writes them again when it changes."""
+        """How many objects are recent, at most: with PER few, because each partition has its own and writes them again when it changes."""
         most = recent_rows(int(self.k.max()))
-        return min(RECENT_OF_LANE * int(self.k.sum()), most) if self.per else most
+        return min(RECENT_OF_PARTITION * int(self.k.sum()), most) if self.per else most
 
     def step(
-        self, state: FieldState, rows: Rows, lane: Whole, time: str, before: Instant, watermark: Instant
-    ) -> tuple[FieldState, Events]:
-        """Show objects to the queries; `rows` are numbered, `lane` is that of each, `before` is the watermark of the step before."""
-        table, lanes, seen = self._table(state, rows, lane, time)
-        ticks, lanes, due = self._ticks(state, table, lanes, watermark)
-        objects = band.Objects(
+        self,
+        state: QuerySetState,
+        rows: Rows,
+        partition: Whole,
+        time: str,
+        before: Instant,
+        watermark: Instant,
+    ) -> tuple[QuerySetState, SetEvents]:
+        """Show objects to the queries; `rows` are numbered, `partition` is that of each, `before` is the watermark of the step before."""
+        table, partitions, seen = self._table(state, rows, partition, time)
+        ticks, partitions, due = self._ticks(state, table, partitions, watermark)
+        objects = candidates.Objects(
             table.values, table.times, table.clocks, self._last_clocks(table), table.seqs, ticks
         )
         queries = self._queries()
-        bands, grid, patience = self._show(
-            self._bands(state, before), queries, state, objects, lanes, watermark
+        lists, grid, patience = self._show(
+            self._lists(state, before), queries, state, objects, partitions, watermark
         )
-        lengths, limits, ids, scores = packed(bands)
+        lengths, limits, ids, scores = packed(lists)
         tested, spent = (int(queries.at[place]) for place in (engine.TESTED, engine.SPENT))
-        after = FieldState(
+        after = QuerySetState(
             seen,
             due,
             state.since,
@@ -279,33 +284,33 @@ class Field:
             limits,
             ids,
             scores,
-            _still_recent(table, lanes),
+            _still_recent(table, partitions),
             grid,
             tested - spent,
             patience,
             state.tested + tested,
-            state.inserted + int(bands.room[band.INSERTED]),
+            state.inserted + int(lists.room[candidates.INSERTED]),
         )
-        count = bands.room[band.EMITTED_END]
-        return after, Events(bands.emitted[:count], bands.emitted_scores[:count])
+        count = lists.room[candidates.EMITTED_END]
+        return after, SetEvents(lists.emitted[:count], lists.emitted_scores[:count])
 
     def _show(
         self,
-        bands: band.Bands,
+        lists: candidates.CandidateLists,
         queries: engine.Queries,
-        state: FieldState,
-        objects: band.Objects,
-        lanes: Whole,
+        state: QuerySetState,
+        objects: candidates.Objects,
+        partitions: Whole,
         watermark: Instant,
-    ) -> tuple[band.Bands, Grid, int]:
+    ) -> tuple[candidates.CandidateLists, BallGrid, int]:
         """Run the engine to its end, giving it more room and a new grid when it asks."""
         at, grid, patience = queries.at, state.grid, state.patience
         at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.tests_since_draw
-        while (came := engine.show(bands, queries, grid, objects, lanes, watermark)) != band.DONE:
-            if came == band.FULL:
-                bands = self._with_room_to_emit(bands)
-            elif came == band.GROW:
-                bands = self._with_room(bands)
+        while (came := engine.show(lists, queries, grid, objects, partitions, watermark)) != candidates.DONE:
+            if came == candidates.FULL:
+                lists = self._with_room_to_emit(lists)
+            elif came == candidates.GROW:
+                lists = self._with_room(lists)
             else:
                 cost = _cost(grid, queries)
                 grid = draw(self.points, self.weights, queries.tests[:, engine.FIRST_TIME])
@@ -314,10 +319,10 @@ class Field:
                 better = _cost(grid, queries) < 0.7 * cost
                 patience = 1 if better else min(2 * patience, MOST_PATIENCE)
                 at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), at[engine.TESTED]
-        return bands, grid, patience
+        return lists, grid, patience
 
-    def _with_room_to_emit(self, bands: band.Bands) -> band.Bands:
-        emitted, scores = bands.emitted, bands.emitted_scores
+    def _with_room_to_emit(self, lists: candidates.CandidateLists) -> candidates.CandidateLists:
+        emitted, scores = lists.emitted, lists.emitted_scores
         if len(emitted) >= MOST_EMITTED:
             raise LimitReached(
                 "MOST_EMITTED",
@@ -325,32 +330,32 @@ class Field:
                 f"'{self.example.name}' has more than {MOST_EMITTED:,} answers at once",
                 advice=["use fewer points, fewer neighbours, or a longer EVERY"],
             )
-        return bands._replace(
+        return lists._replace(
             emitted=np.concatenate([emitted, np.empty_like(emitted)]),
             emitted_scores=np.concatenate([scores, np.empty_like(scores)]),
         )
 
-    def _with_room(self, bands: band.Bands) -> band.Bands:
-        """With a pool twice as large, or large enough for the longest band to move."""
-        candidates = int(bands.table[:, band.LENGTH].sum())
-        if candidates >= MOST_CANDIDATES:
+    def _with_room(self, lists: candidates.CandidateLists) -> candidates.CandidateLists:
+        """With a pool twice as large, or large enough for the longest list to move."""
+        many = int(lists.table[:, candidates.LENGTH].sum())
+        if many >= MOST_CANDIDATES:
             raise LimitReached(
                 "MOST_CANDIDATES",
                 MOST_CANDIDATES,
                 f"'{self.example.name}' would have to store more than {MOST_CANDIDATES:,} candidates: "
-                f"{candidates // len(bands.table):,} for each point and each value of PER",
+                f"{many // len(lists.table):,} for each point and each value of PER",
                 advice=[
                     "objects that come ever farther from the points must all be stored for an exact answer",
                     "shorten OVER, use fewer points, or USING PROBABLE 0.001, which stores a fixed number",
                 ],
             )
-        more = max(len(bands.scores), 2 * int(bands.table[:, band.ROOM].max()), ROOM_FOR_CANDIDATES)
-        return bands._replace(
-            ids=np.concatenate([bands.ids, np.empty((3, more), np.int64)], axis=1),
-            scores=np.concatenate([bands.scores, np.empty(more)]),
+        more = max(len(lists.scores), 2 * int(lists.table[:, candidates.ROOM].max()), ROOM_FOR_CANDIDATES)
+        return lists._replace(
+            ids=np.concatenate([lists.ids, np.empty((3, more), np.int64)], axis=1),
+            scores=np.concatenate([lists.scores, np.empty(more)]),
         )
 
-    def save(self, state: FieldState) -> dict[str, Any]:
+    def save(self, state: QuerySetState) -> dict[str, Any]:
         """All but what can be worked out from the objects' rows again."""
         return {
             "identities": self.identities.view(np.int64),
@@ -359,17 +364,17 @@ class Field:
             "since": state.since,
             "lengths": state.lengths.astype(np.int32),
             "limits": state.limits.astype(np.int32),
-            "numbers": state.ids[:, band.SEQ],
-            "clocks": None if self.by_time else state.ids[:, band.CLOCK],
-            "flags": state.ids[:, band.FLAGS].astype(np.uint8),
+            "numbers": state.ids[:, candidates.SEQ],
+            "clocks": None if self.by_time else state.ids[:, candidates.CLOCK],
+            "flags": state.ids[:, candidates.FLAGS].astype(np.uint8),
             "recent_runs": runs_of(state.recent.seqs),
         }
 
     def knows(self, values: Mapping[str, Any]) -> bool:
-        """Whether some of these queries were in a saved field."""
+        """Whether some of these queries were in a saved query set."""
         return bool((self.places_in(values) >= 0).any())
 
-    def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> FieldState:
+    def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> QuerySetState:
         """A saved state; `objects` are all rows it may speak of, by ascending number."""
         place = self.places_in(values)
         known = place >= 0
@@ -378,11 +383,11 @@ class Field:
         begins = np.concatenate([[0], np.cumsum(values["lengths"].astype(np.int64))])
         chosen = spans(begins[old], lengths)
         ids = np.zeros((len(chosen), 3), np.int64)
-        ids[:, band.SEQ] = values["numbers"][chosen]
-        ids[:, band.FLAGS] = values["flags"][chosen]
-        rows = np.searchsorted(objects[NUMBER].values, ids[:, band.SEQ]) if len(chosen) else chosen
+        ids[:, candidates.SEQ] = values["numbers"][chosen]
+        ids[:, candidates.FLAGS] = values["flags"][chosen]
+        rows = np.searchsorted(objects[NUMBER].values, ids[:, candidates.SEQ]) if len(chosen) else chosen
         times = objects[time].values
-        ids[:, band.CLOCK] = times[rows] if self.by_time else values["clocks"][chosen]
+        ids[:, candidates.CLOCK] = times[rows] if self.by_time else values["clocks"][chosen]
         positions = coordinates(objects, self.example.attributes, self.example.metric)
         numbers = spans(*np.ascontiguousarray(values["recent_runs"].T))
         recent = np.searchsorted(objects[NUMBER].values, numbers)
@@ -406,7 +411,7 @@ class Field:
         )
 
     def places_in(self, values: Mapping[str, Any]) -> Whole:
-        """The place of each query in a saved field; -1: it was not there."""
+        """The place of each query in a saved query set; -1: it was not there."""
         return matches(self.identities, values["identities"].view(np.uint64))
 
     def since_of(self, values: Mapping[str, Any], since: Instant) -> Whole:
@@ -420,9 +425,13 @@ class Field:
     def _by_value(self) -> bool:
         return self.example.metric.ranks_values
 
-    def _budget(self, grid: Grid) -> int:
+    def _budget(self, grid: BallGrid) -> int:
         """How many tests are worth drawing the grid anew."""
-        return 20 * (len(grid.members) + 64 * len(self)) if self.indexed else int(band.NEVER) // MOST_PATIENCE
+        return (
+            20 * (len(grid.members) + 64 * len(self))
+            if self.indexed
+            else int(candidates.NEVER) // MOST_PATIENCE
+        )
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
         """How near objects are to queries, added up as the engine does."""
@@ -434,73 +443,77 @@ class Field:
             squares += self.weights[d] * (gap * gap)
         return np.sqrt(squares)
 
-    def _table(self, state: FieldState, rows: Rows, lane: Whole, time: str) -> tuple[Recent, Whole, Whole]:
-        """Recent and new objects, lane by lane; where each lane's rows, its new rows and its end are; objects seen then."""
+    def _table(
+        self, state: QuerySetState, rows: Rows, partition: Whole, time: str
+    ) -> tuple[Recent, Whole, Whole]:
+        """Recent and new objects, partition by partition; where each partition's rows, its new rows and its end are; objects seen then."""
         recent = state.recent
         many = len(state.seen)
         if many == 1:
-            return self._table_of_one(state, rows, lane, time)
-        order = by_partition(np.concatenate([recent.lanes, lane]), many)
-        fresh = np.bincount(lane, minlength=many)
-        ends = np.cumsum(np.bincount(recent.lanes, minlength=many) + fresh)
-        lanes = np.zeros((many, 5), np.int64)
-        lanes[1:, 0] = ends[:-1]
-        lanes[:, 1], lanes[:, 2] = ends - fresh, ends
+            return self._table_of_one(state, rows, partition, time)
+        order = by_partition(np.concatenate([recent.partitions, partition]), many)
+        fresh = np.bincount(partition, minlength=many)
+        ends = np.cumsum(np.bincount(recent.partitions, minlength=many) + fresh)
+        partitions = np.zeros((many, 5), np.int64)
+        partitions[1:, 0] = ends[:-1]
+        partitions[:, 1], partitions[:, 2] = ends - fresh, ends
         values = np.concatenate(
             [recent.values, coordinates(rows, self.example.attributes, self.example.metric)]
         )
         times = np.concatenate([recent.times, rows[time].values])
         seqs = np.concatenate([recent.seqs, rows[NUMBER].values])
-        lane_of = np.concatenate([recent.lanes, lane])[order]
+        partition_of = np.concatenate([recent.partitions, partition])[order]
         if self.by_time:
             clocks = times[order]
         else:
             clocks = np.concatenate([recent.clocks, np.zeros(rows.count, np.int64)])[order]
-            place = np.arange(len(order)) - lanes[lane_of, 1]
-            clocks = np.where(place >= 0, state.seen[lane_of] + place, clocks)
-        table = Recent.of(np.ascontiguousarray(values[order]), times[order], clocks, seqs[order], lane_of)
-        return table, lanes, state.seen + fresh
+            place = np.arange(len(order)) - partitions[partition_of, 1]
+            clocks = np.where(place >= 0, state.seen[partition_of] + place, clocks)
+        table = Recent.of(
+            np.ascontiguousarray(values[order]), times[order], clocks, seqs[order], partition_of
+        )
+        return table, partitions, state.seen + fresh
 
     def _table_of_one(
-        self, state: FieldState, rows: Rows, lane: Whole, time: str
+        self, state: QuerySetState, rows: Rows, partition: Whole, time: str
     ) -> tuple[Recent, Whole, Whole]:
-        """The same for a single lane, where the new objects come after the recent ones."""
+        """The same for a single partition, where the new objects come after the recent ones."""
         before, seen = len(state.recent), state.seen + rows.count
         times = rows[time].values
         clocks = times if self.by_time else np.arange(int(state.seen[0]), int(seen[0]))
         positions = coordinates(rows, self.example.attributes, self.example.metric)
-        table = state.recent.append(positions, times, clocks, rows[NUMBER].values, lane)
+        table = state.recent.append(positions, times, clocks, rows[NUMBER].values, partition)
         return table, np.array([[0, before, before + rows.count, 0, 0]], np.int64), seen
 
     def _last_clocks(self, table: Recent) -> Whole:
-        """The clock of the last object of each row's lane and instant."""
+        """The clock of the last object of each row's partition and instant."""
         if self.by_time or not len(table.times):
             return table.clocks
         last = np.ones(len(table.times), np.bool_)
-        last[:-1] = (table.times[1:] != table.times[:-1]) | (table.lanes[1:] != table.lanes[:-1])
+        last[:-1] = (table.times[1:] != table.times[:-1]) | (table.partitions[1:] != table.partitions[:-1])
         places = np.flatnonzero(last)
         return table.clocks[places[np.searchsorted(places, np.arange(len(last)))]]
 
     def _ticks(
-        self, state: FieldState, table: Recent, lanes: Whole, watermark: Instant
+        self, state: QuerySetState, table: Recent, partitions: Whole, watermark: Instant
     ) -> tuple[Whole, Whole, Whole]:
-        """With a window of rows: the ticks to emit, lane by lane, where each lane's are, and the tick that is due next."""
+        """With a window of rows: the ticks to emit, partition by partition, where each partition's are, and the tick that is due next."""
         if self.by_time or self.example.emission is not Emission.EVERY:
-            return np.zeros(0, np.int64), lanes, state.due
-        every = int(self.rules[band.EVERY])
-        fresh = np.arange(len(table.times)) >= lanes[table.lanes, 1]
+            return np.zeros(0, np.int64), partitions, state.due
+        every = int(self.rules[candidates.EVERY])
+        fresh = np.arange(len(table.times)) >= partitions[table.partitions, 1]
         tick = table.times[fresh] - table.times[fresh] % every + every
-        whose = np.concatenate([np.flatnonzero(state.due != band.NEVER), table.lanes[fresh]])
+        whose = np.concatenate([np.flatnonzero(state.due != candidates.NEVER), table.partitions[fresh]])
         all_ticks = np.unique(
-            np.column_stack([whose, np.concatenate([state.due[state.due != band.NEVER], tick])]), axis=0
+            np.column_stack([whose, np.concatenate([state.due[state.due != candidates.NEVER], tick])]), axis=0
         ).reshape(-1, 2)
         now = all_ticks[:, 1] < watermark
-        due = np.full(len(state.due), band.NEVER, np.int64)
+        due = np.full(len(state.due), candidates.NEVER, np.int64)
         due[all_ticks[~now, 0]] = all_ticks[~now, 1]
         ticks_now = all_ticks[now]
-        lanes[:, 3] = np.searchsorted(ticks_now[:, 0], np.arange(len(lanes)))
-        lanes[:, 4] = np.searchsorted(ticks_now[:, 0], np.arange(len(lanes)), "right")
-        return np.ascontiguousarray(ticks_now[:, 1]), lanes, due
+        partitions[:, 3] = np.searchsorted(ticks_now[:, 0], np.arange(len(partitions)))
+        partitions[:, 4] = np.searchsorted(ticks_now[:, 0], np.arange(len(partitions)), "right")
+        return np.ascontiguousarray(ticks_now[:, 1]), partitions, due
 
     def _queries(self) -> engine.Queries:
         many = len(self)
@@ -518,41 +531,41 @@ class Field:
             np.zeros(many),
         )
 
-    def _bands(self, state: FieldState, before: Instant) -> band.Bands:
-        """The bands, with some room between them."""
+    def _lists(self, state: QuerySetState, before: Instant) -> candidates.CandidateLists:
+        """The lists, with some room between them."""
         many = len(state.seen)
-        table = np.zeros((many * len(self), band.BAND_COLUMNS), np.int64)
-        table[:, band.LENGTH] = state.lengths
-        table[:, band.ROOM] = state.lengths + np.maximum(4, state.lengths // 4)
-        table[:, band.LIMIT] = state.limits
-        table[:, band.BEGIN] = np.cumsum(table[:, band.ROOM]) - table[:, band.ROOM]
-        table[:, band.OPEN] = band.NOT_OPEN
-        table[:, band.TAKEN] = -1
-        table[:, band.K] = np.tile(self.k, many)
-        table[:, band.CUT] = np.tile(self.cut, many)
-        table[:, band.SINCE] = np.tile(state.since, many)
+        table = np.zeros((many * len(self), candidates.LIST_COLUMNS), np.int64)
+        table[:, candidates.LENGTH] = state.lengths
+        table[:, candidates.ROOM] = state.lengths + np.maximum(4, state.lengths // 4)
+        table[:, candidates.LIMIT] = state.limits
+        table[:, candidates.BEGIN] = np.cumsum(table[:, candidates.ROOM]) - table[:, candidates.ROOM]
+        table[:, candidates.OPEN] = candidates.NOT_OPEN
+        table[:, candidates.TAKEN] = -1
+        table[:, candidates.K] = np.tile(self.k, many)
+        table[:, candidates.CUT] = np.tile(self.cut, many)
+        table[:, candidates.SINCE] = np.tile(state.since, many)
         if self.by_time and self.example.emission is Emission.EVERY and before > BEGINNING:
-            every = int(self.rules[band.EVERY])
-            table[:, band.TICK] = -(-before // every) * every
+            every = int(self.rules[candidates.EVERY])
+            table[:, candidates.TICK] = -(-before // every) * every
         elif self.by_time:
-            table[:, band.TICK] = BEGINNING
-        room = np.zeros(band.ROOMS, np.int64)
-        room[band.POOL_END] = table[:, band.ROOM].sum()
-        entries = 2 * int(room[band.POOL_END]) + ROOM_FOR_CANDIDATES
+            table[:, candidates.TICK] = BEGINNING
+        room = np.zeros(candidates.ROOMS, np.int64)
+        room[candidates.POOL_END] = table[:, candidates.ROOM].sum()
+        entries = 2 * int(room[candidates.POOL_END]) + ROOM_FOR_CANDIDATES
         answers = ROOM_FOR_ANSWERS + 2 * int(state.lengths.max(initial=0))
-        bands = band.Bands(
+        lists = candidates.CandidateLists(
             table,
             np.empty((3, entries), np.int64),
             np.empty(entries),
-            np.empty((answers, band.TOLD_COLUMNS), np.int64),
+            np.empty((answers, candidates.EMITTED_COLUMNS), np.int64),
             np.empty(answers),
             room,
             self.rules,
             np.zeros(int(self.k.max()), np.int64),
             self.prune,
         )
-        unpack(bands, state.ids, state.scores)
-        return bands
+        unpack(lists, state.ids, state.scores)
+        return lists
 
 
 def _cut(query: NearestQuery) -> int:
@@ -562,16 +575,20 @@ def _cut(query: NearestQuery) -> int:
     return r_star(query.k, PUT_OFF_RISK)
 
 
-def _still_recent(table: Recent, lanes: Whole) -> Recent:
-    """The rows that are recent after a step, lane by lane and in order."""
-    if len(lanes) == 1:
-        return table.drop(int(lanes[0, 0]))
-    place = np.flatnonzero(np.arange(len(table.times)) >= lanes[table.lanes, 0])
+def _still_recent(table: Recent, partitions: Whole) -> Recent:
+    """The rows that are recent after a step, partition by partition and in order."""
+    if len(partitions) == 1:
+        return table.drop(int(partitions[0, 0]))
+    place = np.flatnonzero(np.arange(len(table.times)) >= partitions[table.partitions, 0])
     return Recent.of(
-        table.values[place], table.times[place], table.clocks[place], table.seqs[place], table.lanes[place]
+        table.values[place],
+        table.times[place],
+        table.clocks[place],
+        table.seqs[place],
+        table.partitions[place],
     )
 
 
-def _cost(grid: Grid, queries: engine.Queries) -> float:
+def _cost(grid: BallGrid, queries: engine.Queries) -> float:
     """How many queries an object is shown to, as it is now."""
     return len(grid.members) / max(1, len(grid.starts) - 1) + float(queries.at[engine.WIDE])

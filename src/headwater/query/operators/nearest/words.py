@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headwater.kernels.nearest.candidate_limits import RECENT_OF_LANE, expected_loss, r_star, recent_rows
+from headwater.kernels.nearest.candidate_limits import RECENT_OF_PARTITION, expected_loss, r_star, recent_rows
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
 from headwater.query.language.words import counted, duration_in_words, size_in_words
@@ -31,7 +31,7 @@ WINDOWS: Final = (1_000, 10_000, 100_000)
 NUMBER_BYTES: Final = 8
 """What an object's number takes beside its columns."""
 
-LANE_BYTES: Final = 100
+PARTITION_BYTES: Final = 100
 """What a value of PER takes beside its objects and candidates."""
 
 
@@ -130,7 +130,7 @@ def state_in_words(operator: NearestOperator, source: StreamSchema) -> list[str]
             ends = "forever: FORGET ends it"
         if operator.forget_us is not None:
             ends = f"until it has had no object for {duration_in_words(operator.forget_us)}"
-        told.append(f"about {size_in_words(LANE_BYTES)} for each value of {operator.per}, {ends}")
+        told.append(f"about {size_in_words(PARTITION_BYTES)} for each value of {operator.per}, {ends}")
     rows = operator.window_rows or ASSUMED_ROWS
     each = size_in_words(expected_bytes(operator, 1))
     told.append(f"about {each} {_for_each(operator)} with {rows:,} objects in the window")
@@ -228,7 +228,7 @@ def _candidates(operator: NearestOperator) -> str:
 def _recent(operator: NearestOperator) -> str:
     most = recent_rows(operator.k)
     if operator.per:
-        few = f"at most the last {RECENT_OF_LANE * operator.k:,} for each point"
+        few = f"at most the last {RECENT_OF_PARTITION * operator.k:,} for each point"
         return f"for each value of {operator.per} objects of half a window, {few}; when one is no longer recent, it is offered to the queries that postponed it"
     if operator.window_us is not None:
         half = f"objects of the last {duration_in_words(operator.window_us // 2)}, at most the last {most:,}"
