@@ -119,7 +119,7 @@ def test_flips_in_what_is_read_first_are_refused_before_spark_is_asked(world: Pa
                 with pytest.raises(HostError) as refused:
                     hold(state, plan)
                 assert refused.value.code == "state-unreadable"
-                assert refused.value.message.endswith("': it is not what was written")
+                assert refused.value.message.endswith("': it was changed after it was written")
                 assert refused.value.advice == (
                     "restore it from a copy, or start with a new --checkpoint folder",
                 )

@@ -36,7 +36,7 @@ def changes_in_words(changes: Changes) -> Iterator[str]:
 def _in_words(dropped: DroppedState) -> str:
     """Whose state is dropped and how much it was; what queries share is one size."""
     keys = f", {counted(dropped.size.keys, 'key')}" if dropped.size.keys else ""
-    others = f", with that of {_listed(dropped.others)}" if dropped.others else ""
+    others = f", shared with {_listed(dropped.others)}" if dropped.others else ""
     return f"{_listed(dropped.queries)} ({size_in_words(dropped.size.size)}{keys}{others})"
 
 

@@ -27,9 +27,9 @@ MOST_NAMED: Final = 8
 """Queries named one by one; the others are counted."""
 
 _SAVED: Final = {
-    Saving.SPACE: "of both regions",
-    Saving.TIME: "before a group of events differs between regions",
-    Saving.SUBGRAPHS: "that no query needs, or that change nothing between regions",
+    Saving.SPACE: "in both regions",
+    Saving.TIME: "before the first event of a group that is in only one of the regions",
+    Saving.SUBGRAPHS: "that no query needs, or that are the same in both regions",
     Saving.POINTS: "before the windows of a query",
 }
 """Which events of FOLLOW were not streamed."""
@@ -226,7 +226,7 @@ class Summary:
             )
             lines.append(
                 f"followed  {name}: {interests:,} interest{'s' * (interests != 1)} from {locations:,} location "
-                f"update{'s' * (locations != 1)}, {_events(live)} of their own time and {past:,} from before "
+                f"update{'s' * (locations != 1)}, {live:,} current and {past:,} historical events "
                 "passed on, counted for each query that reads them; "
                 f"{repeated:,} answer{'s' * (repeated != 1)} not repeated"
             )
@@ -250,7 +250,7 @@ class Summary:
             )
         if lines:
             lines.append(
-                "          all sensors of a stream share a BUFFER: sensors without room are not predicted at all, "
+                "          all sensors of a stream share a BUFFER: sensors for which there is no room are not predicted, "
                 "and a larger one gives up less"
             )
         return lines
@@ -297,10 +297,6 @@ def state_in_words(state: Mapping[str, StateSize]) -> list[str]:
     if rest:
         lines.append(f"          {len(largest) - MOST_NAMED:,} more: {size_in_words(rest)}")
     return lines
-
-
-def _events(many: int) -> str:
-    return f"{many:,} event{'s' * (many != 1)}"
 
 
 def buffers_of(plan: Plan) -> dict[str, int]:

@@ -113,5 +113,5 @@ def _bounded(count: int) -> None:
             "MOST_SAMPLES",
             MOST_SAMPLES,
             f"more than {MOST_SAMPLES:,} samples are too many to compare predictors on",
-            advice=["give --input fewer files: a day says as much as a year"],
+            advice=["give --input fewer files: one day is usually enough"],
         )

@@ -9,10 +9,10 @@ from typing import Any
 
 
 class ChangedLine(Exception):  # noqa: N818 - whoever reads the lines makes an error of it
-    """A line, counted from 1, is not what was written."""
+    """A line, counted from 1, was changed after it was written."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"line {number} is not what was written")
+        super().__init__(f"line {number} was changed after it was written")
 
 
 def to_line(fields: Mapping[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ from headwater.hosts.spark.state_notes import are_intact
 from headwater.model import HostError
 
 _LOGS: Final = ("offsets", "commits")
-_CHANGED: Final = "it is not what was written"
+_CHANGED: Final = "it was changed after it was written"
 _BATCH: Final = re.compile(r"-(\d+)\.jsonl$")
 
 

@@ -1,7 +1,7 @@
 """Which bytes of which files came in which order: the order that offsets and lateness go by.
 
 Rule 1  An entry gets its number when it is found and keeps it. Entries are on disk before any offset speaks of them.
-Rule 2  Each line has a checksum. A line that is not what was written, or that is missing though an offset speaks of it, ends in a
+Rule 2  Each line has a checksum. A line that was changed after it was written, or that is missing though an offset speaks of it, ends in a
         refusal; only a last line that was cut off while it was written is left out, because no offset can know it.
 Rule 3  The last entry of a file is what is known of it. Earlier ones are forgotten once they were read and cannot be requested
         again; so are all of a file that is gone, after MOST_GONE others went. The log is then written anew.

@@ -345,7 +345,7 @@ class QuerySet:
                 f"'{self.example.name}' would have to store more than {MOST_CANDIDATES:,} candidates: "
                 f"{many // len(lists.table):,} for each point and each value of PER",
                 advice=[
-                    "objects that come ever farther from the points must all be stored for an exact answer",
+                    "objects that arrive farther and farther from the points must all be stored for an exact answer",
                     "shorten OVER, use fewer points, or USING PROBABLE 0.001, which stores a fixed number",
                 ],
             )

@@ -60,7 +60,7 @@ def test_dropped_state_is_told_with_its_size_and_with_whom_it_was_shared() -> No
     }
     assert list(changes_in_words(changes_between(earlier, now, remembered))) == [
         "restart   continued: a; replaced, and start again: b; gone: c",
-        f"dropped   the state of b ({size_in_words(123_456)}, 40 keys, with that of a); of c ({size_in_words(2_000)})",
+        f"dropped   the state of b ({size_in_words(123_456)}, 40 keys, shared with a); of c ({size_in_words(2_000)})",
     ]
 
 

@@ -87,7 +87,7 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
         "and nothing replaces the rest",
         "buffer    wide: 1 update given up with BUFFER 5,000; other lines of the same sensors replace 0 s of them, "
         "and nothing replaces the rest",
-        "          all sensors of a stream share a BUFFER: sensors without room are not predicted at all, "
+        "          all sensors of a stream share a BUFFER: sensors for which there is no room are not predicted, "
         "and a larger one gives up less",
     ]
 
@@ -98,7 +98,7 @@ def test_events_that_are_followed_count_for_each_query_that_reads_them():
     summary.take(RunReport(counts={f"{what}:near": many for what, many in counts.items()}))
     summary.take(RunReport(counts={"saved_points:near": 3, "events_cut:near": 4}))
     assert summary.lines()[2:] == [
-        "followed  near: 2 interests from 1 location update, 6 events of their own time and 1 from before passed on, "
+        "followed  near: 2 interests from 1 location update, 6 current and 1 historical events passed on, "
         "counted for each query that reads them; 1 answer not repeated",
         "          not passed on: 3 before the windows of a query",
         "          BEST EFFORT left out 4 older events",

@@ -19,12 +19,12 @@ MOVING_BYTES: Final = 104
 STAY_BYTES: Final = 8
 """What is kept of an object's being in a fence."""
 
-_TOLD: Final = {
-    Detect.ENTER: "objects that come into a fence",
+_REPORTS: Final = {
+    Detect.ENTER: "objects that enter a fence",
     Detect.EXIT: "objects that leave one",
     Detect.INSIDE: "each position in one",
     Detect.OUTSIDE: "each position in none",
-    Detect.CROSS: "objects that jump over one",
+    Detect.CROSS: "objects that cross one between two positions",
 }
 
 
@@ -38,12 +38,13 @@ def words(operator: FenceOperator, explained: Explained) -> Words:
 
 
 def _asks(operator: FenceOperator) -> list[Entry]:
-    told = ", ".join(f"{_TOLD[detect]} ({detect.name})" for detect in operator.detect)
+    reports = ", ".join(f"{_REPORTS[detect]} ({detect.name})" for detect in operator.detect)
+    silent = "objects and moving fences" if operator.moving else "objects"
     return [
         ("fences", _fences(operator)),
         *([("of these", expression_text(operator.where))] if operator.where else []),
-        ("told", told),
-        ("forgotten", f"what is silent for longer than {duration_in_words(operator.forget_us)}"),
+        ("reports", reports),
+        ("forgotten", f"{silent} silent for longer than {duration_in_words(operator.forget_us)}"),
     ]
 
 

@@ -41,7 +41,7 @@ def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
             f"each {operator.focals}{where}; one silent for {duration_in_words(operator.forget_us)} is forgotten",
         ),
         ("region", _region(operator)),
-        ("moves", _update(operator)),
+        ("new interest", _update(operator)),
         ("history", f"{history} from before an interest begins{_windows(query)}"),
     ]
     if operator.best_effort is not None:

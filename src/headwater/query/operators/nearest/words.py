@@ -59,7 +59,7 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Queries that are one loop."""
     near = [way_of_looking(query) for query in queries]
     ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of using objects"
-    told = f"{ways}: those of one way, with all their points, are one loop over the objects"
+    told = f"{ways}: queries that use objects in the same way share one loop"
     return [("nearest", [told])]
 
 
@@ -182,7 +182,7 @@ def _window(operator: NearestOperator) -> str:
         if operator.window_us is not None
         else f"the last {counted(operator.window_rows or 0, 'object')}"
     )
-    return f"{over}, for each value of '{operator.per}' by itself" if operator.per else over
+    return f"{over}, for each value of '{operator.per}' separately" if operator.per else over
 
 
 def _answers(operator: NearestOperator) -> str:
@@ -200,7 +200,7 @@ def _chosen(operator: NearestOperator, algorithm: Algorithm) -> list[str]:
         Algorithm.RA: f"a window of fewer than {ROWS_TO_PUT_OFF} rows for each of the k is too short to postpone objects",
     }[algorithm]
     if operator.algorithm is not None:
-        why = f"as ALGORITHM {algorithm.value} asks"
+        why = f"as ALGORITHM {algorithm.value} requires"
     return [f"{algorithm.value}: {why}", _DOES[algorithm]]
 
 
@@ -208,7 +208,7 @@ _DOES: Final = {
     Algorithm.RA: "an object is a candidate until k newer ones are nearer;"
     f" the list is pruned when it has grown by {PRUNE:.0%}",
     Algorithm.RAPF: "an object is a candidate until k newer ones are nearer; it is postponed while k recent ones are",
-    Algorithm.PA: "only the nearest objects are candidates, so many that a farther one hardly ever becomes an answer",
+    Algorithm.PA: "only the nearest objects are stored; a farther one is very unlikely to become an answer",
 }
 
 

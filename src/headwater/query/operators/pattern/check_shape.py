@@ -134,7 +134,7 @@ def _check_nots(pattern: Pattern, complaints: Complaints, *, preceded: bool, par
         elif not preceded:
             complaints.refuse(
                 "misplaced-not",
-                f"NOT {pattern.name} could come first, so the start of the time without such a row is not defined",
+                f"NOT {pattern.name} could come first, so it is not defined when the waiting time begins",
                 pattern.span,
                 "begin the pattern with an element that is always present",
             )

@@ -45,7 +45,7 @@ IN_SCAN: Final = "in the scan, row by row, because other rows of the match are u
 
 _ANSWERS: Final = {
     RowsPerMatch.ONE: "one row for each match",
-    RowsPerMatch.ALL_SHOW_EMPTY: "every row of each match; an empty match is the row at which it is",
+    RowsPerMatch.ALL_SHOW_EMPTY: "every row of each match; an empty match is shown as the row where it begins",
     RowsPerMatch.ALL_OMIT_EMPTY: "every row of each match, nothing for empty matches",
     RowsPerMatch.ALL_WITH_UNMATCHED: "every row of each match, and rows in no match",
 }
@@ -160,7 +160,7 @@ def family_in_words(operator: PatternOperator) -> list[str]:
     if operator.every:
         return ["MATCH EVERY: every way to bind rows to the elements", *_drops(operator)]
     return [
-        "at most one at each row where a match can begin, the preferred",
+        "at most one at each row, the preferred one",
         f"after a match the search continues {_SKIPS[operator.skip]}{_skipped_to(operator)}",
     ]
 

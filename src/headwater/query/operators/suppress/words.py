@@ -32,7 +32,7 @@ def _asks(operator: SuppressOperator) -> list[Entry]:
         ),
         ("line", f"through the reading, {_slope(operator)}"),
         *_forgotten(operator),
-        ("answers", "each update: values, slopes a second, tolerance, heartbeat, and why it was sent"),
+        ("answers", "each update: values, slopes per second, tolerance, heartbeat, and why it was sent"),
     ]
 
 

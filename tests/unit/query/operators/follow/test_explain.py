@@ -28,12 +28,12 @@ def follow(behind: str) -> str:
 def test_a_fence_looks_back_over_its_forget_and_does_not_depend_on_where_it_begins(behind: str) -> None:
     told = follow(behind)
     assert "20 seconds from before an interest begins, and 1 minute more for the downstream windows\n" in told
-    assert "  complete  strong: " in told
+    assert "  complete      strong: " in told
     assert "events of the last 80 seconds: " in told
 
 
 def test_what_a_sensor_sends_depends_on_where_it_begins() -> None:
-    assert "  complete  weak: what 'q' finds" in follow(
+    assert "  complete      weak: what 'q' finds" in follow(
         "SUPPRESS (x TOLERANCE 1 HEARTBEAT 4 SECONDS USING CONSTANT)"
     )
 
@@ -48,7 +48,7 @@ def test_what_a_sensor_sends_depends_on_where_it_begins() -> None:
     ],
 )
 def test_what_looks_beyond_its_window_counts_or_chooses_by_chance_is_weak(behind: str) -> None:
-    assert "  complete  weak: what 'q' finds" in follow(behind)
+    assert "  complete      weak: what 'q' finds" in follow(behind)
 
 
 def test_points_need_not_be_given_to_explain_what_stands_behind_a_follow() -> None:
@@ -72,4 +72,4 @@ def test_events_are_kept_once_for_all_who_look_at_them() -> None:
         "events of the last 30 seconds: 34 bytes each of cars and 42 bytes each of trams, once for all"
         in told
     )
-    assert "  kernel    follow:phones in cars, trams\n" in told
+    assert "  kernel        follow:phones in cars, trams\n" in told

@@ -45,7 +45,7 @@ def test_a_query_with_everything():
         "  ties        of equally near objects, the newer ones count as nearer",
         "  answers     each object that enters or leaves them, at every change",
         "  algorithm   PA: a loss is allowed (PROBABLE 0.001)",
-        "              only the nearest objects are candidates, so many that a farther one hardly ever becomes an answer",
+        "              only the nearest objects are stored; a farther one is very unlikely to become an answer",
         "  candidates  R*(3, 0.001) = 17 for each point, however many objects the window holds",
         "  loss        in random order 1.8e-4 of all answers; headwater run --audit measures it",
         "  columns     point, change, key, object_time, distance, solar, volts",
@@ -67,7 +67,7 @@ def test_a_query_with_everything():
          "the 1 object nearest to (7, 45) in lon, lat, in metres on the globe"),
         ("10 TO HIGHEST solar OVER 1 DAY", "nearest", "the 10 objects with the highest solar"),
         ("10 TO LOWEST solar OVER 1 DAY", "nearest", "the 10 objects with the lowest solar"),
-        ("10 TO LOWEST solar OVER 50 ROWS PER note", "window", "the last 50 objects, for each value of 'note' by itself"),
+        ("10 TO LOWEST solar OVER 50 ROWS PER note", "window", "the last 50 objects, for each value of 'note' separately"),
         ("10 TO LOWEST solar OVER 1 DAY WITH TIES", "ties",
          "all objects as near as the last of them are included too, however many they are"),
         ("10 TO LOWEST solar OVER 1 DAY EMIT EVERY 10 SECONDS", "answers", "all of them in their order, every 10 seconds"),
@@ -87,7 +87,7 @@ PRUNED = "an object is a candidate until k newer ones are nearer; the list is pr
     [
         (EACH, f"RAPF: nothing may be lost, and few new objects need to be stored / {PUT_OFF}",
          "about 19 for each point, with 1,000 objects in the window as with 100,000"),
-        (f"{EACH} USING EXACT ALGORITHM RA", f"RA: as ALGORITHM RA asks / {PRUNED}",
+        (f"{EACH} USING EXACT ALGORITHM RA", f"RA: as ALGORITHM RA requires / {PRUNED}",
          "for each point about 24 with 1,000, 32 with 10,000, 41 with 100,000 objects in the window, in random order"),
         ("3 TO HIGHEST solar OVER 20 ROWS",
          f"RA: a window of fewer than 8 rows for each of the k is too short to postpone objects / {PRUNED}",
@@ -173,6 +173,6 @@ CREATE QUERY three AS SELECT * FROM panels NEAREST ({EACH} EMIT CHANGES);
 
     def test_queries_that_look_alike_are_one_loop(self):
         assert (
-            "  nearest  3 queries in 2 ways of using objects: those of one way, with all their points, are one loop"
-            " over the objects" in sections(self.TEXT)["shared"]
+            "  nearest  3 queries in 2 ways of using objects: queries that use objects in the same way share one loop"
+            in sections(self.TEXT)["shared"]
         )

@@ -56,7 +56,7 @@ class TestQueries:
             "              C  C.humidity < 20",
             "  decided     A, C in columns, once for all queries with the same condition",
             "              B in the scan, row by row, because other rows of the match are used",
-            "  matches     at most one at each row where a match can begin, the preferred",
+            "  matches     at most one at each row, the preferred one",
             "              after a match the search continues after its last row",
             "  time        from the first row to the last at most 6 seconds",
             "  bounded by  WITHIN: an attempt is open for at most 6 seconds after its first row",
