@@ -82,13 +82,13 @@ class Setting:
 
 def all_questions(followed: int, edge_m: int, latest: int) -> str:
     """The three applications as one text, as somebody would write it."""
-    around = Following(drivers(followed), box(edge_m))
+    following = Following(drivers(followed), box(edge_m))
     return "\n".join(
         (
             STREAMS,
-            accidents(ACCIDENTS, around),
-            friends(FRIENDS, replace(around, last_s=RECENT_S)),
-            speeds(SPEEDS, around, latest),
+            accidents(ACCIDENTS, following),
+            friends(FRIENDS, replace(following, last_s=RECENT_S)),
+            speeds(SPEEDS, following, latest),
         )
     )
 
@@ -116,22 +116,14 @@ def _run_predeployed(case: Case, setting: Setting) -> list[Measured]:
 
 
 def _beside_posts(case: Case, setting: Setting, result: RunResult, edge: int) -> Iterator[Measured]:
-    stand = f"posts{edge}"
-    predeployed = result.counted("events_live", stand)
+    stand = _FollowRun(result, f"posts{edge}", len(posts(setting.traffic.trace)), edge)
+    predeployed = stand.counted("events_live")
     _check_posts(case, setting.traffic, edge, predeployed)
-    yield _measured(case, POSTS, result, stand, len(posts(setting.traffic.trace)), edge_m=edge, relative=1.0)
+    yield _measured(case, POSTS, stand, _Scores(1.0))
     for way, name in ((EACH, f"each{edge}"), (ONCE, f"once{edge}")):
-        streamed = _streamed(result, f"{name}_near") / setting.drivers
-        yield _measured(
-            case,
-            way,
-            result,
-            f"{name}_near",
-            setting.drivers,
-            edge_m=edge,
-            answers=_count(result, name),
-            relative=streamed / max(predeployed, 1),
-        )
+        run = _FollowRun(result, f"{name}_near", setting.drivers, edge)
+        relative = run.passed_on / setting.drivers / max(predeployed, 1)
+        yield _measured(case, way, run, _Scores(relative, _count(result, name)))
 
 
 def _check_posts(case: Case, traffic: Traffic, edge: int, found: int) -> None:
@@ -140,7 +132,7 @@ def _check_posts(case: Case, traffic: Traffic, edge: int, found: int) -> None:
     expected = covered(of.x, of.y, posts(traffic.trace), edge)
     if found != expected:
         raise WrongError(
-            f"{found:,} events were streamed to predeployed regions of {edge} m, and {expected:,} lie in them"
+            f"{found:,} events were passed on to predeployed regions of {edge} m, and {expected:,} lie in them"
         )
 
 
@@ -170,22 +162,13 @@ def _run_updates(case: Case, setting: Setting) -> list[Measured]:
 
 
 def _beside_always(case: Case, setting: Setting, result: RunResult, edge: int) -> Iterator[Measured]:
-    yardstick = _streamed(result, f"way{edge}_{CONDITIONS.index(ALWAYS)}_near")
-    for number, condition in enumerate(CONDITIONS):
-        way = f"way{edge}_{number}"
+    ways = [f"way{edge}_{number}" for number in range(len(CONDITIONS))]
+    runs = [_FollowRun(result, f"{way}_near", setting.drivers, edge) for way in ways]
+    yardstick = runs[CONDITIONS.index(ALWAYS)].passed_on
+    for number, (condition, way, run) in enumerate(zip(CONDITIONS, ways, runs, strict=True)):
         precision, recall = quality(result.answers[f"fits{edge}_{number}"])
-        yield _measured(
-            case,
-            condition,
-            result,
-            f"{way}_near",
-            setting.drivers,
-            edge_m=edge,
-            answers=_count(result, way),
-            relative=_streamed(result, f"{way}_near") / max(yardstick, 1),
-            precision=precision,
-            recall=recall,
-        )
+        relative = run.passed_on / max(yardstick, 1)
+        yield _measured(case, condition, run, _Scores(relative, _count(result, way), precision, recall))
 
 
 def quality(interests: Rows) -> tuple[float, float]:
@@ -224,18 +207,13 @@ def _beside_all_windows(case: Case, setting: Setting, result: RunResult, latest:
             )
     yardstick = result.counted("events_historical", f"{names[BASIC]}_near")
     for way, name in names.items():
-        yield _measured(
-            case,
-            way,
-            result,
-            f"{name}_near",
-            setting.drivers,
-            edge_m=SPEED_EDGE_M,
-            latest=latest,
-            answers=len(found[way]),
-            relative=result.counted("events_historical", f"{name}_near") / max(yardstick, 1),
+        run = _FollowRun(result, f"{name}_near", setting.drivers, SPEED_EDGE_M, latest)
+        scores = _Scores(
+            run.counted("events_historical") / max(yardstick, 1),
+            len(found[way]),
             completeness=len(found[way]) / len(found[BASIC]) if found[BASIC] else 1.0,
         )
+        yield _measured(case, way, run, scores)
 
 
 def estimate(traffic: Traffic, latest: int) -> int:
@@ -255,47 +233,58 @@ def _situations(result: RunResult, name: str) -> set[tuple[object, ...]]:
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def _measured(  # noqa: PLR0913 one cell of a table each
-    case: Case,
-    way: str,
-    result: RunResult,
-    near: str,
-    followed: int,
-    *,
-    edge_m: int,
-    relative: float,
-    latest: int = 0,
-    answers: int = 0,
-    precision: float = 1.0,
-    recall: float = 1.0,
-    completeness: float = 1.0,
-) -> Measured:
-    streamed = _streamed(result, near)
+@dataclass(frozen=True, slots=True)
+class _FollowRun:
+    """A FOLLOW in the result of a run: its name there, how many it follows, the edge of their boxes and the counting window."""
+
+    result: RunResult
+    name: str
+    followed: int
+    edge_m: int
+    latest: int = 0
+
+    def counted(self, what: str) -> int:
+        return self.result.counted(what, self.name)
+
+    @property
+    def passed_on(self) -> int:
+        """Events of the present and of the past."""
+        return self.counted("events_live") + self.counted("events_historical")
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """What a way passes on, relative to the yardstick of its figure, and how good its interests and answers are."""
+
+    relative: float
+    answers: int = 0
+    precision: float = 1.0
+    recall: float = 1.0
+    completeness: float = 1.0
+
+
+def _measured(case: Case, way: str, run: _FollowRun, scores: _Scores) -> Measured:
     return Measured(
         figure=case.figure,
         application=case.application,
-        edge_m=edge_m,
-        latest=latest,
+        edge_m=run.edge_m,
+        latest=run.latest,
         seed=case.seed,
         way=way,
-        drivers=followed,
-        interests=result.counted("interests", near),
-        live=result.counted("events_live", near),
-        historical=result.counted("events_historical", near),
-        streamed=streamed,
-        saved=sum(result.counted(f"saved_{saving.value}", near) for saving in Saving),
-        a_driver=streamed / followed,
-        relative=relative,
-        precision=precision,
-        recall=recall,
-        answers=answers,
-        completeness=completeness,
-        run_s=result.seconds,
+        drivers=run.followed,
+        interests=run.counted("interests"),
+        live=run.counted("events_live"),
+        historical=run.counted("events_historical"),
+        streamed=run.passed_on,
+        saved=sum(run.counted(f"saved_{saving.value}") for saving in Saving),
+        a_driver=run.passed_on / run.followed,
+        relative=scores.relative,
+        precision=scores.precision,
+        recall=scores.recall,
+        answers=scores.answers,
+        completeness=scores.completeness,
+        run_s=run.result.seconds,
     )
-
-
-def _streamed(result: RunResult, near: str) -> int:
-    return result.counted("events_live", near) + result.counted("events_historical", near)
 
 
 def _count(result: RunResult, name: str) -> int:
