@@ -95,9 +95,9 @@ def subscriptions(
     return made
 
 
-def measure(name: str, asked: list[Subscription], rows: list[Rows]) -> None:
+def measure(name: str, queries: list[Subscription], rows: list[Rows]) -> None:
     began = time.process_time()
-    kernel = CorrelateKernel(SCHEMA, asked)
+    kernel = CorrelateKernel(SCHEMA, queries)
     built = time.process_time() - began
     kernel.step(kernel.start(BEGINNING), rows[0].take(slice(0, 100)), int(rows[0]["at"].values[100]))
     state, answers, heard = kernel.start(BEGINNING), 0, set()
@@ -111,19 +111,19 @@ def measure(name: str, asked: list[Subscription], rows: list[Rows]) -> None:
     seconds = time.process_time() - began
     total = sum(piece.count for piece in rows)
     print(
-        f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   answers {answers / total:7.2%} of rows by {len(heard)} of {len(asked)} queries, "
-        f"{state.window.end - state.window.first} rows kept, built in {built:.2f} s"
+        f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   answers {answers / total:7.2%} of rows by {len(heard)} of {len(queries)} queries, "
+        f"{state.window.end - state.window.first} rows stored, built in {built:.2f} s"
     )
 
 
-def measure_routing(name: str, asked: list[Subscription], rows: list[Rows], zones: int = 4) -> None:
-    routing = Routing(SCHEMA, asked, [n % 100 % zones for n in range(len(asked))], zones)
+def measure_routing(name: str, queries: list[Subscription], rows: list[Rows], zones: int = 4) -> None:
+    routing = Routing(SCHEMA, queries, [n % 100 % zones for n in range(len(queries))], zones)
     routing.zones_using(rows[0].take(slice(0, 100)))
     began = time.process_time()
-    wanted = sum(routing.zones_using(piece).mean() for piece in rows) / len(rows)
+    routed = sum(routing.zones_using(piece).mean() for piece in rows) / len(rows)
     seconds = time.process_time() - began
     total = sum(piece.count for piece in rows)
-    print(f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   {wanted:.2%} wanted a zone")
+    print(f"{name:34} {total / seconds / 1e6:8.3f} M rows/s   {routed:.2%} went to a zone")
 
 
 def main(count: int) -> None:

@@ -93,12 +93,12 @@ def paper_join(
     )
 
 
-def nanoseconds(loop, *given, pairs: int) -> float:
+def nanoseconds(loop, *arguments, pairs: int) -> float:
     """Of one pair, the best of three runs."""
     best = math.inf
     for _ in range(3):
         start = time.process_time_ns()
-        loop(*given)
+        loop(*arguments)
         best = min(best, (time.process_time_ns() - start) / pairs)
     return best
 
@@ -110,7 +110,7 @@ def main() -> None:
     lines = paper_lines(rng)
     k, j = rng.integers(0, LINES, (2, pairs))
     near = [Comparator.LESS_EQUAL] * 2
-    asked = {
+    joins = {
         "lines, <= in x and y": paper_join(near, Certainty.LINE),
         "lines, < in x and y": paper_join([Comparator.LESS] * 2, Certainty.LINE),
         "MAY, <= in x and y": paper_join(near, Certainty.MAY),
@@ -121,7 +121,7 @@ def main() -> None:
     print(
         f"{pairs:,} random pairs, ns a pair          may  interval  both | matching pairs: interval  probability"
     )
-    for name, join in asked.items():
+    for name, join in joins.items():
         work, found = workspace(join), np.empty(pairs)
         loops = (_may, _interval, _both)
         for loop in (*loops, _probability):

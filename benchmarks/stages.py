@@ -72,12 +72,12 @@ def arrive(plan: Plan, files: list[Path], first: int, stages: Stages) -> list[li
             if piece is None:
                 break
             with stages.of("route"):
-                wanted = routing(piece.rows)
+                routed = routing(piece.rows)
             with stages.of("pack"):
-                blobs = blobs_by_zone(piece.rows, lambda rows, wanted=wanted: wanted, ZONES)
+                blobs = blobs_by_zone(piece.rows, lambda rows, routed=routed: routed, ZONES)
                 times = clusters_of(piece.rows[schema.time].values).tobytes()
             stages.counts["rows"] += piece.rows.count
-            stages.counts["routed"] += int(wanted.sum())
+            stages.counts["routed"] += int(routed.sum())
             stages.counts["bytes"] += sum(len(blob) for blob in blobs if blob)
             for zone in range(ZONES):
                 with stages.of("unpack"):
@@ -90,13 +90,13 @@ def step(program: Program, state: ZoneState, units: list, stages: Stages) -> Zon
     with stages.of("order"):
         queue, release = program.queues["weather"].step(state.queues["weather"], units)
     with stages.of("kernel"):
-        told = group.kernel.step(state.groups[group.name], release.rows, release.watermark)
+        output = group.kernel.step(state.groups[group.name], release.rows, release.watermark)
     with stages.of("project"):
-        blocks = tuple(program.plan.project(answers) for answers in told.answers)
+        blocks = tuple(program.plan.project(answers) for answers in output.answers)
     with stages.of("answers"):
         ZoneReport(Output(blocks), None, 0).packed()
     stages.counts["answers"] += sum(block.count for block in blocks)
-    return ZoneState({"weather": queue}, {group.name: told.state})
+    return ZoneState({"weather": queue}, {group.name: output.state})
 
 
 def save(program: Program, state: ZoneState, before: set[str], stages: Stages) -> set[str]:

@@ -50,12 +50,12 @@ def main(spark: SparkSession) -> None:
         schema = "name string, at timestamp, degrees double, load double"
         reader = spark.readStream.schema(schema).option("header", True).option("maxFilesPerTrigger", 1)
         answers = hw.run(QUERIES, {"machines": reader.csv(str(incoming))})
-        query = answers.write(tell, checkpoint=Path(folder) / "state", trigger={"availableNow": True})
+        query = answers.write(show, checkpoint=Path(folder) / "state", trigger={"availableNow": True})
         assert query is not None
         query.awaitTermination()
 
 
-def tell(answers: hw.Answers, batch: int) -> None:
+def show(answers: hw.Answers, batch: int) -> None:
     """Called once for every micro-batch, with what became certain in it."""
     for row in answers["hot"].orderBy("event_time").collect():
         print(f"hot: {row.name} at {row.degrees} degrees")

@@ -118,7 +118,7 @@ def contenders(at: Numbers, distance: Floats, k: int, window_us: int) -> Numbers
     retained = np.zeros(len(at), np.bool_)
     retained[:start] |= _near_so_far(distance[:start], k)
     retained[stop:] |= _near_so_far(distance[stop:][::-1], k)[::-1]
-    retained |= distance <= _reach_around(at, distance, k, window_us // 2)
+    retained |= distance <= _reach_near(at, distance, k, window_us // 2)
     return np.flatnonzero(retained)
 
 
@@ -136,7 +136,7 @@ def _near_so_far(distance: Floats, k: int) -> NDArray[np.bool_]:
     return retained
 
 
-def _reach_around(at: Numbers, distance: Floats, k: int, span_us: int) -> Floats:
+def _reach_near(at: Numbers, distance: Floats, k: int, span_us: int) -> Floats:
     """For each row, the greatest k-th distance of the whole spans up to two before and after its own; -1: there are none."""
     span = (at - at[0]) // span_us
     whole = int(span[-1])

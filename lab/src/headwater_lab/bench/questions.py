@@ -90,14 +90,14 @@ def on_regions(reports: Reports, count: int, *, share: float, seed: int) -> list
         chosen = sorted(random.choice(len(ATTRIBUTES), CLAUSES, replace=False).tolist())
         names = [list(ATTRIBUTES)[index] for index in chosen]
         ranges = tuple(
-            _around(name, ordered[name], float(reports.values[name][row]), share, random.uniform())
+            _range_containing(name, ordered[name], float(reports.values[name][row]), share, random.uniform())
             for name in names
         )
         questions.append(Question(f"region{place:02d}_{number:04d}", ranges, circles[place]))
     return questions
 
 
-def _around(name: str, ordered: Floats, value: float, share: float, lean: float) -> Range:
+def _range_containing(name: str, ordered: Floats, value: float, share: float, lean: float) -> Range:
     """A range that holds `value` and about `share` of the readings."""
     width = int(share * len(ordered))
     start = int(np.searchsorted(ordered, value)) - int(width * lean)

@@ -24,8 +24,7 @@ from headwater.model import SECOND, Column, ColumnType, Rows, strings
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.checks import Report
 from headwater_lab.bench.figures import spoken
-from headwater_lab.bench.measuring import BenchOptions as Wanted
-from headwater_lab.bench.measuring import Say
+from headwater_lab.bench.measuring import BenchOptions, Say
 
 Keys = NDArray[np.int64]
 
@@ -69,21 +68,21 @@ STAYING: Final = "1 HOUR"
 LEAVING: Final = "10 SECONDS"
 
 
-def run_state(wanted: Wanted) -> Report:
+def run_state(options: BenchOptions) -> Report:
     """Measure and judge; `rows` is the number of idle keys."""
     report = Report()
 
     def say(words: str) -> None:
         print(words, file=sys.stderr)
 
-    if "a" in wanted.cases:
-        _measure_steps(wanted, report, say)
-    if "b" in wanted.cases:
+    if "a" in options.cases:
+        _measure_steps(options, report, say)
+    if "b" in options.cases:
         from headwater_lab.bench.state_on_spark import measure_on_spark
 
-        measure_on_spark(wanted, report, say)
-    if "c" in wanted.cases:
-        _measure_leavings(wanted, report, say)
+        measure_on_spark(options, report, say)
+    if "c" in options.cases:
+        _measure_leavings(options, report, say)
     return report
 
 
@@ -98,11 +97,11 @@ class Cost:
     written: int
 
 
-def _measure_steps(wanted: Wanted, report: Report, say: Say) -> None:
+def _measure_steps(options: BenchOptions, report: Report, say: Say) -> None:
     for name in OPERATORS:
-        few, control, many = step_costs(name, (FEW, FEW, wanted.rows), seed=wanted.seed)
+        few, control, many = step_costs(name, (FEW, FEW, options.rows), seed=options.seed)
         say(
-            f"(a) {name}: {few.milliseconds:.1f} ms a step with {FEW:,} keys, {many.milliseconds:.1f} with {wanted.rows:,}"
+            f"(a) {name}: {few.milliseconds:.1f} ms a step with {FEW:,} keys, {many.milliseconds:.1f} with {options.rows:,}"
         )
         report.judge(
             f"a: {name}, times as long", many.milliseconds / few.milliseconds, "times", "<=", MOST_TIMES
@@ -199,14 +198,14 @@ def rows_of(keys: Keys, second: int) -> Rows:
 # --- (c) keys that come and go ----------------------------------------------------------------------------------------
 
 
-def _measure_leavings(wanted: Wanted, report: Report, say: Say) -> None:
+def _measure_leavings(options: BenchOptions, report: Report, say: Say) -> None:
     for name in OPERATORS:
-        tenth, all_of_them = (bytes_left(name, keys) for keys in (wanted.rows // 10, wanted.rows))
-        each = (all_of_them - tenth) / (wanted.rows * 0.9)
-        say(f"(c) {name}: {all_of_them:,} bytes after {wanted.rows:,} keys")
+        tenth, all_of_them = (bytes_left(name, keys) for keys in (options.rows // 10, options.rows))
+        each = (all_of_them - tenth) / (options.rows * 0.9)
+        say(f"(c) {name}: {all_of_them:,} bytes after {options.rows:,} keys")
         report.judge(f"c: {name}, bytes left of a key", each, "bytes", "<", 0.01)
         report.notes.append(
-            f"(c) {name}: {tenth:,} bytes after {wanted.rows // 10:,} keys have gone, {all_of_them:,} after {wanted.rows:,}"
+            f"(c) {name}: {tenth:,} bytes after {options.rows // 10:,} keys have gone, {all_of_them:,} after {options.rows:,}"
         )
 
 

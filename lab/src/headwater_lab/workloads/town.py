@@ -54,7 +54,7 @@ class _Traffic:
     """Where all vehicles are: the crossing behind each, int64[n, 2], its direction and the one it takes next, metres from there, lane,
     speed, its own wish; and until when it stands."""
 
-    behind: Whole
+    last_crossing: Whole
     heading: Whole
     next_heading: Whole
     along: Floats
@@ -119,7 +119,7 @@ def _ahead(traffic: _Traffic, town: Town, second: int) -> tuple[Floats, Floats]:
 def _beyond(traffic: _Traffic, town: Town) -> tuple[Floats, Floats]:
     """From each vehicle to the last one in its lane of the road that it takes next, and its speed."""
     at, _, stands, order = _in_lanes(traffic, town, traffic.lane)
-    crossing = traffic.behind + _AHEAD[traffic.heading]
+    crossing = traffic.last_crossing + _AHEAD[traffic.heading]
     road = _numbered(town, crossing, traffic.next_heading) * LANES + traffic.lane
     found = np.searchsorted(stands, road * 2.0 * town.block_m)
     there = order[np.minimum(found, len(order) - 1)]
@@ -136,7 +136,7 @@ def _change_lanes(traffic: _Traffic, town: Town) -> None:
     """Rule 3. One vehicle a road and second: no two change into the same gap."""
     gap, ahead = _gaps(traffic, town, traffic.lane)
     other_gap, _ = _gaps(traffic, town, 1 - traffic.lane)
-    back = _room_behind(traffic, town)
+    back = _room_at_back(traffic, town)
     slowed = (ahead < traffic.wish - 2.0) & (gap < 3.0 * np.maximum(traffic.speed, 5.0))
     room = (other_gap > gap + 10.0) & (back > 12.0)
     moving = traffic.speed > 1.0
@@ -158,7 +158,7 @@ def _gaps(traffic: _Traffic, town: Town, lane: Whole) -> tuple[Floats, Floats]:
     return gap, np.where(same, traffic.speed[order[there]], np.inf)
 
 
-def _room_behind(traffic: _Traffic, town: Town) -> Floats:
+def _room_at_back(traffic: _Traffic, town: Town) -> Floats:
     """From each vehicle to the last one behind it in the other lane of its road."""
     lane = 1 - traffic.lane
     at, key, sorted_key, order = _in_lanes(traffic, town, lane)
@@ -181,17 +181,17 @@ def _in_lanes(traffic: _Traffic, town: Town, lane: Whole) -> tuple[Whole, Floats
 def _cross(traffic: _Traffic, town: Town, random: np.random.Generator) -> None:
     """Those that have reached a crossing go on behind it, and choose where to go at the next."""
     crossing = np.flatnonzero(traffic.along >= town.block_m)
-    traffic.behind[crossing] += _AHEAD[traffic.heading[crossing]]
+    traffic.last_crossing[crossing] += _AHEAD[traffic.heading[crossing]]
     traffic.along[crossing] -= town.block_m
     traffic.heading[crossing] = traffic.next_heading[crossing]
     traffic.next_heading[crossing] = _chosen(
-        town, traffic.behind[crossing], traffic.heading[crossing], random
+        town, traffic.last_crossing[crossing], traffic.heading[crossing], random
     )
 
 
-def _chosen(town: Town, behind: Whole, heading: Whole, random: np.random.Generator) -> Whole:
+def _chosen(town: Town, last_crossing: Whole, heading: Whole, random: np.random.Generator) -> Whole:
     """Where vehicles go at the next crossing: straight on or not; a street ends at the border of the town."""
-    crossing = behind + _AHEAD[heading]
+    crossing = last_crossing + _AHEAD[heading]
     turn = np.where(random.random(len(heading)) < STRAIGHT, 0, random.choice([1, 3], len(heading)))
     chosen = (heading + turn) % 4
     for other in (1, 3, 2):
@@ -213,16 +213,16 @@ def _crash(traffic: _Traffic, town: Town, second: int, random: np.random.Generat
 
 def _placed(town: Town, count: int, random: np.random.Generator) -> _Traffic:
     """Vehicles anywhere on the roads, on their way."""
-    behind = np.column_stack([random.integers(0, blocks + 1, count) for blocks in town.blocks])
+    last_crossing = np.column_stack([random.integers(0, blocks + 1, count) for blocks in town.blocks])
     heading = random.integers(0, 4, count)
     for _ in range(4):
-        heading = np.where(_has_road(town, behind, heading), heading, (heading + 1) % 4)
+        heading = np.where(_has_road(town, last_crossing, heading), heading, (heading + 1) % 4)
     wish = np.clip(random.normal(town.speed_mps, 1.5, count), 8.0, 20.0)
     along = random.uniform(0.0, 0.8 * town.block_m, count)
     return _Traffic(
-        behind,
+        last_crossing,
         heading,
-        _chosen(town, behind, heading, random),
+        _chosen(town, last_crossing, heading, random),
         along,
         random.integers(0, LANES, count),
         0.5 * wish,
@@ -231,19 +231,19 @@ def _placed(town: Town, count: int, random: np.random.Generator) -> _Traffic:
     )
 
 
-def _has_road(town: Town, behind: Whole, heading: Whole) -> Mask:
+def _has_road(town: Town, last_crossing: Whole, heading: Whole) -> Mask:
     """Whether a road leads on from a crossing."""
-    ahead = behind + _AHEAD[heading]
+    ahead = last_crossing + _AHEAD[heading]
     return np.asarray(((ahead >= 0) & (ahead <= np.array(town.blocks))).all(axis=1))
 
 
 def _roads(traffic: _Traffic, town: Town) -> Whole:
     """The number of the road of each vehicle."""
-    return _numbered(town, traffic.behind, traffic.heading)
+    return _numbered(town, traffic.last_crossing, traffic.heading)
 
 
-def _numbered(town: Town, behind: Whole, heading: Whole) -> Whole:
-    return (behind[:, 1] * (town.blocks[0] + 1) + behind[:, 0]) * 4 + heading
+def _numbered(town: Town, last_crossing: Whole, heading: Whole) -> Whole:
+    return (last_crossing[:, 1] * (town.blocks[0] + 1) + last_crossing[:, 0]) * 4 + heading
 
 
 def _places(traffic: _Traffic, town: Town) -> Floats:
@@ -251,4 +251,4 @@ def _places(traffic: _Traffic, town: Town) -> Floats:
     ahead = _AHEAD[traffic.heading]
     right = np.column_stack([ahead[:, 1], -ahead[:, 0]])
     beside = LANE_M * (0.5 + (LANES - 1 - traffic.lane))[:, None]
-    return traffic.behind * town.block_m + ahead * traffic.along[:, None] + right * beside
+    return traffic.last_crossing * town.block_m + ahead * traffic.along[:, None] + right * beside
