@@ -21,7 +21,7 @@ def told(line: str) -> None:
     assert line.startswith("(b) ")
 
 
-def test_what_is_streamed_again(small_town: None) -> None:
+def test_what_is_passed_on_again(small_town: None) -> None:
     report = follow.run_follow_bench(BenchOptions(100_000, cases=("b",)), say=told)
     assert report.failures == []
     events, pattern = report.figures
@@ -33,6 +33,6 @@ def test_no_answers_is_a_failure(small_town: None, monkeypatch: pytest.MonkeyPat
     report = follow.run_follow_bench(BenchOptions(100_000, cases=("b",)), say=told)
     assert report.failures == [
         "(b) events alone: there are no answers at all",
-        "(b) a pattern behind: there are no answers at all",
+        "(b) a downstream pattern: there are no answers at all",
         "(b) queries that read queries: there are no answers at all",
     ]

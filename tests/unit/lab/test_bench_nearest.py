@@ -282,7 +282,7 @@ def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> No
     )
     report = nearest.run_nearest(BenchOptions(1_200, cases=("b",)), say=lambda line: None)
     assert len(report.failures) == 4
-    assert "k = 9: RAPF does not tell point" in report.failures[0]
+    assert "k = 9: RAPF reports wrong answers for point" in report.failures[0]
     assert report.failures[1] == "uniform, k = 9: there are no answers at all"
 
 

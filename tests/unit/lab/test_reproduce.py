@@ -166,7 +166,10 @@ def test_wrong_answers_are_a_failure(tiny, tmp_path, capsys, monkeypatch) -> Non
         lambda *given, **more: replace(run_kernel(*given, **more), answers=together([])),
     )
     assert main(["reproduce", "nearest-candidates", "--output", str(tmp_path)]) == 1
-    assert "check failed: uniform, window 400, k = 1: RA tells point" in capsys.readouterr().err
+    assert (
+        "check failed: uniform, window 400, k = 1: RA reports wrong answers for point"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path, capsys) -> None:

@@ -116,7 +116,7 @@ def test_predeployed_regions_get_what_lies_in_them() -> None:
 
 
 @pytest.mark.parametrize("application", [ACCIDENTS, FRIENDS])
-def test_figure_3_8_counts_what_is_streamed(setting, application) -> None:
+def test_figure_3_8_counts_what_is_passed_on(setting, application) -> None:
     measured = run_case(Case(PREDEPLOYED, application, (100, 500), 1), setting)
     for edge in (100, 500):
         found = rows_of(measured, edge)
@@ -136,14 +136,14 @@ def test_a_wrong_count_is_no_row(setting) -> None:
         asked = run_here(plan, files)
         return replace(asked, counts={**asked.counts, "events_live:posts200": 1})
 
-    with pytest.raises(WrongError, match="1 events were streamed to predeployed regions of 200 m, and"):
+    with pytest.raises(WrongError, match="1 events were passed on to predeployed regions of 200 m, and"):
         run_case(Case(PREDEPLOYED, FRIENDS, (200,), 1), replace(setting, run=miscount))
 
 
 # --- figure 3.9 ---------------------------------------------------------------------------------------------------
 
 
-def test_figure_3_9_streams_less_and_fits_worse_with_fewer_interests(setting) -> None:
+def test_figure_3_9_passes_on_less_and_fits_worse_with_fewer_interests(setting) -> None:
     found = rows_of(run_case(Case(UPDATES, ACCIDENTS, (200,), 1), setting), 200)
     assert list(found) == list(CONDITIONS)
     assert found[ALWAYS].relative == found[ALWAYS].precision == found[ALWAYS].recall == 1
@@ -235,7 +235,7 @@ def test_claims_hold_for_what_was_published() -> None:
     ("changed", "words"),
     [
         ({"followed": 0.011}, [f"{ACCIDENTS}, {EACH}", f"{FRIENDS}, {EACH}"]),
-        ({"once": 1.0}, ["leaving out what was streamed before save"]),
+        ({"once": 1.0}, ["leaving out what was passed on before save"]),
         ({"traffic": 0.6}, ["QUALITY by a precision of 0.9 halves the"]),
         ({"quality": 0.9}, ["QUALITY by a precision of 0.9 halves the"]),
         ({"overhead": 0.11}, ["with the average past the overhead is le", "it saves up to 98 % of the past"]),

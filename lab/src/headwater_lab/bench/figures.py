@@ -1,4 +1,4 @@
-"""Required beside reached: what every benchmark prints, and writes as JSON."""
+"""Targets and what was reached: what every benchmark prints, and writes as JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write_figures(figures: Sequence[Figure], path: Path) -> None:
 
 def table(figures: Sequence[Figure]) -> str:
     """All figures as lines for people."""
-    cells = [("figure", "reached", "wanted", "unit", "")]
+    cells = [("figure", "reached", "target", "unit", "")]
     cells += [(f.name, spoken(f.value), f.required, f.unit, "met" if f.met else "NOT MET") for f in figures]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [

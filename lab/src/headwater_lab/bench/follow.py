@@ -1,8 +1,8 @@
-"""`headwater bench follow`: situations around moving objects, on Spark streaming and by what is streamed to operators.
+"""`headwater bench follow`: situations around moving objects, on Spark streaming, and by what is passed on to operators.
 
 (a)  2,000 vehicles at 15 m/s in a town of 8 × 4 km, each with an event a second, of whom 200 are followed: radius 500 m, a new interest
-     after 250 m, a minute of history, a pattern behind it; beside the no-op ceiling in the same run.
-(b)  UPDATE ALWAYS: how much of the history of an interest has to be streamed to the events alone, to a pattern, and to queries that
+     after 250 m, a minute of history, a pattern after it; beside the no-op ceiling in the same run.
+(b)  UPDATE ALWAYS: how much of the history of an interest has to be passed on as events alone, to a pattern, and to queries that
      read queries, against streaming all of it; and what each saving does, by leaving it off. On one core, with the same answers in every
      run.
 (c)  Fences: see `fences`.
@@ -101,7 +101,7 @@ def run_follow_bench(
     """Run the chosen cases."""
     report = Report()
     if "b" in options.cases:
-        _streamed_again(options, report, say)
+        _passed_on_again(options, report, say)
     measures = [
         measure for case, measure in (("a", _beside_ceiling), ("c", measure_fences)) if case in options.cases
     ]
@@ -117,11 +117,11 @@ def run_follow_bench(
     return report
 
 
-def question(followed: int, update: str, behind: str) -> str:
+def question(followed: int, update: str, downstream: str) -> str:
     """A script that follows the first vehicles."""
     return (
         f"{STREAM_TEXT}CREATE QUERY near AS SELECT * FROM reports\n"
-        f"  FOLLOW (reports WHERE id < {followed} RADIUS 500 METERS LAST 1 MINUTE UPDATE {update}){behind};\n"
+        f"  FOLLOW (reports WHERE id < {followed} RADIUS 500 METERS LAST 1 MINUTE UPDATE {update}){downstream};\n"
     )
 
 
@@ -193,18 +193,18 @@ class _Ran:
     seconds: float
 
 
-def _streamed_again(options: BenchOptions, report: Report, say: Say) -> None:
+def _passed_on_again(options: BenchOptions, report: Report, say: Say) -> None:
     events = _events(ALWAYS_SECONDS, seed=options.seed)
     report.notes.append(
         f"(b) UPDATE ALWAYS, {ALWAYS_FOLLOWED} of {VEHICLES:,} vehicles followed for {ALWAYS_SECONDS} s, one core"
     )
-    for words, behind, most in (
+    for words, downstream, most in (
         ("events alone", "", MOST_OF_EVENTS),
-        ("a pattern behind", PATTERN_TEXT, MOST_OF_PATTERNS),
+        ("a downstream pattern", PATTERN_TEXT, MOST_OF_PATTERNS),
         ("queries that read queries", GRAPH_TEXT, None),
     ):
         say(f"(b) {words}")
-        plan = compile_text(question(ALWAYS_FOLLOWED, "ALWAYS", behind))
+        plan = compile_text(question(ALWAYS_FOLLOWED, "ALWAYS", downstream))
         saving, without = _run(plan, events), _run(plan, events, *Saving)
         report.check(saving.answers > 0, f"(b) {words}: there are no answers at all")
         report.check(saving.digest == without.digest, f"(b) {words}: leaving out events changes answers")
@@ -212,12 +212,12 @@ def _streamed_again(options: BenchOptions, report: Report, say: Say) -> None:
         past, all_past = (ran.counts[f"events_historical:{query}"] for ran in (saving, without))
         if most is not None:
             report.judge(
-                f"b: {words}: history streamed, of all of it", past / max(all_past, 1), "of it", "<=", most
+                f"b: {words}: history passed on, of all of it", past / max(all_past, 1), "of it", "<=", most
             )
         report.notes.append(
-            f"    {words}: {past:,} of {all_past:,} events of the past streamed, "
+            f"    {words}: {past:,} of {all_past:,} events of the past passed on, "
             f"{saving.counts[f'events_live:{query}']:,} of {without.counts[f'events_live:{query}']:,} of the present, "
-            f"{saving.answers:,} answers; {saving.seconds:.1f} s, streaming everything {without.seconds:.1f} s"
+            f"{saving.answers:,} answers; {saving.seconds:.1f} s, passing everything on {without.seconds:.1f} s"
         )
         for left_off in Saving:
             if not (saved := saving.counts[f"saved_{left_off.value}:{query}"]):
@@ -227,7 +227,7 @@ def _streamed_again(options: BenchOptions, report: Report, say: Say) -> None:
                 ran.digest == saving.digest, f"(b) {words}: without {left_off.value} answers are others"
             )
             report.notes.append(
-                f"        {left_off.value}: {saved:,} events not streamed; without it "
+                f"        {left_off.value}: {saved:,} events not passed on; without it "
                 f"{ran.counts[f'events_historical:{query}']:,} of the past and "
                 f"{ran.counts[f'events_live:{query}']:,} of the present are, {ran.seconds:.1f} s"
             )

@@ -120,7 +120,7 @@ def _compare_algorithms(bench: _Bench, real: World | None) -> None:
         f"(a) {QUERIES} queries, windows of {WINDOW_OBJECTS:,} objects, one core; candidates stored for a query, recent objects "
         "stored for all, cells of the grid that a query's ball touches, queries tested for an object, state in MiB, share of the answers lost",
         *(f"    {line}" for line in aligned(lines, words=2)),
-        f"    PA keeps R* = {', '.join(str(r_star(k, SIGMA)) for k in KS)} objects (σ = {SIGMA}) and is expected to lose "
+        f"    PA stores R* = {', '.join(str(r_star(k, SIGMA)) for k in KS)} objects (σ = {SIGMA}) and is expected to lose "
         f"{', '.join(f'{expected_loss(r_star(k, SIGMA), k):.1e}' for k in KS)}",
     ]
 
@@ -185,8 +185,8 @@ def _run(
     wrong = wrong_points(run, points, objects, seed=bench.options.seed)
     bench.report.check(
         not wrong,
-        f"{world.name}, {len(points):,} queries, k = {question.k}: {question.algorithm.value} does not tell point "
-        f"{wrong[0] if wrong else ''} what follows from the objects",
+        f"{world.name}, {len(points):,} queries, k = {question.k}: {question.algorithm.value} reports wrong answers "
+        f"for point {wrong[0] if wrong else ''}",
     )
     bench.report.check(len(run.answers) > 0, f"{world.name}, k = {question.k}: there are no answers at all")
     bench.runs[key] = run

@@ -114,14 +114,14 @@ def _beside_ceiling(bench: _Bench, spark: SparkSession) -> Timing:
 
 
 def _check(bench: _Bench, files: Sequence[Path], taken: Taken) -> None:
-    """Spark's answers are those of the plain loop, and what these tell a few of the points follows from the objects."""
+    """Spark's answers are those of the plain loop, and those for a few of the points follow from the objects."""
     blocks = _plain_answers(bench.plan(1), files)
     chosen = sample(len(bench.points), seed=bench.options.seed)
     question = bench.question
     must = expected(bench.objects, bench.points, chosen, k=question.k, window_us=question.window_us)
     wrong = differing(must, emitted(blocks), chosen)
     report, amount = bench.report, sum(rows.count for rows in blocks)
-    report.check(not wrong, f"(c) the plain loop does not tell points {wrong} what follows from the objects")
+    report.check(not wrong, f"(c) the plain loop reports wrong answers for points {wrong}")
     report.check(taken.count == amount, f"(c) Spark gave {taken.count:,} answers, the plain loop {amount:,}")
     report.check(
         taken.digest() == identity_digest(rows["match_id"].values for rows in blocks),

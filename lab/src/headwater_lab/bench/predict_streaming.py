@@ -101,10 +101,10 @@ def _beside_ceiling(bench: _Bench, spark: SparkSession, objects: int) -> None:
     bench.report.judge(
         f"c: {objects:,} objects on Spark over real time", timing.rate / real, "times", ">=", 1.0
     )
-    _tell(bench, timing, ceiling, taken, real, updates)
+    _notes(bench, timing, ceiling, taken, real, updates)
 
 
-def _tell(bench: _Bench, timing: Timing, ceiling: Timing, taken: Taken, real: float, updates: int) -> None:
+def _notes(bench: _Bench, timing: Timing, ceiling: Timing, taken: Taken, real: float, updates: int) -> None:
     readings = len(bench.samples)
     bench.report.notes += [
         f"(c) {readings:,} readings, real time is {spoken(real)} a second: {updates:,} updates, {taken.count:,} answers",
@@ -117,7 +117,7 @@ def _tell(bench: _Bench, timing: Timing, ceiling: Timing, taken: Taken, real: fl
 
 
 def _check(bench: _Bench, plan: Plan, files: Sequence[Path], taken: Taken) -> int:
-    """Spark's answers are those of the plain loop, and what these tell about a few objects follows from the updates."""
+    """Spark's answers are those of the plain loop, and those about a few objects follow from the updates."""
     samples, report = bench.samples, bench.report
     sent = send(Readings(("x", "y"), samples.key, samples.at, samples.place), SENDING)
     random = np.random.default_rng(bench.options.seed)
@@ -129,9 +129,7 @@ def _check(bench: _Bench, plan: Plan, files: Sequence[Path], taken: Taken) -> in
             identities.append(rows["match_id"].values)
             amount += rows.count
     wrong = wrong_sensors(collected, sent, PredictQuestion(NEAR_M, WITHIN_US))
-    report.check(
-        not wrong, f"(c) what the plain loop tells about objects {wrong} does not follow from the updates"
-    )
+    report.check(not wrong, f"(c) the plain loop reports wrong answers about objects {wrong}")
     report.check(taken.count == amount, f"(c) Spark gave {taken.count:,} answers, the plain loop {amount:,}")
     report.check(
         taken.digest() == identity_digest(identities),

@@ -1,4 +1,4 @@
-"""`headwater bench FAMILY`: how fast it is here, required beside reached, with the answers checked."""
+"""`headwater bench FAMILY`: how fast it is here, beside the targets, with the answers checked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="a,b,c",
         help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
         "100 at once (c); nearest: algorithms and k (a), 10,000 queries (b), Spark (c); predict: the paper's 1,000 objects (a), cost against "
-        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is streamed again (b), fences on Spark (c); state: steps among idle keys (a), on Spark (b), what keys that are gone leave (c); default: all",
+        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is passed on again (b), fences on Spark (c); state: steps among idle keys (a), on Spark (b), what keys that are gone leave (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--real", type=Path, metavar="FILE", help="nearest: a CSV of numbers, to draw objects from as well"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the rows there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the rows in DIR")
 
 
 def run(arguments: argparse.Namespace) -> int:

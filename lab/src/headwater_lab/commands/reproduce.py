@@ -33,12 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where EXPERIMENT.csv, its pictures and its page go (default: the current folder)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write claims and figures there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write claims and figures to FILE")
     parser.add_argument(
         "--data",
         type=Path,
         metavar="FILE",
-        help="recorded data instead of what is made up ("
+        help="recorded data instead of generated data ("
         + "; ".join(f"{name}: {what}" for name, what in TAKES_DATA.items())
         + ")",
     )

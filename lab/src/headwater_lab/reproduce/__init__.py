@@ -19,7 +19,7 @@ EXPERIMENTS: Final = {
     "nearest-candidates": "NEAREST: candidates and cost against k, for RA, RAPF and PA",
     "fsf": "a network of sensors: subscription load, event load and recall of six approaches",
     "prediction": "SUPPRESS and PREDICT: accuracy and reports of moving objects, with small buffers, and of recorded data",
-    "follow": "FOLLOW: events streamed to follow drivers in a town, how well interests fit, and what less of the past loses",
+    "follow": "FOLLOW: events passed on to follow drivers in a town, how well interests fit, and what less of the past loses",
 }
 TAKES_DATA: Final = {"fsf": "the Polkura week, a CSV", "follow": "a network of SUMO, .net.xml"}
 GOES_ON: Final = frozenset({"fsf", "prediction", "follow"})

@@ -1,14 +1,14 @@
 """How many candidates do RA, RAPF and PA keep for a query, and what does an object cost them?
 
-The paper (section 4, and the comparison it cites) says: PA keeps fewest objects; RAPF is cheaper than RA; the number that PA
+The paper (section 4, and the comparison it cites) says: PA stores fewest objects; RAPF is cheaper than RA; the number that PA
 keeps depends on k and σ but not on how many objects a window holds, while a k-skyband grows with the logarithm of it.
 
 Measured with the kernel alone, on one core, after the windows are full: over uniform objects and over clusters for every k, then
 over uniform objects for windows of several sizes. RAPF puts objects off in a buffer of recent ones that all queries share, so
-what it keeps for a query is the query's candidates and its share of the buffer. What RA and RAPF tell a few of the queries is compared with what follows
+what it stores for a query is the query's candidates and its share of the buffer. What RA and RAPF answer for a few of the queries is compared with what follows
 from the definition, and what PA tells them with a list that is cut to R*.
 
-That PA keeps fewest depends on what is counted, so both are judged. It also depends on the window for k = 1: R* is 11 whatever
+That PA stores fewest depends on what is counted, so both are judged. It also depends on the window for k = 1: R* is 11 whatever
 the window holds, and RA has fewer than 11 candidates below some ten thousand objects (10.6 with 8,000). The small scale goes up
 to 20,000 for that reason, and there the two differ by 2 % only.
 """
@@ -156,7 +156,7 @@ def _fewest(measured: Sequence[Measured], what: str, counted: str) -> Claim:
         for case, of in _by_case(measured).items()
     }
     return Claim(
-        f"PA keeps fewest {what}",
+        f"PA stores fewest {what}",
         all(share < 1 for share in shares.values()),
         "those of PA over the fewer of RA and RAPF: " + _listed(shares),
     )
@@ -176,7 +176,7 @@ def _cheaper(measured: Sequence[Measured]) -> Claim:
 def _same_for_all_windows(measured: Sequence[Measured]) -> Claim:
     candidates = [m.candidates for m in measured if m.algorithm is Algorithm.PA]
     return Claim(
-        "how many candidates PA keeps does not depend on how many objects a window holds",
+        "how many candidates PA stores does not depend on how many objects a window holds",
         max(candidates) <= SAME * min(candidates),
         f"k = {WINDOWS_K}, windows of {_sizes(measured)} objects: {', '.join(spoken(count) for count in candidates)}",
     )
@@ -214,7 +214,7 @@ def _measure(
     wrong = wrong_points(run, points, objects, seed=SEED)
     if wrong:
         failures.append(
-            f"{world.name}, window {window}, k = {k}: {algorithm.value} tells point {wrong[0]} something else"
+            f"{world.name}, window {window}, k = {k}: {algorithm.value} reports wrong answers for point {wrong[0]}"
         )
     return Measured(
         world.name, window, k, algorithm, run.objects, run.candidates, run.recent, run.stored, run.tests, run.cost_us,

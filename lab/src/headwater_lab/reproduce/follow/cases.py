@@ -51,7 +51,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A row: a way to do it, what was streamed, and how much of what was to be found was found.
+    """A row: a way to do it, what was passed on, and how much of what was to be found was found.
 
     `streamed` is live and historical events of all drivers (of all posts, for the predeployed ones), `a_driver` that of one of them, and
     `relative` that beside the yardstick of the figure: the predeployed ones, or UPDATE ALWAYS, or the past of all windows. `run_s` is how long

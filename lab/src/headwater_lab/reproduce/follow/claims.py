@@ -63,7 +63,7 @@ def _predeployed(rows: Sequence[Measured]) -> Iterable[Claim]:
             yield Claim(
                 f"{application}, {way}: over 99 % fewer events than for predeployed regions, at every size",
                 all(share < ONE_IN_A_HUNDRED for share in shares[way].values()),
-                f"share of their events by edge in metres: {_percents(shares[way])}; as many as theirs are streamed for "
+                f"share of their events by edge in metres: {_percents(shares[way])}; as many as theirs are passed on for "
                 f"{spoken(min(even))} to {spoken(max(even))} drivers. Regions below 100 m leave gaps and get the fewer events for it",
                 "reduced by over 99 %",
             )
@@ -72,7 +72,7 @@ def _predeployed(rows: Sequence[Measured]) -> Iterable[Claim]:
         for application in (ACCIDENTS, FRIENDS)
     }
     yield Claim(
-        "leaving out what was streamed before saves events in both applications",
+        "leaving out what was passed on before saves events in both applications",
         all(share > 0 for share in saved.values()),
         "; ".join(f"{application}: {share:.1%} fewer" for application, share in saved.items())
         + ". Operators of an interest begin with nothing and need what fills their windows; with δ = 0, as for accidents, that is all of the past",
@@ -90,14 +90,14 @@ def _updates(rows: Sequence[Measured]) -> Iterable[Claim]:
     precision, recall = _by_edge(rows, lambda m: m.precision), _by_edge(rows, lambda m: m.recall)
     others = [way for way in traffic if way != ALWAYS]
     yield Claim(
-        "a condition that switches less often than always streams fewer events, at every size",
+        "a condition that switches less often than always passes on fewer events, at every size",
         all(share < 1 for way in others for share in traffic[way].values()),
         "events relative to ALWAYS by edge: "
         + "; ".join(f"{way}: {_percents(traffic[way])}" for way in others),
         "significantly influence the number of streamed events",
     )
     yield Claim(
-        "of two times, and of two distances, the greater streams fewer events and fits worse, at every size",
+        "of two times, and of two distances, the greater passes on fewer events and fits worse, at every size",
         all(
             traffic[rare][edge] < traffic[often][edge] and precision[rare][edge] < precision[often][edge]
             for often, rare in RARER
@@ -124,7 +124,7 @@ def _beginnings(rows: Sequence[Measured]) -> Iterable[Claim]:
     yield Claim(
         "with the average past the overhead is less than 10 % for every counting window",
         all(share < PAPER_OVERHEAD for share in overhead.values()),
-        f"past streamed relative to all windows, by n: {_percents(overhead)}; all windows stream {_numbers(past)} events for an interest",
+        f"past passed on, relative to all windows, by n: {_percents(overhead)}; all windows pass on {_numbers(past)} events for an interest",
         "less than 10 % for any size",
     )
     yield Claim(

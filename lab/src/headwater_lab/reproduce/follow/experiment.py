@@ -1,9 +1,9 @@
-"""What follows those who move: how much is streamed, how well it fits, and what a shorter past loses?
+"""What follows those who move: how much is passed on, how well it fits, and what a shorter past loses?
 
 The paper (section 3.5 of a thesis on mobile complex event processing) has up to 5,000 vehicles of SUMO drive in a town of
 7.7 km × 3.5 km for 500 to 1,000 seconds, with about one event per vehicle and second, and boxes around consumers.
 
-Parts of the table: figure 3.8 is what is streamed for a driver, relative to predeployed regions; 3.9 what conditions for a new interest
+Parts of the table: figure 3.8 is what is passed on for a driver, relative to predeployed regions; 3.9 what conditions for a new interest
 cost and spoil; 3.10 how complete answers are with less of the past.
 """
 
@@ -156,13 +156,13 @@ def _waiting(what: str, say: Say) -> Iterator[None]:
         while not over.wait(SAY_EVERY_S):
             say(f"{what}: {time.monotonic() - start:.0f} s so far")
 
-    telling = Thread(target=report, daemon=True)
-    telling.start()
+    reporter = Thread(target=report, daemon=True)
+    reporter.start()
     try:
         yield
     finally:
         over.set()
-        telling.join()
+        reporter.join()
 
 
 def _ended(found: Sequence[Measured], words: Sequence[str]) -> str:
@@ -193,7 +193,7 @@ def _about(scale: Scale, source: Source, worlds: Sequence[str]) -> list[str]:
         f"{scale.drivers} drivers are followed, each by itself with a box around it; figures are means of one driver. Every number comes from a run of "
         "Headwater texts on Spark.",
         f"Accidents: a car slows by more than 10 m/s, or changes its lane, within {MOVE_S} s; a drop, then changes by two other cars, within "
-        f"{ACCIDENT_S} s, is an accident. So {MOVE_S + ACCIDENT_S} s of the past are streamed for each interest; δ = 0, the only one that the paper "
+        f"{ACCIDENT_S} s, is an accident. So {MOVE_S + ACCIDENT_S} s of the past are passed on for each interest; δ = 0, the only one that the paper "
         f"states. Friends: cameras 200 m apart see cars in squares of 100 m; sightings of a club's cars near the driver, with δ = {RECENT_S} s. "
         f"Speeds: the average of the latest n reports of at least {FAST_MPS} m/s, all within {RESTRICTION_S} s, δ = 0, boxes of {SPEED_EDGE_M} m.",
         "Figure 3.8: predeployed regions stand 100 m apart, have the size of the drivers' boxes and get every event in them as it happens; followed "
@@ -203,5 +203,5 @@ def _about(scale: Scale, source: Source, worlds: Sequence[str]) -> list[str]:
         "latest minute has precision p or recall r, or less; the paper's condition goes by precision alone.",
         "Figure 3.10: `all windows` begins where the windows together reach to, the paper's basic approach; `average` takes as many of the latest "
         "events as hold n fast ones on average (BEST EFFORT), the paper's count-based estimate; `none` takes none (BEST EFFORT 0). Overhead is the past "
-        "that is streamed, relative to all windows; the paper counts correlation steps on it. Answers of less past were checked to be some of those of all windows.",
+        "that is passed on, relative to all windows; the paper counts correlation steps on it. Answers of less past were checked to be some of those of all windows.",
     ]

@@ -17,7 +17,7 @@ def panels(measured: Sequence[Measured]) -> Iterator[Panel]:
             rows, lambda m: f"{m.application}, {m.way}", lambda m: m.edge_m, lambda m: m.relative
         )
         yield _panel(
-            "Figure 3.8: events streamed for a driver,\nrelative to predeployed regions",
+            "Figure 3.8: events passed on for a driver,\nrelative to predeployed regions",
             "share",
             lines,
             "figure-3-8",
@@ -25,7 +25,7 @@ def panels(measured: Sequence[Measured]) -> Iterator[Panel]:
         )
     if rows := [m for m in measured if m.figure == UPDATES]:
         for words, of, file in (
-            ("a: events streamed, relative to ALWAYS", lambda m: m.relative, "figure-3-9a"),
+            ("a: events passed on, relative to ALWAYS", lambda m: m.relative, "figure-3-9a"),
             ("b: precision", lambda m: m.precision, "figure-3-9b"),
             ("b: recall", lambda m: m.recall, "figure-3-9b-recall"),
         ):
@@ -37,7 +37,7 @@ def panels(measured: Sequence[Measured]) -> Iterator[Panel]:
             **lines_of(
                 less, lambda m: f"{m.way}: answers found", lambda m: m.latest, lambda m: m.completeness
             ),
-            **lines_of(less, lambda m: f"{m.way}: past streamed", lambda m: m.latest, lambda m: m.relative),
+            **lines_of(less, lambda m: f"{m.way}: past passed on", lambda m: m.latest, lambda m: m.relative),
         }
         yield Panel(
             "Figure 3.10: where the past begins,\nrelative to all windows",

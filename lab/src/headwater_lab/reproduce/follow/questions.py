@@ -42,7 +42,7 @@ CREATE STREAM posts (post BIGINT KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLA
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """A FOLLOW: whom, the region around each, how much of the past is streamed, and further clauses."""
+    """A FOLLOW: whom, the region around each, how much of the past is passed on, and further clauses."""
 
     focals: str
     region: str

@@ -134,7 +134,7 @@ def _cars(trace: Trace, places: Any, driver: int) -> list[list[list[int]]]:
 
 
 def _interests(answers: Mapping[str, Rows], last: int) -> list[dict[str, Any]]:
-    """In their order, with the events of the past that were streamed for each."""
+    """In their order, with the events of the past that were passed on for each."""
     if "interests" not in answers:
         return []
     rows = answers["interests"]

@@ -127,7 +127,7 @@ def _least_of_centralized(by_setting: Mapping[str, Cases]) -> Claim:
 
 
 def _most_of_centralized(by_setting: Mapping[str, Cases], variants: Mapping[str, Cases]) -> Claim:
-    """Published for the medium setting alone. Told for each of the others, because it is not so for all of them."""
+    """Published for the medium setting alone. Reported for each of the others, because it does not hold for all of them."""
     cases = by_setting[MEDIUM.name]
     shares = {
         other: [of[other].event_load / of["centralized"].event_load for of in cases.values()]
@@ -138,7 +138,7 @@ def _most_of_centralized(by_setting: Mapping[str, Cases], variants: Mapping[str,
         all(share < 1 for of in shares.values() for share in of),
         "event load in the medium setting as a share of the centralized one: "
         + "; ".join(f"{other} {_range(of)}" for other, of in shares.items())
-        + ". All readings go to the centre whatever is asked; result sets for each subscription grow with their number and go a longer way "
+        + ". All readings go to the centre whatever is requested; result sets for each subscription grow with their number and go a longer way "
         f"from sensors than from the centre{_where_centralized_has_most(variants)}",
         "the largest in the medium setting",
     )

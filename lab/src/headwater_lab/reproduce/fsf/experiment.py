@@ -188,8 +188,9 @@ def _about(scale: Scale, scenes: Mapping[str, Scene], data: Path | None) -> list
     origin = (
         f"Readings: {scale.hours:g} hours of made-up weather stations."
         if data is None
-        else f"Readings: {scale.hours:g} hours of the recorded week in {data.name}; sites with all five sensors serve several times, "
-        "their days turned; dielectric permittivity of the soil stands for wind speed, voltage of the battery for wind direction."
+        else f"Readings: {scale.hours:g} hours of the recorded week in {data.name}; sites with all five sensors stand for several stations, "
+        "each with the record shifted by a different number of whole days; dielectric permittivity of the soil stands for wind speed, "
+        "voltage of the battery for wind direction."
     )
     sizes = "; ".join(
         f"{name}: {len(scene.network.nodes):,} nodes, {len(scene.recorded.sources)} sensors, {len(scene.recorded.readings.time):,} readings"

@@ -137,7 +137,7 @@ def _fewer_reports(predicted: By, held: By) -> Claim:
 
 def _bounds(may: By, must: By) -> Claim:
     return Claim(
-        "MAY leaves nearly nothing out and MUST tells nearly nothing false (99 %), against real positions",
+        "MAY leaves almost nothing out and MUST emits almost nothing false (99 %), against real positions",
         all(m.recall_real >= 1 - SAME for m in may.values())
         and all(m.precision_real >= 1 - SAME for m in must.values()),
         f"recall of MAY {_listed(may, lambda m: m.recall_real)} with precision {_listed(may, lambda m: m.precision_real)}; precision of MUST "
@@ -181,14 +181,14 @@ def _policies(buffers: Mapping[str, By]) -> Claim:
 
 def _best_policy(buffers: Mapping[str, By]) -> Claim:
     least = buffers[LEAST]
-    behind = {
+    shortfall = {
         within: max(of[within].recall for name, of in buffers.items() if name not in (LEAST, UNLIMITED))
         - m.recall
         for within, m in least.items()
     }
     return Claim(
         "least contribution has the best recall of all policies, for every w",
-        all(gap <= 0 for gap in behind.values()),
+        all(gap <= 0 for gap in shortfall.values()),
         "recall by w: "
         + "; ".join(
             f"{name} {_listed(buffers[name], lambda m: m.recall)}" for name in (*POLICIES, UNLIMITED)
