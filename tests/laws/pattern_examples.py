@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from headwater.kernels.pattern.words import SkipTo
-from headwater.query.language.parse import parse_expression, parse_pattern, parse_quantity
+from headwater.query.language.parse import parse_expression, parse_quantity
 from headwater.query.language.tree import Binary, Literal, Name
+from headwater.query.operators.pattern.parse import parse_pattern
 from headwater.query.operators.pattern.tree import Definition, MatchRecognize, Measure, Skip
 from tests.laws.draws import bounded
 

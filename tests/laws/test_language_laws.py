@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from headwater.model import Column, QueryError, Rows
 from headwater.query.checking.complaints import Complaints
 from headwater.query.expressions import ExprType, condition, evaluate, type_of
-from headwater.query.language.parse import parse, parse_expression, parse_pattern
+from headwater.query.language.parse import parse, parse_expression
 from headwater.query.language.printer import show
 from headwater.query.language.tree import CreateQuery, Expression, Name, Script, Select
 from headwater.query.language.walk import parts_of, with_parts
+from headwater.query.operators.pattern.parse import parse_pattern
 from headwater.query.operators.pattern.terms import Place, Where, lower
 from headwater.query.operators.pattern.text import pattern_text
 from tests.laws.draws import bounded

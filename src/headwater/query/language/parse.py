@@ -10,31 +10,31 @@ Memory  The parse table is made once in a process, on first use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import QueryError, Span
 from headwater.query.language.grammar import grammar
 from headwater.query.language.leaves import too_deep
 from headwater.query.language.statement_rules import all_rules
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
-from headwater.query.language.tree import Expression, Item, Quantity, Script, Statement
+from headwater.query.language.tree import Expression, Item, Operator, Quantity, Script, Statement
+from headwater.query.language.tree.operator_node import OperatorNode
 from headwater.query.language.unexpected import Keywords, explain_unexpected
 from headwater.query.language.walk import depth_of
-from headwater.query.operators.correlate.tree import Area, Clause
-from headwater.query.operators.nearest.tree import Using
-from headwater.query.operators.pattern.tree import Pattern, Skip
 
-_STARTS: Final = (
-    "statement", "items", "expression", "clause", "quantity", "area", "pattern", "after", "using", "predictor_used",
-)  # fmt: skip
+_STARTS: Final[Mapping[str, type[OperatorNode] | None]] = {
+    **dict.fromkeys(("statement", "items", "expression", "quantity")),
+    **{rule: node for node in get_args(Operator) for rule in node.read_alone},
+}
+"""The rules that are read from a text of their own, and the operator to which they belong."""
+
 _NAMES: Final = ("word", "plain_word")
 
 
@@ -61,48 +61,29 @@ def parse(text: str) -> tuple[Script, list[QueryError]]:
 
 def parse_expression(text: str) -> Expression:
     """An expression; raises QueryError."""
-    return _parse_alone(text, "expression")
+    return parse_alone(text, "expression")
 
 
 def parse_items(text: str) -> tuple[Item, ...] | None:
     """A SELECT list, None for `*`; raises QueryError."""
-    return _parse_alone(text, "items")
-
-
-def parse_clause(text: str) -> Clause:
-    """A clause of CORRELATE, such as `3 OF temperature <= 0 AS cold`; raises QueryError."""
-    return _parse_alone(text, "clause")
+    return parse_alone(text, "items")
 
 
 def parse_quantity(text: str) -> Quantity:
     """A number with a unit, such as `30 SECONDS`; raises QueryError."""
-    return _parse_alone(text, "quantity")
+    return parse_alone(text, "quantity")
 
 
-def parse_area(text: str) -> Area:
-    """An area, such as `CIRCLE (7.17, 45.87, 5 KM)`; raises QueryError."""
-    return _parse_alone(text, "area")
-
-
-def parse_pattern(text: str) -> Pattern:
-    """What stands in PATTERN, such as `A B+ ~> C`; raises QueryError."""
-    return _parse_alone(text, "pattern")
-
-
-def parse_skip(text: str) -> Skip:
-    """Where the search goes on, such as `AFTER MATCH SKIP TO NEXT ROW`; raises QueryError."""
-    return _parse_alone(text, "after")
-
-
-def parse_using(text: str) -> Using:
-    """How candidates are kept, such as `USING PROBABLE 0.001`; raises QueryError."""
-    return _parse_alone(text, "using")
-
-
-def parse_predictor(text: str) -> tuple[Predictor, tuple[float | int, ...]]:
-    """A predictor and its numbers, such as `USING LEAST SQUARES 5`; raises QueryError."""
-    used = _parse_alone(text, "predictor_used")
-    return used.predictor, used.parameters
+def parse_alone(text: str, start: str) -> Any:
+    """What a rule of the grammar reads, one of `statement`, `items` … or of `read_alone` of an operator; raises QueryError."""
+    cutter = Cutter(text, _language().kinds)
+    tokens = list(cutter.tokens())
+    if cutter.errors:
+        raise cutter.errors[0]
+    found = _read(tokens, start, _end_of(text))
+    if isinstance(found, QueryError):
+        raise found
+    return found
 
 
 def is_plain_name(name: str) -> bool:
@@ -172,21 +153,10 @@ def _read(tokens: list[Token], start: str, end: Span) -> Any:
     except QueryError as error:
         return error
     except UnexpectedToken as error:
-        return explain_unexpected(error, language.keywords, end)
+        return explain_unexpected(error, language.keywords, end, _STARTS[start])
     if depth_of(tree) > MAX_DEPTH:
         return too_deep(span_of(tokens[0]))
     return tree
-
-
-def _parse_alone(text: str, start: str) -> Any:
-    cutter = Cutter(text, _language().kinds)
-    tokens = list(cutter.tokens())
-    if cutter.errors:
-        raise cutter.errors[0]
-    found = _read(tokens, start, _end_of(text))
-    if isinstance(found, QueryError):
-        raise found
-    return found
 
 
 def _end_of(text: str) -> Span:

@@ -4,15 +4,7 @@ import pytest
 
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, QueryError, Span
-from headwater.query.language.parse import (
-    is_plain_name,
-    parse,
-    parse_area,
-    parse_clause,
-    parse_expression,
-    parse_items,
-    parse_quantity,
-)
+from headwater.query.language.parse import is_plain_name, parse, parse_expression, parse_items, parse_quantity
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, MOST_NESTED, MOST_TOKENS
 from headwater.query.language.tree import (
     Between,
@@ -35,6 +27,7 @@ from headwater.query.language.tree import (
     Unit,
 )
 from headwater.query.language.walk import depth_of
+from headwater.query.operators.correlate.parse import parse_area, parse_clause
 from headwater.query.operators.correlate.tree import (
     BoxArea,
     CircleArea,

@@ -1,4 +1,4 @@
-"""What shared code asks of an operator as written: its keyword, its rules, its text, and what it means."""
+"""What shared code asks of an operator as written: its keyword, its rules, its advice, its text, and what it means."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
     from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.union import AnyOperator
 
 
 class OperatorNode(Holder):
-    """The base of the node of every operator. The folder of an operator has its rules, its text and its checks; they are imported when used."""
+    """The base of the node of every operator. The folder of an operator has its rules, its advice, its text and its checks; they are imported when used."""
 
     __slots__ = ()
 
     keyword: ClassVar[str]
     """The word it begins with. In lower case it is the name of its rule in the grammar."""
+
+    read_alone: ClassVar[tuple[str, ...]] = ()
+    """Rules of its grammar that builders read from a text of their own."""
 
     reads_together: ClassVar[bool] = False
     """Whether it takes all sources of FROM as one, wherever it stands in a chain."""
@@ -58,6 +62,13 @@ class OperatorNode(Holder):
     def rules() -> type[SharedRules]:
         """What each of its rules in the grammar adds to the tree."""
         raise AssertionError("every operator has rules")
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """What it adds to the message about a text that goes wrong inside it."""
+        from headwater.query.language.syntax_advice import SyntaxAdvice
+
+        return SyntaxAdvice()
 
     def text(self) -> str:
         """The canonical text."""

@@ -20,9 +20,9 @@ from headwater.query.language.build_pieces import (
     read,
     refused,
 )
-from headwater.query.language.parse import parse_area, parse_clause
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import Between, Binary, CreateQuery, Literal, Name, Quantity
+from headwater.query.operators.correlate.parse import parse_area, parse_clause
 from headwater.query.operators.correlate.tree import (
     Area,
     BoxArea,

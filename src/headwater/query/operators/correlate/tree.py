@@ -81,6 +81,7 @@ class Correlate(OperatorNode):
     """`CORRELATE (clauses [DISTINCT SENSORS] WITHIN t [, d] [INSIDE area] [EMIT …] [LIMIT n PER ROW])`."""
 
     keyword: ClassVar[str] = "CORRELATE"
+    read_alone: ClassVar[tuple[str, ...]] = ("clause", "area")
 
     clauses: tuple[Clause, ...]
     within: Quantity

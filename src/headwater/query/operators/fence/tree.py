@@ -14,6 +14,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.fence.operator import FenceOperator
 
 
@@ -44,6 +45,13 @@ class Fence(OperatorNode):
         from headwater.query.operators.fence.rules import FenceRules
 
         return FenceRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.fence.advice import FenceAdvice
+
+        return FenceAdvice()
 
     def text(self) -> str:
         """See `text`."""

@@ -14,6 +14,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.follow.operator import FollowOperator
 
 Number = float | int
@@ -55,6 +56,13 @@ class Follow(OperatorNode):
         from headwater.query.operators.follow.rules import FollowRules
 
         return FollowRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.follow.advice import FollowAdvice
+
+        return FollowAdvice()
 
     def text(self) -> str:
         """See `text`."""

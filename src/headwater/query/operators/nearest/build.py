@@ -27,9 +27,9 @@ from headwater.query.language.build_pieces import (
     refused,
     whole,
 )
-from headwater.query.language.parse import parse_using
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import ColumnDefinition, CreatePoints, CreateQuery, Quantity
+from headwater.query.operators.nearest.parse import parse_using
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,

@@ -14,6 +14,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.nearest.operator import NearestOperator
 
 
@@ -75,6 +76,7 @@ class Nearest(OperatorNode):
     """
 
     keyword: ClassVar[str] = "NEAREST"
+    read_alone: ClassVar[tuple[str, ...]] = ("using",)
 
     k: int
     target: Target
@@ -99,6 +101,13 @@ class Nearest(OperatorNode):
         from headwater.query.operators.nearest.rules import NearestRules
 
         return NearestRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.nearest.advice import NearestAdvice
+
+        return NearestAdvice()
 
     def text(self) -> str:
         """See `text`."""

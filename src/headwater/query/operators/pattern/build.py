@@ -21,9 +21,10 @@ from typing import TypeVar, get_args
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.language.build_pieces import Duration, Source, duration, query_of, read, refused, whole
-from headwater.query.language.parse import parse_expression, parse_pattern, parse_skip
+from headwater.query.language.parse import parse_expression
 from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import Binary, CreateQuery, Expression
+from headwater.query.operators.pattern.parse import parse_pattern, parse_skip
 from headwater.query.operators.pattern.tree import (
     Column,
     Definition,

@@ -17,6 +17,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.pattern.operator import PatternOperator
 
 
@@ -197,6 +198,7 @@ class MatchRecognize(OperatorNode):
     """
 
     keyword: ClassVar[str] = "MATCH_RECOGNIZE"
+    read_alone: ClassVar[tuple[str, ...]] = ("pattern", "after")
 
     pattern: Pattern
     define: tuple[Definition, ...] = ()
@@ -221,6 +223,13 @@ class MatchRecognize(OperatorNode):
         from headwater.query.operators.pattern.rules import PatternRules
 
         return PatternRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.pattern.advice import PatternAdvice
+
+        return PatternAdvice()
 
     def text(self) -> str:
         """See `text`."""

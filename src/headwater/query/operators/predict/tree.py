@@ -14,6 +14,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.query_sources import QuerySources
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.predict.operator import PredictOperator
 
 Number = float | int
@@ -58,6 +59,13 @@ class Predict(OperatorNode):
         from headwater.query.operators.predict.rules import PredictRules
 
         return PredictRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.predict.advice import PredictAdvice
+
+        return PredictAdvice()
 
     def text(self) -> str:
         """See `text`."""

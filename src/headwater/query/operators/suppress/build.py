@@ -18,8 +18,9 @@ from headwater.query.language.build_pieces import (
     refused,
     text_of,
 )
-from headwater.query.language.parse import parse_predictor, parse_quantity
+from headwater.query.language.parse import parse_quantity
 from headwater.query.language.tree import CreateQuery, Quantity
+from headwater.query.operators.suppress.parse import parse_predictor
 from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 

@@ -14,6 +14,7 @@ from headwater.query.language.tree.operator_node import OperatorNode
 if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
     from headwater.query.language.shared_rules import SharedRules
+    from headwater.query.language.syntax_advice import SyntaxAdvice
     from headwater.query.operators.suppress.operator import SuppressOperator
 
 
@@ -37,6 +38,7 @@ class Suppress(OperatorNode):
     """
 
     keyword: ClassVar[str] = "SUPPRESS"
+    read_alone: ClassVar[tuple[str, ...]] = ("predictor_used",)
     makes_updates: ClassVar[bool] = True
 
     dimensions: tuple[Dimension, ...]
@@ -54,6 +56,13 @@ class Suppress(OperatorNode):
         from headwater.query.operators.suppress.rules import SuppressRules
 
         return SuppressRules
+
+    @staticmethod
+    def syntax_advice() -> SyntaxAdvice:
+        """See `advice`."""
+        from headwater.query.operators.suppress.advice import SuppressAdvice
+
+        return SuppressAdvice()
 
     def text(self) -> str:
         """See `text`."""

@@ -4,9 +4,10 @@ import pytest
 
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import ColumnType, QueryError, Span
-from headwater.query.language.parse import is_plain_name, parse, parse_using
+from headwater.query.language.parse import is_plain_name, parse
 from headwater.query.language.printer import show
 from headwater.query.language.tree import ColumnDefinition, CreatePoints, Quantity, Unit
+from headwater.query.operators.nearest.parse import parse_using
 from headwater.query.operators.nearest.tree import (
     EachTarget,
     NearAttribute,

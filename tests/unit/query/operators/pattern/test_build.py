@@ -6,9 +6,10 @@ import pytest
 
 import headwater as hw
 from headwater.model import QueriesRefused
-from headwater.query.language.parse import parse, parse_pattern
+from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
 from headwater.query.operators.pattern.build import match, pattern
+from headwater.query.operators.pattern.parse import parse_pattern
 from headwater.query.operators.pattern.tree import Variable
 
 

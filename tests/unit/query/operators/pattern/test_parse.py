@@ -4,10 +4,11 @@ import pytest
 
 from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import QueryError, Span
-from headwater.query.language.parse import is_plain_name, parse, parse_expression, parse_pattern
+from headwater.query.language.parse import is_plain_name, parse, parse_expression
 from headwater.query.language.printer import show
 from headwater.query.language.tokens import MAX_DEPTH
 from headwater.query.language.tree import Call, Name, Quantity, Scope, Star, Unit
+from headwater.query.operators.pattern.parse import parse_pattern
 from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import (
     Choice,
