@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.hosts.spark.checkpoint import lock_folder
 from tests.spark.embedded import Commands, commands_on
 from tests.spark.test_other_cores import KEYS, TEXT, first_rows, second_rows
 from tests.spark.valley import read_answers
@@ -45,7 +46,11 @@ def test_a_copy_goes_on_elsewhere_and_says_what_it_holds(headwater: Commands, tm
     assert "checkpoint  'backup/one', format 8, last used by Headwater 0.1.0" in said
     assert "zones       4, spread over 2 tasks" in said
     assert "batches     finished up to number 0" in said
-    assert re.search(rf"^s +{re.escape(str(tmp_path / 'in'))} +2026-01-15T00:00:19Z$", said, re.MULTILINE)
+    assert re.search(
+        rf"^s +{re.escape(str(tmp_path / 'in'))} +2026-01-15T00:00:19Z +2026-01-15T00:00:19Z$",
+        said,
+        re.MULTILINE,
+    )
     assert re.search(r"^q +pattern +s$", said, re.MULTILINE)
     assert re.search(r"^pattern:s +\S+ KB +\d+ +q$", said, re.MULTILINE)
 
@@ -55,6 +60,25 @@ def test_a_copy_goes_on_elsewhere_and_says_what_it_holds(headwater: Commands, tm
     assert sorted(answer["id"] for answer in read_answers(Path("out"))) == sorted(
         f"k{n}" for n in range(KEYS)
     )
+
+
+def test_looking_at_a_backup_in_another_place_changes_nothing_in_it(
+    headwater: Commands, tmp_path: Path
+) -> None:
+    first_rows(tmp_path / "in")
+    assert follow(headwater, TEXT) == 0
+    Path("state").rename("backup")
+    before = contents(tmp_path / "backup")
+    for action in ("info", "verify"):
+        assert headwater("checkpoint", action, "backup") == 0
+        assert contents(tmp_path / "backup") == before
+    with lock_folder(Path("backup")):
+        assert headwater("checkpoint", "verify", "backup") == 1
+    assert headwater.err[0] == "error[checkpoint-in-use]: another run is using the checkpoint 'backup'"
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_backup_goes_on_on_another_machine_with_its_readings_elsewhere(

@@ -136,11 +136,14 @@ def test_flips_in_what_is_read_first_are_refused_before_spark_is_asked(world: Pa
         (["spark/offsets/0"], "spark/offsets"),
         (["spark/offsets", "spark/commits"], "spark/offsets"),
         (["spark/state"], "spark/state"),
+        (["spark/state/0"], "spark/state/0"),
+        (["spark/state/0/_metadata"], "spark/state/0/_metadata"),
+        (["spark/state/0/_stateSchema"], "spark/state/0/_stateSchema"),
+        (["spark/state/0/1"], "spark/state/0/1"),
+        (["headwater/run.json"], "headwater/run.json"),
     ],
 )
-def test_what_is_missing_of_sparks_part_is_refused(
-    world: Path, tmp_path: Path, deleted: list[str], missing: str
-) -> None:
+def test_what_is_missing_is_refused(world: Path, tmp_path: Path, deleted: list[str], missing: str) -> None:
     state = tmp_path / "state"
     shutil.copytree(world / "state", state)
     for path in [path for pattern in deleted for path in state.glob(pattern)]:
@@ -151,6 +154,28 @@ def test_what_is_missing_of_sparks_part_is_refused(
     assert str(refused.value).splitlines() == [
         f"error[state-unreadable]: the checkpoint '{tmp_path / 'state'}' cannot be used: '{missing}': it is missing",
         "  restore it from a copy, or start with a new --checkpoint folder",
+    ]
+
+
+def test_a_checkpoint_without_its_notes_is_neither_shown_nor_copied(
+    world: Path, tmp_path: Path, spark, monkeypatch, capfd
+) -> None:
+    headwater = commands_on(spark, monkeypatch, capfd)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(world / "state", "state")
+    Path("state/headwater/run.json").unlink()
+    refusal = [
+        "error[state-unreadable]: the checkpoint 'state' cannot be used: 'headwater/run.json': it is missing",
+        "  restore it from a copy, or start with a new --checkpoint folder",
+    ]
+    for words in (("info", "state"), ("copy", "state", "to")):
+        assert headwater("checkpoint", *words) == 1
+        assert headwater.err == refusal
+    assert headwater("checkpoint", "verify", "state") == 1
+    assert headwater.err == [
+        "error[state-unreadable]: the checkpoint 'state' is damaged",
+        "  headwater/run.json: it is missing",
+        *refusal[1:],
     ]
 
 

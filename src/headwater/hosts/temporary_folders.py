@@ -15,14 +15,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 
 # A folder without a name yet may be about to get its lock.
 LEFT_AFTER_S: Final = 60.0
 
-Use = Literal["spark", "run", "sort"]
+Use = Literal["spark", "run", "sort", "view", "demo", "prepare"]
 
-_USES: Final[tuple[Use, ...]] = ("spark", "run", "sort")
+_USES: Final[tuple[Use, ...]] = get_args(Use)
 _UNNAMED: Final = ".headwater-new-"
 
 

@@ -18,7 +18,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +27,10 @@ from headwater.model.errors import HeadwaterError, HostError
 from headwater.model.rows import Column, ColumnType, Rows
 
 CODEC_VERSION = 2
+DAMAGED_STATE: Final = "restore it from a copy, or start with a new --checkpoint folder"
+OTHER_VERSION: Final = (
+    "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
+)
 _PREFIX = struct.Struct("<2sHI")
 _CHECKSUM = struct.Struct("<I")
 _START = _PREFIX.size + _CHECKSUM.size
@@ -61,7 +65,8 @@ def decode(data: bytes | memoryview) -> Tree:
     magic, version, length = _PREFIX.unpack_from(data)
     if magic != b"HW" or version != CODEC_VERSION:
         raise _unreadable(
-            f"it has format {version if magic == b'HW' else 'unknown'}, this version reads {CODEC_VERSION}"
+            f"it has format {version if magic == b'HW' else 'unknown'}, this version reads {CODEC_VERSION}",
+            advice=OTHER_VERSION if magic == b"HW" else DAMAGED_STATE,
         )
     whole = memoryview(data)
     if _CHECKSUM.unpack_from(data, _PREFIX.size)[0] != _checksum([whole[: _PREFIX.size], whole[_START:]]):
@@ -177,9 +182,5 @@ def _require(condition: bool) -> None:
         raise ValueError
 
 
-def _unreadable(why: str) -> HostError:
-    return HostError(
-        "state-unreadable",
-        f"saved state cannot be read: {why}",
-        advice=["start with a new --checkpoint folder, or run the version of Headwater that wrote this one"],
-    )
+def _unreadable(why: str, *, advice: str = DAMAGED_STATE) -> HostError:
+    return HostError("state-unreadable", f"saved state cannot be read: {why}", advice=[advice])

@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.spark_runs import spark_trouble
-from headwater.hosts.spark.checkpoint import lock_folder, refuse_absent
+from headwater.hosts.spark.checkpoint import lock_for_reading, refuse_absent
 from headwater.hosts.spark.checkpoint_copy import copy_checkpoint
-from headwater.hosts.spark.checkpoint_inspection import inspect_files, last_batch, measure_files
-from headwater.hosts.spark.checkpoint_notes import DAMAGED, FORMAT, Notes, read_notes
-from headwater.hosts.spark.checkpoint_relocation import settle
+from headwater.hosts.spark.checkpoint_inspection import (
+    inspect_files,
+    last_batch,
+    measure_files,
+    refuse_damaged,
+)
+from headwater.hosts.spark.checkpoint_notes import FORMAT, Notes, read_notes
+from headwater.hosts.spark.checkpoint_relocation import settled_view
 from headwater.hosts.spark.inputs import absent_inputs
-from headwater.model import BEGINNING, HostError, format_instant
+from headwater.model import BEGINNING, END, HostError, format_instant
+from headwater.model.codec import DAMAGED_STATE
 from headwater.query.language.words import listed, size_in_words
 
 if TYPE_CHECKING:
@@ -68,7 +73,7 @@ def _copy(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _verify(arguments: argparse.Namespace) -> Iterator[str]:
-    with closing(lock_folder(arguments.state)):
+    with lock_for_reading(arguments.state):
         found = inspect_files(arguments.state)
         yield f"files   {found.files}, {size_in_words(found.size)}; {found.checked} have a checksum"
         if found.damaged:
@@ -84,13 +89,14 @@ def _verify(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _info(arguments: argparse.Namespace) -> Iterator[str]:
     notes = read_notes(arguments.state)
+    refuse_damaged(arguments.state)
     if notes is None:
         yield f"the checkpoint '{arguments.state}' has not been used yet"
         return
     zones = _zones(arguments)
     yield from _heading(arguments.state, notes)
     yield ""
-    yield from _table(("stream", "input", "reached"), _inputs(arguments.state, zones))
+    yield from _table(("stream", "input", "reached", "watermark"), _inputs(arguments.state, zones))
     yield ""
     yield from _table(("query", "operator", "reads"), _queries(notes))
     yield ""
@@ -104,9 +110,12 @@ def _zones(arguments: argparse.Namespace) -> list[StoredZone]:
 
     if last_batch(arguments.state, "commits") is None:
         return []
-    settle(arguments.state / "spark")
-    with embedded_spark(debug=arguments.debug, small=True) as spark, spark_trouble():
-        return read_zones(spark, (arguments.state / "spark").absolute())
+    with (
+        settled_view(arguments.state / "spark") as folder,
+        embedded_spark(debug=arguments.debug, small=True) as spark,
+        spark_trouble(),
+    ):
+        return read_zones(spark, folder)
 
 
 def _heading(folder: Path, notes: Notes) -> Iterator[str]:
@@ -119,16 +128,22 @@ def _heading(folder: Path, notes: Notes) -> Iterator[str]:
 
 
 def _inputs(folder: Path, zones: Sequence[StoredZone]) -> Iterator[tuple[str, ...]]:
-    """How far each input of each stream has come in event time: zones agree."""
+    """How far each input of each stream has come in event time, and up to when rows of the stream were used: zones agree."""
     paths = {known.name: known.path for known in absent_inputs((), folder / "headwater" / "files")}
     reached: dict[tuple[str, str], int] = {}
+    watermarks: dict[str, int] = {}
     for zone in zones:
         for stream, queue in (zone.head or {"queues": {}})["queues"].items():
+            watermarks[stream] = max(queue["handed"], watermarks.get(stream, BEGINNING))
             for name, (at, *_) in queue["clocks"].items():
                 key = stream, paths.get(name, name)
                 reached[key] = max(at, reached.get(key, BEGINNING))
     for (stream, name), at in sorted(reached.items()):
-        yield stream, name, "nothing yet" if at == BEGINNING else format_instant(at)
+        yield stream, name, _instant(at), _instant(watermarks[stream])
+
+
+def _instant(at: int) -> str:
+    return {BEGINNING: "nothing yet", END: "the end"}.get(at) or format_instant(at)
 
 
 def _queries(notes: Notes) -> Iterator[tuple[str, ...]]:
@@ -175,5 +190,5 @@ def _damaged(folder: Path, damaged: Mapping[str, str]) -> HostError:
     return HostError(
         "state-unreadable",
         f"the checkpoint '{folder}' is damaged",
-        advice=[*listed[:MOST_NAMED], *more, DAMAGED],
+        advice=[*listed[:MOST_NAMED], *more, DAMAGED_STATE],
     )

@@ -13,11 +13,9 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -133,18 +131,21 @@ def _use(texts: Sequence[str]) -> None:
     from headwater.hosts.files.arrow import rows_to_arrow
     from headwater.hosts.files.json_lines import json_lines
     from headwater.hosts.local import run_local
+    from headwater.hosts.temporary_folders import temporary_folder
     from headwater.model import SECOND, parse_instant
     from headwater.workloads import Valley
 
     start = parse_instant("2026-01-15T00:00:00")
     rows = Valley(stations=12).readings(start, start + 120 * SECOND)
-    with tempfile.TemporaryDirectory(prefix="headwater-prepare-") as folder:
+    with temporary_folder("prepare") as held:
+        folder = held.path / "readings"
+        folder.mkdir()
         table = rows_to_arrow(rows)
         pyarrow.csv.write_csv(table, f"{folder}/a.csv")
         pyarrow.parquet.write_table(table, f"{folder}/b.parquet")
-        Path(folder, "c.jsonl").write_text("".join(f"{line}\n" for line in json_lines(rows).to_pylist()))
+        (folder / "c.jsonl").write_text("".join(f"{line}\n" for line in json_lines(rows).to_pylist()))
         for queries in texts:
-            for _ in run_local(_plan(queries, rows), {"weather": [folder]}):
+            for _ in run_local(_plan(queries, rows), {"weather": [str(folder)]}):
                 continue
     _save_and_restore(_plan(texts[0], rows), rows)
 

@@ -13,18 +13,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from headwater.model import HostError
+from headwater.model.codec import DAMAGED_STATE
 
 _OURS: Final = re.compile(r"error\[([a-z]+(?:-[a-z]+)*)\]: (.+)")
 _CAUSE: Final = re.compile(r"(?:Caused by: )?((?:\w+[.$])*\w*(?:Error|Exception)(?:: .+|$))")
 _STATE: Final = re.compile(
-    r"RocksDBException|CANNOT_LOAD_STATE_STORE|STATE_STORE_|checksum|\bCorruption\b|\.sst\b|\.changelog\b",
+    r"RocksDBException|CANNOT_LOAD_STATE_STORE|STATE_STORE_|checksum|\bCorruption\b|\.sst\b|\.changelog\b|Partition should start with 0|/_stateSchema/|/_metadata/v2\b",
     re.IGNORECASE,
 )
 _SYSTEM: Final = re.compile(r"No space left|Too many open files|Disk quota|Permission denied|OutOfMemory")
 _FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _GONE: Final = re.compile(
     r"\[Errno \d+\] (?:Connection refused|Connection reset|Broken pipe)|Answer from Java side is empty"
-    r"|An error occurred while trying to connect to the Java server"
+    r"|An error occurred while trying to connect to the Java server|Error while sending or receiving"
     r"|^An error occurred while calling \S+\w$"  # without a trace, which Java would give if it were there
 )
 _FRAME: Final = re.compile(r"\s+at \S|\s+\.\.\. \d+ more|\s+File \"")
@@ -43,9 +44,7 @@ def error_from_fault(text: str) -> HostError:
         return HostError(
             "state-unreadable",
             f"saved state cannot be read: {cause}",
-            advice=[
-                "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
-            ],
+            advice=[DAMAGED_STATE],
         )
     if _GONE.search(cause):
         return HostError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.apps.demo.feed import Feed
 from headwater.apps.demo.view import Figures, View, open_view
 from headwater.hosts.files import json_lines
+from headwater.hosts.temporary_folders import temporary_folder
 from headwater.query.planning.plan import compile_text
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def run_demo(*, seconds: float, seed: int, debug: bool) -> int:
     figures = Figures()
     view = open_view()
     try:
-        with tempfile.TemporaryDirectory(prefix="headwater-demo-") as folder:
-            _watch(Path(folder), figures, view, seconds=seconds, seed=seed, debug=debug)
+        with temporary_folder("demo") as held:
+            _watch(held.path, figures, view, seconds=seconds, seed=seed, debug=debug)
     except KeyboardInterrupt:
         pass
     finally:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import fcntl
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -103,7 +105,7 @@ def hold(folder: Path, plan: Plan, *, cores: int | None = None) -> Checkpoint:
         earlier = read_notes(folder)
         if earlier is not None:
             _refuse_others(folder, earlier, plan)
-            refuse_damaged(folder)
+        refuse_damaged(folder)
         notes = _noted(plan, earlier, cores or usable_cores())
         try:
             (folder / "spark").mkdir(exist_ok=True)  # notes without it tell that it was deleted
@@ -126,8 +128,25 @@ def lock_folder(folder: Path) -> TextIOWrapper:
         lock = (ours / "lock").open("w")
     except OSError as cause:
         raise _unwritable(folder, cause) from cause
+    _lock(folder, lock, fcntl.LOCK_EX)
+    return lock
+
+
+@contextmanager
+def lock_for_reading(folder: Path) -> Iterator[None]:
+    """Let no run use a checkpoint folder meanwhile, or say that one does. Nothing is written: the folder may be a read-only backup."""
+    path = folder / "headwater" / "lock"
+    if not path.exists():
+        yield
+        return
+    with path.open() as lock:
+        _lock(folder, lock, fcntl.LOCK_SH)
+        yield
+
+
+def _lock(folder: Path, lock: TextIOWrapper, how: int) -> None:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
     except OSError as cause:
         lock.close()
         raise HostError(
@@ -135,7 +154,6 @@ def lock_folder(folder: Path) -> TextIOWrapper:
             f"another run is using the checkpoint '{folder}'",
             advice=["stop it first, or use another --checkpoint for this run"],
         ) from cause
-    return lock
 
 
 def refuse_absent(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headwater.hosts.spark.atomic_files import replace_file
 from headwater.hosts.spark.checkpoint import lock_folder, refuse_absent
-from headwater.hosts.spark.checkpoint_inspection import Inspection, files_of, inspect_files
+from headwater.hosts.spark.checkpoint_inspection import Inspection, files_of, inspect_files, refuse_damaged
 from headwater.hosts.spark.checkpoint_notes import read_notes, unusable
 from headwater.hosts.spark.checkpoint_relocation import settle
 from headwater.hosts.spark.checksums import checksum_file
@@ -30,7 +30,8 @@ def copy_checkpoint(folder: Path, to: Path) -> Inspection:
             advice=["use a folder outside the checkpoint"],
         )
     with lock_folder(folder):
-        read_notes(folder)
+        if read_notes(folder) is None:
+            refuse_damaged(folder)  # its notes may be what is missing
         try:
             _copy_files(folder, to)
             settle(to / "spark")

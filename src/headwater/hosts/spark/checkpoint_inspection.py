@@ -157,6 +157,8 @@ def _is_intact(folder: Path, path: Path) -> bool | None:
 def _missing(folder: Path) -> Iterator[tuple[str, str]]:
     """Files that are not there though others speak of them."""
     offsets, commits = _numbers(folder, "offsets"), _numbers(folder, "commits")
+    if not (folder / "headwater" / "run.json").exists() and _was_used(folder):
+        yield "headwater/run.json", "it is missing"
     yield from ((name, "it is missing") for name in _missing_parts(folder, offsets, commits))
     for log, numbers in (("offsets", offsets), ("commits", commits)):
         for number in range(min(numbers, default=0), max(numbers, default=-1)):
@@ -189,6 +191,29 @@ def _missing_parts(folder: Path, offsets: Set[int], commits: Set[int]) -> Iterat
         yield "spark/offsets"
     if commits and not state:
         yield "spark/state"
+    if commits and state:
+        yield from _missing_state(folder)
+
+
+def _missing_state(folder: Path) -> Iterator[str]:
+    """What every stateful stage has once a batch is finished: two notes on its layout, and a folder for each task."""
+    stages = sorted(path for path in (folder / "spark" / "state").iterdir() if path.name.isdigit())
+    if not stages:
+        yield "spark/state/0"
+    with suppress(HostError):  # damaged notes are reported as such
+        notes = read_notes(folder)
+        tasks = notes.tasks if notes else 0
+        for stage in stages:
+            parts = ("_metadata", "_stateSchema", *map(str, range(tasks)))
+            for part in parts:
+                if not any(path.is_file() for path in (stage / part).rglob("[!.]*")):
+                    yield f"spark/state/{stage.name}/{part}"
+
+
+def _was_used(folder: Path) -> bool:
+    """Whether a run began in a checkpoint: before that it has an empty folder for Spark, at most."""
+    spark = folder / "spark"
+    return _has_numbered(folder) or (spark.is_dir() and any(spark.iterdir()))
 
 
 def _has_numbered(folder: Path) -> bool:

@@ -10,18 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from zlib import crc32
 
 from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import HostError
+from headwater.model.codec import DAMAGED_STATE, OTHER_VERSION
 
 FORMAT = 8
-
-OTHER_VERSION: Final = (
-    "start with a new --checkpoint folder, or run the version of Headwater that wrote this one"
-)
-DAMAGED: Final = "restore it from a copy, or start with a new --checkpoint folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ def notes_text(notes: Notes) -> bytes:
     return json.dumps({**fields, "checksum": _checksum(fields)}, indent=1).encode()
 
 
-def unusable(folder: Path, why: str, *, advice: Sequence[str] = (DAMAGED,)) -> HostError:
+def unusable(folder: Path, why: str, *, advice: Sequence[str] = (DAMAGED_STATE,)) -> HostError:
     """The refusal of a checkpoint as a whole."""
     return HostError("state-unreadable", f"the checkpoint '{folder}' cannot be used: {why}", advice=advice)
 

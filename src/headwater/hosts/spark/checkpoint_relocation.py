@@ -4,18 +4,22 @@ Each stateful stage has `state/STAGE/_metadata/v2/BATCH`, which names the file w
 All other paths in a checkpoint are names that nobody opens (of inputs) or begin at the checkpoint.
 
 Rule 1  Whoever takes a checkpoint first has these paths point into the folder where it is now.
-Rule 2  A file that is damaged is left as it is: Spark's checksums refuse it, and a new checksum would hide it.
+Rule 2  Whoever only looks at a checkpoint changes nothing in it, and may not be able to.
+Rule 3  A file that is damaged is left as it is: Spark's checksums refuse it, and a new checksum would hide it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from headwater.hosts.spark.checksums import is_checksum_file, is_intact, replace_checked
+from headwater.hosts.temporary_folders import temporary_folder
 
 
 def settle(spark: Path) -> None:
@@ -29,6 +33,26 @@ def settle(spark: Path) -> None:
             continue
         if any(moved) and is_intact(path) is not False:
             replace_checked(path, version + b"\n" + json.dumps(notes, separators=(",", ":")).encode())
+
+
+@contextmanager
+def settled_view(spark: Path) -> Iterator[Path]:
+    """A folder in which Spark can read a checkpoint wherever it is: links to its files, and copies of those that name the folder."""
+    with temporary_folder("view") as held:
+        view = held.path / "spark"
+        _link(spark, view, but="state")
+        for stage in (path for path in (spark / "state").iterdir() if path.is_dir()):
+            _link(stage, view / "state" / stage.name, but="_metadata")
+            shutil.copytree(stage / "_metadata", view / "state" / stage.name / "_metadata")
+        settle(view)
+        yield view
+
+
+def _link(folder: Path, view: Path, *, but: str) -> None:
+    view.mkdir(parents=True)
+    for path in folder.iterdir():
+        if path.name != but:
+            (view / path.name).symlink_to(path.absolute())
 
 
 def stage_notes(spark: Path) -> Iterator[Path]:

@@ -52,6 +52,7 @@ def test_of_other_faults_the_deepest_cause_is_told():
         "py4j.protocol.Py4JNetworkError: Answer from Java side is empty\n",
         "An error occurred while trying to connect to the Java server (127.0.0.1:33925)\n",
         "An error occurred while calling o143.isActive\n",
+        "py4j.protocol.Py4JNetworkError: Error while sending or receiving\n",
     ],
 )
 def test_a_java_process_that_is_gone_is_told_so(text):
@@ -74,7 +75,7 @@ def test_damaged_state_of_spark_is_unreadable_state():
     assert str(error_from_fault(STATE)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: "
         "org.rocksdb.RocksDBException: Corruption: block checksum mismatch in 000009.sst",
-        "  start with a new --checkpoint folder, or run the version of Headwater that wrote this one",
+        "  restore it from a copy, or start with a new --checkpoint folder",
     ]
 
 
