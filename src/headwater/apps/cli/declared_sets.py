@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.hosts.declared_sets import DeclaredSets, audited_points, probable_queries, sets_from_files
-from headwater.query.operators.union import NearestOperator
+from headwater.apps.run_reports.audits import Audited, audits_of
+from headwater.hosts.declared_sets import DeclaredSets, probable_queries, sets_from_files
 from headwater.query.planning.plan import Plan
-
-
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """On how many of a query's points its loss is measured, beside the `sigma` that it is allowed."""
-
-    sigma: float
-    points: int
-    of: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +39,4 @@ def read_sets(
     plan = plan.with_sets(declared.rows, parts=parts, audit=audit or 0.0)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
-    audits = {}
-    for query in probable_queries(plan) if audit else ():
-        assert isinstance(query.operator, NearestOperator)
-        assert query.operator.sigma is not None and query.opened_set is not None
-        audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.opened_set))
-    return PlanWithSets(plan, streams, declared, audits)
+    return PlanWithSets(plan, streams, declared, audits_of(plan) if audit else {})

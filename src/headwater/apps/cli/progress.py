@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-from headwater.apps.cli.summary import Summary
+from headwater.apps.run_reports.summary import Summary
 
 
 class Progress:

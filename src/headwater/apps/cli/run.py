@@ -249,7 +249,7 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
-    from headwater.apps.cli.summary import Summary, buffers_of
+    from headwater.apps.run_reports.summary import Summary, buffers_of
     from headwater.query.explaining.event_stores import stores_of
 
     plan = prepared.plan

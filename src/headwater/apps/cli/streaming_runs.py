@@ -24,14 +24,15 @@ from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
 from headwater.apps.cli.history_option import most_history
 from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.output_retention import refuse_merged_inputs, retention_of
-from headwater.apps.cli.outputs import late_rows
 from headwater.apps.cli.progress import Progress
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
-from headwater.apps.cli.spark_runs import is_small, report_from_zones, spark_trouble, with_listed_paths
-from headwater.apps.cli.summary import Summary, buffers_of
+from headwater.apps.cli.spark_runs import is_small, report_from_zones, with_listed_paths
 from headwater.apps.cli.zones_option import zones_here
+from headwater.apps.run_reports.answer_columns import late_rows
+from headwater.apps.run_reports.spark_tables import spark_trouble
+from headwater.apps.run_reports.summary import Summary, buffers_of
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
 from headwater.hosts.local import RunReport
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of

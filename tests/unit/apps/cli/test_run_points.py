@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main
-from headwater.apps.cli.declared_sets import Audited
-from headwater.apps.cli.summary import Summary
+from headwater.apps.run_reports.audits import Audited
+from headwater.apps.run_reports.summary import Summary
 from headwater.hosts.local import RunReport
 
 TEXT = """

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.apps.cli.declared_sets import Audited
+from headwater.apps.run_reports.audits import Audited
 from headwater.hosts.declared_sets import DeclaredSets
 from headwater.hosts.local import RunReport
 from headwater.hosts.zone import StateSize

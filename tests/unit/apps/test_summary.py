@@ -5,9 +5,9 @@ import json
 import pyarrow as pa
 
 from headwater.apps.cli.metrics import write_metrics
-from headwater.apps.cli.outputs import answer_types, late_rows
-from headwater.apps.cli.spark_runs import report_from_table
-from headwater.apps.cli.summary import Summary, buffers_of
+from headwater.apps.run_reports.answer_columns import answer_types, late_rows
+from headwater.apps.run_reports.spark_tables import report_from_table
+from headwater.apps.run_reports.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import RunReport
 from headwater.hosts.zone import StateSize
