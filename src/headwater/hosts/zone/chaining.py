@@ -27,41 +27,41 @@ def as_stream(schema: StreamSchema, blocks: Sequence[Rows]) -> Rows:
     return rows.take(order_of(rows, schema.order))
 
 
-def hand_on(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
+def hand_on(schema: StreamSchema, waits: Log, new_rows: Rows, complete: Instant) -> tuple[Rows, Log]:
     """The rows that can be read, in order, and those that wait: earlier ones may still come."""
-    time = given[schema.time].values
-    if not waits.chunks and (not given.count or int(time.max()) < complete):
-        return given, waits
+    time = new_rows[schema.time].values
+    if not waits.chunks and (not new_rows.count or int(time.max()) < complete):
+        return new_rows, waits
     stored = waits.rows()
-    rows = given if stored is None else join_rows([stored, given])
+    rows = new_rows if stored is None else join_rows([stored, new_rows])
     is_ready = rows[schema.time].values < complete
     ready, rest = rows.take(is_ready), rows.take(~is_ready)
     left = Log((), waits.next_number).append(rest, schema.time)
     return ready.take(order_of(ready, schema.order)), left
 
 
-def hold_back(schema: StreamSchema, waits: Log, given: Rows, complete: Instant) -> tuple[Rows, Log]:
+def hold_back(schema: StreamSchema, waits: Log, new_rows: Rows, complete: Instant) -> tuple[Rows, Log]:
     """The rows of a source that come in order, up to a time that it may be ahead of; and those that wait."""
     if (stored := waits.rows()) is not None:
         # A log may hold rows of a time when other columns travelled.
         columns = {
             name: stored[name] if name in stored else Column.nulls(kind, stored.count)
-            for name, kind in given.types.items()
+            for name, kind in new_rows.types.items()
         }
-        given = join_rows([Rows(columns, stored.count), given])
-    ready = int(np.searchsorted(given[schema.time].values, complete))
-    if ready == given.count and stored is None:
-        return given, waits
-    left = Log((), waits.next_number).append(given.take(slice(ready, None)), schema.time)
-    return given.take(slice(0, ready)), left
+        new_rows = join_rows([Rows(columns, stored.count), new_rows])
+    ready = int(np.searchsorted(new_rows[schema.time].values, complete))
+    if ready == new_rows.count and stored is None:
+        return new_rows, waits
+    left = Log((), waits.next_number).append(new_rows.take(slice(ready, None)), schema.time)
+    return new_rows.take(slice(0, ready)), left
 
 
 def read_together(
     merge: Merge, waits: Log, sources: Mapping[str, tuple[Rows, Instant]]
 ) -> tuple[tuple[Rows, Instant], Log]:
     """Rows of several sources as one, in order, up to where all of them have come; and those that wait."""
-    given = [sources[member.name] for member in merge.members]
-    complete = min(watermark for _, watermark in given)
-    rows = merge.together([merge.rows(place, rows) for place, (rows, _) in enumerate(given)])
+    ordered = [sources[member.name] for member in merge.members]
+    complete = min(watermark for _, watermark in ordered)
+    rows = merge.together([merge.rows(place, rows) for place, (rows, _) in enumerate(ordered)])
     ready, left = hand_on(merge.schema, waits, rows.take(order_of(rows, merge.schema.order)), complete)
     return (ready, complete), left

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.hosts.zone.graph import Graph, waiting_for
-from headwater.kernels.follow.question import Given, Lives, Told, Whole, stamped
+from headwater.kernels.follow.question import InterestAnswers, InterestEvents, Lives, Whole, stamped
 from headwater.model import (
     APART,
     BEGINNING,
@@ -57,9 +57,9 @@ class Stream(NamedTuple):
 
     def of_lives(self, chosen: Whole) -> Rows:
         """The rows of some interests, in order of interest and time."""
-        wanted = np.zeros(len(self.bounds) - 1, np.bool_)
-        wanted[chosen] = True
-        return self.rows if wanted.all() else self.rows.take(wanted[self.of])
+        is_chosen = np.zeros(len(self.bounds) - 1, np.bool_)
+        is_chosen[chosen] = True
+        return self.rows if is_chosen.all() else self.rows.take(is_chosen[self.of])
 
     def of_life(self, life: int) -> Rows:
         """The rows of one interest."""
@@ -111,11 +111,11 @@ class InterestGraph:
         """The state of an interest that begins: one for all, because no step changes it."""
         return self.graph.start(BEGINNING)
 
-    def streams(self, lives: Lives, given: Sequence[Given]) -> dict[str, Stream]:
+    def streams(self, lives: Lives, events: Sequence[InterestEvents]) -> dict[str, Stream]:
         """What each entry reads."""
         return {
             name: self._stream(self._as_read(rows, lives, of), of, len(lives.serial))
-            for name, (rows, of) in zip(self.plan.needs, given, strict=True)
+            for name, (rows, of) in zip(self.plan.needs, events, strict=True)
         }
 
     def step(
@@ -127,22 +127,24 @@ class InterestGraph:
         life_of: Callable[[Rows], Whole],
         settled: Whole,
         counts: Counter[str],
-    ) -> tuple[States, list[Told]]:
+    ) -> tuple[States, list[InterestAnswers]]:
         """The states after a step, and what is told. `life_of` gives the place in `lives` of the interest of every answer;
         `settled` is int64[lives, groups].
         """
-        found: list[Told] = []
+        found: list[InterestAnswers] = []
 
         def answered(group: Group, step: Step[Any]) -> list[Rows]:
             counts.update(step.counts)
-            told = [_told(answers, lives, life_of) for answers in step.answers if answers.rows.count]
+            blocks = [
+                _with_interests(answers, lives, life_of) for answers in step.answers if answers.rows.count
+            ]
             if group.name not in self.plan.unheard:
-                found.extend(_unsettled(one, settled[:, self._place[group.name]]) for one in told)
-            return [self._handed(one.answers) for one in told]
+                found.extend(_unsettled(one, settled[:, self._place[group.name]]) for one in blocks)
+            return [self._handed(one.answers) for one in blocks]
 
         rows = {name: (some, until) for name, some in entries.items()}
         states = self.graph.step(states, {}, answered, rows, self.plan.follow.name)
-        return states, [told for told in found if len(told.of)]
+        return states, [block for block in found if len(block.of)]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
@@ -218,17 +220,19 @@ class InterestGraph:
             yield waiting, _tree_log(tree[waiting]) if waiting in tree else Log()
 
 
-def _told(answers: Answers, lives: Lives, life_of: Callable[[Rows], Whole]) -> Told:
+def _with_interests(answers: Answers, lives: Lives, life_of: Callable[[Rows], Whole]) -> InterestAnswers:
     """Answers with their stamps."""
     of = life_of(answers.rows)
-    return Told(Answers(answers.shape, stamped(answers.rows, lives, of)), of)
+    return InterestAnswers(Answers(answers.shape, stamped(answers.rows, lives, of)), of)
 
 
-def _unsettled(told: Told, settled: Whole) -> Told:
+def _unsettled(block: InterestAnswers, settled: Whole) -> InterestAnswers:
     """Without answers from before a time for each interest, which were told for the interest before."""
-    rows = told.answers.rows
-    new = rows["event_time"].values >= settled[told.of]
-    return told if new.all() else Told(Answers(told.answers.shape, rows.take(new)), told.of[new])
+    rows = block.answers.rows
+    new = rows["event_time"].values >= settled[block.of]
+    return (
+        block if new.all() else InterestAnswers(Answers(block.answers.shape, rows.take(new)), block.of[new])
+    )
 
 
 def _log_tree(log: Log) -> dict[str, Any]:

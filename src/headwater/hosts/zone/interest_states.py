@@ -23,7 +23,7 @@ import numpy as np
 
 from headwater.hosts.zone.graph import waiting_for
 from headwater.hosts.zone.interest_graph import InterestGraph, States, Stream
-from headwater.kernels.follow.question import Given, Lives, Operators, Told, Whole
+from headwater.kernels.follow.question import InterestAnswers, InterestEvents, Lives, Operators, Whole
 from headwater.model import (
     APART,
     BEGINNING,
@@ -139,16 +139,21 @@ class EachInterest:
         return np.concatenate([known, *(state.changed[serial].focal for serial in opened)])
 
     def step(
-        self, state: EachState, lives: Lives, given: Sequence[Given], settled: Whole, watermark: Instant
-    ) -> tuple[EachState, Sequence[Told], Mapping[str, int]]:
+        self,
+        state: EachState,
+        lives: Lives,
+        events: Sequence[InterestEvents],
+        settled: Whole,
+        watermark: Instant,
+    ) -> tuple[EachState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step those that have events, are due, or are over."""
         state = _latest(state)
         counts: Counter[str] = Counter()
-        streams = self.graph.streams(lives, given)
+        streams = self.graph.streams(lives, events)
         touched = self._touched(state, lives, _has_rows(streams.values()), watermark)
         known = self._known(state, lives.serial[touched])
         focal = key_ids([lives.focal.take(touched)], len(touched))
-        changed, gone, told = dict(state.changed), set(state.gone), list[Told]()
+        changed, gone, answers = dict(state.changed), set(state.gone), list[InterestAnswers]()
         for number, life in enumerate(touched.tolist()):
             serial = int(lives.serial[life])
             before = known.get(serial)
@@ -162,7 +167,7 @@ class EachInterest:
                 END if lives.is_over[life] else watermark,
                 counts,
             )
-            told += more
+            answers += more
             changed.pop(serial, None)
             if lives.is_over[life] or self.graph.is_blank(states):
                 gone.add(serial)
@@ -173,7 +178,7 @@ class EachInterest:
                 )
         return (
             replace(state, watermark=watermark, changed=changed, gone=frozenset(gone), written=[]),
-            told,
+            answers,
             counts,
         )
 
@@ -211,7 +216,7 @@ class EachInterest:
         settled: Whole,
         until: Instant,
         counts: Counter[str],
-    ) -> tuple[States, list[Told]]:
+    ) -> tuple[States, list[InterestAnswers]]:
         def life_of(rows: Rows) -> Whole:
             return np.full(rows.count, life)
 
@@ -340,29 +345,34 @@ class InterestsApart:
         for group in self.plan.groups:
             assert isinstance(group.kernel, ApartKernel)
             serials.append(group.kernel.due_apart(state.states[group.name], watermark))
-        wanted = np.unique(np.concatenate([np.zeros(0, np.int64), *serials]))
-        records, _ = state.interests.find(_ids(wanted))
-        assert len(records) == len(wanted), "an interest of which kernels know is not known"
+        due_serials = np.unique(np.concatenate([np.zeros(0, np.int64), *serials]))
+        records, _ = state.interests.find(_ids(due_serials))
+        assert len(records) == len(due_serials), "an interest of which kernels know is not known"
         focal: Any = records.table[_FOCAL]
         return focal
 
     def step(
-        self, state: ApartState, lives: Lives, given: Sequence[Given], settled: Whole, watermark: Instant
-    ) -> tuple[ApartState, Sequence[Told], Mapping[str, int]]:
+        self,
+        state: ApartState,
+        lives: Lives,
+        events: Sequence[InterestEvents],
+        settled: Whole,
+        watermark: Instant,
+    ) -> tuple[ApartState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step all kernels: to the end for those that are over, then as far as time has come for the others."""
         counts: Counter[str] = Counter()
-        streams = self.graph.streams(lives, given)
+        streams = self.graph.streams(lives, events)
         has_rows = _has_rows(streams.values())
         records, place = state.interests.find(_ids(lives.serial))
         until = settled[:, self.plan.parts]
         is_known = place >= 0
-        kept: Any = records.table[_SETTLED]
-        until[is_known] = kept[place[is_known]]
+        saved: Any = records.table[_SETTLED]
+        until[is_known] = saved[place[is_known]]
         over = np.flatnonzero(lives.is_over & (is_known | has_rows))
-        states, told = state.states, list[Told]()
+        states, answers = state.states, list[InterestAnswers]()
         if len(over):
             taken, states = self._split(states, lives.serial[over])
-            _, told = self._step(taken, streams, lives, over, until, END, counts)
+            _, answers = self._step(taken, streams, lives, over, until, END, counts)
         rest = np.flatnonzero(~lives.is_over)
         states, more = self._step(states, streams, lives, rest, until, watermark, counts)
         begun = np.flatnonzero(has_rows & ~is_known & ~lives.is_over)
@@ -372,7 +382,7 @@ class InterestsApart:
             _records(lives.serial[begun], never, focal, until[begun]),
             _ids(lives.serial[over[is_known[over]]]),
         )
-        return ApartState(states, interests, watermark), [*told, *more], counts
+        return ApartState(states, interests, watermark), [*answers, *more], counts
 
     def save(self, state: ApartState) -> Saved:
         """The stores and logs of all kernels."""
@@ -438,7 +448,7 @@ class InterestsApart:
         settled: Whole,
         until: Instant,
         counts: Counter[str],
-    ) -> tuple[States, list[Told]]:
+    ) -> tuple[States, list[InterestAnswers]]:
         """Step with the events of some interests."""
 
         def life_of(rows: Rows) -> Whole:

@@ -126,8 +126,8 @@ class Program:
             given_up[name] = self.ours(name, release.given_up)
             counts[f"repeated:{name}"] += self.ours(name, release.repeated).count
             counts[f"held:{name}"] += self.ours(name, release.held).count
-        groups, answers, told = self.advance(state.groups, ordered)
-        counts.update(told)
+        groups, answers, counted = self.advance(state.groups, ordered)
+        counts.update(counted)
         return ZoneState(queues, groups), Output(answers, _filled(late), _filled(given_up), counts)
 
     def advance(
@@ -150,7 +150,9 @@ class Program:
             complete = min(complete, step.complete_until)
             counts.update({name: n for name, n in step.counts.items() if _counted_of(name) not in self.away})
             projected = [self.plan.project(answers) for answers in step.answers if answers.rows.count]
-            blocks.extend(told for block in projected if (told := self._told_here(group, block)).count)
+            blocks.extend(
+                emitted for block in projected if (emitted := self._emitted_here(group, block)).count
+            )
             return projected
 
         next_states = self.graph.step(groups, ordered, answered)
@@ -181,14 +183,14 @@ class Program:
             query = self.plan.query(query.reads)
         return query.operator.is_shared
 
-    def _told_here(self, group: Group, block: Rows) -> Rows:
+    def _emitted_here(self, group: Group, block: Rows) -> Rows:
         """The answers of a group's queries that this zone tells."""
         if self.silent.isdisjoint(group.queries):
             return block
         queries = block["query"]
         assert queries.names is not None
-        told = np.array([name not in self.silent for name in queries.names.tolist()], np.bool_)
-        return block.take(told[queries.values]) if len(told) else block
+        is_emitted = np.array([name not in self.silent for name in queries.names.tolist()], np.bool_)
+        return block.take(is_emitted[queries.values]) if len(is_emitted) else block
 
     def _answered_by(self, group: Group) -> list[str]:
         return [name for name in group.queries if name in self.chained]

@@ -125,12 +125,12 @@ class Queue:
 
         border = max((clock.reached for clock in clocks.values()), default=BEGINNING) + LEAP
         ahead = int((waiting[time].values > border).sum())
-        kept, given_up = self._keep(
+        early, given_up = self._keep(
             arrived.take(arrived[time].values >= watermark), border, MOST_HELD - ahead
         )
-        waits = join_rows([waiting, kept])
+        waits = join_rows([waiting, early])
         held = waits.take(waits[time].values > border)
-        next_state = QueueState(clocks, watermark, state.waiting.since(watermark).append(kept, time))
+        next_state = QueueState(clocks, watermark, state.waiting.since(watermark).append(early, time))
         return next_state, Release(
             handed, watermark, self._conform(join_rows([self.empty, *late])), given_up, held, repeated
         )

@@ -96,8 +96,8 @@ def needed(
         records = state.store.everything()
     else:
         happens = state.near.around(*view.between(before, watermark))
-        wanted = np.concatenate([own, state.store.due(before, watermark), happens, due])
-        records, _ = state.store.find(wanted)
+        touched = np.concatenate([own, state.store.due(before, watermark), happens, due])
+        records, _ = state.store.find(touched)
     alive, delivered = _opened(query, records)
     ids = np.concatenate([records.ids, own[~is_among(own, records.ids)]])
     return Few(ids, records, alive, delivered)
@@ -145,10 +145,10 @@ def _opened(query: FollowQuery, records: Records) -> tuple[Alive, Delivered]:
     alive = Alive(focal, serial, number, start, heard, x, y, last_x, last_y, shape, tally)
     if not _remembers(query):
         return alive, Delivered.nothing()
-    told: Any = records.lists[_DELIVERED]
-    focals = np.repeat(records.ids[:, 0], np.diff(told.offsets))
-    name = np.ascontiguousarray(told.lines["name"].T)
-    return alive, Delivered(name, focals, told.lines["time"], told.lines["start"])
+    memory: Any = records.lists[_DELIVERED]
+    focals = np.repeat(records.ids[:, 0], np.diff(memory.offsets))
+    name = np.ascontiguousarray(memory.lines["name"].T)
+    return alive, Delivered(name, focals, memory.lines["time"], memory.lines["start"])
 
 
 def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, watermark: Instant) -> Records:
@@ -158,8 +158,8 @@ def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, w
     everybody = np.concatenate([own, others])
     order = np.argsort(everybody[:, 0], kind="stable")
     owner = order[np.searchsorted(everybody[order, 0], delivered.focal)] if len(order) else _NO_PLACES
-    told = np.argsort(owner, kind="stable")
-    offsets = np.searchsorted(owner[told], np.arange(len(everybody) + 1))
+    by_owner = np.argsort(owner, kind="stable")
+    offsets = np.searchsorted(owner[by_owner], np.arange(len(everybody) + 1))
     due = np.full(len(everybody), END)
     due[: len(own)] = np.minimum(alive.heard + query.forget_us, END)
     ends = delivered.time + query.reach_us
@@ -177,9 +177,9 @@ def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, w
     if not _remembers(query):
         return records
     lines = {
-        "name": np.ascontiguousarray(delivered.name.T[told]),
-        "time": delivered.time[told],
-        "start": delivered.start[told],
+        "name": np.ascontiguousarray(delivered.name.T[by_owner]),
+        "time": delivered.time[by_owner],
+        "start": delivered.start[by_owner],
     }
     return Records(
         records.ids, records.due, records.hold, records.table, {_DELIVERED: Ragged(offsets, lines)}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.follow.interests import Alive
-from headwater.kernels.follow.question import FollowQuery, Lives, Told, Whole
+from headwater.kernels.follow.question import FollowQuery, InterestAnswers, Lives, Whole
 from headwater.model import END, Answers, Column, ColumnType, Instant, join_rows
 from headwater.model.identity import content_hash, hashed_ids
 
@@ -52,27 +52,29 @@ class Delivered:
         present = np.full(len(self.time), END)
         if len(order):
             present = np.where(names[known] == self.focal, alive.start[known], END)
-        kept = self.time >= watermark - reach_us
-        kept |= (self.start < present) & (self.time >= present - reach_us)
-        if kept.all():
+        may_repeat = self.time >= watermark - reach_us
+        may_repeat |= (self.start < present) & (self.time >= present - reach_us)
+        if may_repeat.all():
             return self
-        return Delivered(self.name[:, kept], self.focal[kept], self.time[kept], self.start[kept])
+        return Delivered(
+            self.name[:, may_repeat], self.focal[may_repeat], self.time[may_repeat], self.start[may_repeat]
+        )
 
 
 def deliver(
-    query: FollowQuery, lives: Lives, told: Sequence[Told], before: Delivered
+    query: FollowQuery, lives: Lives, blocks: Sequence[InterestAnswers], before: Delivered
 ) -> tuple[Answers | None, Delivered, int]:
     """What is delivered of answers of one shape, what was delivered then, and how many answers had been delivered before.
 
     All that is told in a step comes together, because what was delivered is looked through each time. It stays in the order in which it
     is told, and of each object that is the order of its interests.
     """
-    rows = join_rows([some.answers.rows for some in told])
-    of = np.concatenate([some.of for some in told])
-    place = np.repeat(np.arange(len(told)), [len(some.of) for some in told])
+    rows = join_rows([some.answers.rows for some in blocks])
+    of = np.concatenate([some.of for some in blocks])
+    place = np.repeat(np.arange(len(blocks)), [len(some.of) for some in blocks])
     time = rows[_TIME].values
-    kept = np.flatnonzero((time >= lives.start[of] - query.last_us) & (time < lives.end[of]))
-    rows, of, place, time = rows.take(kept), of[kept], place[kept], time[kept]
+    in_time = np.flatnonzero((time >= lives.start[of] - query.last_us) & (time < lives.end[of]))
+    rows, of, place, time = rows.take(in_time), of[in_time], place[in_time], time[in_time]
     if not rows.count:
         return None, before, 0
     start = lives.start[of]
@@ -94,7 +96,7 @@ def deliver(
     rows, of = rows.take(order), of[order]
     began = Column(ColumnType.TIMESTAMP, start[order])
     identity = hashed_ids(content_hash([rows[_QUERY], rows[_ID], lives.focal.take(of), began]))
-    return Answers(told[0].answers.shape, rows.having(**{_ID: identity})), before, repeated
+    return Answers(blocks[0].answers.shape, rows.having(**{_ID: identity})), before, repeated
 
 
 def _is_first(before: Delivered, name: NDArray[np.uint64], start: Whole) -> NDArray[np.bool_]:

@@ -61,9 +61,9 @@ def find_events(
         row, of = _in_shapes(interests, rows, row, of, query)
     if query.best_effort is not None:
         time = rows[query.events.schema.time].values[row]
-        kept = _latest(time < interests.start[of], of, query.best_effort)
-        counts[f"events_cut:{query.name}"] += int(len(kept) - np.count_nonzero(kept))
-        row, of = row[kept], of[kept]
+        is_latest = _latest(time < interests.start[of], of, query.best_effort)
+        counts[f"events_cut:{query.name}"] += int(len(is_latest) - np.count_nonzero(is_latest))
+        row, of = row[is_latest], of[is_latest]
     return Found(interests, look, owner, rows, row, of)
 
 
@@ -74,13 +74,13 @@ def _in_shapes(
     place = query.events.schema.place
     assert place is not None
     x, y = coordinates(rows, place.x)[row], coordinates(rows, place.y)[row]
-    kept = np.zeros(len(row), np.bool_)
+    is_inside = np.zeros(len(row), np.bool_)
     shapes = interests.shape.tolist()
     bounds = np.searchsorted(of, np.arange(len(shapes) + 1))
     for number, (low, high) in enumerate(pairwise(bounds.tolist())):
         if low < high:
-            kept[low:high] = inside_shape(shapes[number], x[low:high], y[low:high])
-    return row[kept], of[kept]
+            is_inside[low:high] = inside_shape(shapes[number], x[low:high], y[low:high])
+    return row[is_inside], of[is_inside]
 
 
 def _latest(is_past: Any, of: Whole, most: int) -> Any:

@@ -269,9 +269,9 @@ def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: 
     if rules.update == _MOVED:
         return distance_m(x[old], y[old], x[new], y[new], rules.geographic) > rules.moved_m
     if rules.update == _QUALITY:
-        chosen, wanted, both = count(max(now - rules.over_us, rules.since), now + 1, old, new, recent)
+        chosen, relevant, both = count(max(now - rules.over_us, rules.since), now + 1, old, new, recent)
         precision = both / chosen if chosen > 0 else 1.0
-        recall = both / wanted if wanted > 0 else 1.0
+        recall = both / relevant if relevant > 0 else 1.0
         return precision <= rules.precision or recall <= rules.recall
     return True
 
@@ -279,7 +279,7 @@ def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: 
 @njit(**_LOOP)
 def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[int, int, int]:
     """How many of the events from `since` on and before `until` lie in one region, in another, and in both."""
-    chosen, wanted, both = 0, 0, 0
+    chosen, relevant, both = 0, 0, 0
     listed = recent.places.cells
     low = np.searchsorted(recent.places.time, since)
     high = np.searchsorted(recent.places.time, until)
@@ -299,9 +299,9 @@ def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[i
                             if which == 0:
                                 chosen += 1
                             else:
-                                wanted += 1
+                                relevant += 1
                                 both += _is_in_any(recent, other, x, y)
-    return chosen, wanted, both
+    return chosen, relevant, both
 
 
 @njit(**_LOOP)
@@ -331,13 +331,13 @@ def last_of_ties(updates: Updates) -> Updates:
     code, _ = _codes([updates.focal])
     order = np.lexsort([np.arange(len(code)), updates.time, code])
     follows = (code[order][1:] == code[order][:-1]) & (updates.time[order][1:] == updates.time[order][:-1])
-    kept = np.sort(order[np.append(~follows, True)]) if len(order) else order
+    last = np.sort(order[np.append(~follows, True)]) if len(order) else order
     return Updates(
-        updates.focal.take(kept),
-        updates.time[kept],
-        updates.x[kept],
-        updates.y[kept],
-        updates.shape.take(kept),
+        updates.focal.take(last),
+        updates.time[last],
+        updates.x[last],
+        updates.y[last],
+        updates.shape.take(last),
     )
 
 

@@ -36,14 +36,13 @@ from headwater.kernels.follow.interests import (
     switch,
 )
 from headwater.kernels.follow.places import Look, lay_out
-from headwater.kernels.follow.quality import counted, regions
-from headwater.kernels.follow.quality import told as told_of_interests
+from headwater.kernels.follow.quality import counted, finished_interests, regions
 from headwater.kernels.follow.question import (
     FollowQuery,
-    Given,
+    InterestAnswers,
+    InterestEvents,
     Lives,
     Operators,
-    Told,
     Whole,
     stamped,
 )
@@ -135,12 +134,12 @@ class FollowKernel:
             next_states.append(after)
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
-        told = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
+        joined = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
         # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
         complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
             FollowState(watermark, tuple(next_states)),
-            told,
+            joined,
             max(complete, BEGINNING),
             {name: many for name, many in counts.items() if many},
         )
@@ -231,24 +230,24 @@ class FollowKernel:
             interests.is_over,
         )
         found = find_events(query, interests, since, view, before, watermark, counts)
-        given, settled = self._given(query, found, view, since, counts)
+        events, settled = self._events(query, found, view, since, counts)
         tally = np.zeros((len(lives.serial), TALLIES), np.int64)
         operators, delivered, answers = state.operators, few.delivered, list[Answers]()
         if query.interests:
             is_past = self._times(query, found) < lives.start[found.of]
             past = np.bincount(found.of[is_past], minlength=len(lives.serial))
             tally = counted(query, few.alive, updates, interests, view, past, before, watermark)
-            over = told_of_interests(query, interests, tally)
+            over = finished_interests(query, interests, tally)
             answers = [over] if over else []
         else:
-            told: list[Told] = []
-            if query.tells and (own := given.pop()).rows.count:
-                told.append(_of_itself(query, own.rows, lives, own.of))
+            blocks: list[InterestAnswers] = []
+            if query.tells and (own := events.pop()).rows.count:
+                blocks.append(_of_itself(query, own.rows, lives, own.of))
             if query.operators:
-                operators, more, things = query.operators.step(operators, lives, given, settled, watermark)
-                told += more
+                operators, more, things = query.operators.step(operators, lives, events, settled, watermark)
+                blocks += more
                 counts.update(things)
-            answers, delivered = self._delivered(query, lives, told, delivered, counts)
+            answers, delivered = self._delivered(query, lives, blocks, delivered, counts)
         begun = int(np.count_nonzero(interests.is_new))
         counts[f"interests:{query.name}"] += begun
         alive = interests.alive(tally)
@@ -258,26 +257,30 @@ class FollowKernel:
 
     @staticmethod
     def _delivered(
-        query: FollowQuery, lives: Lives, told: Sequence[Told], delivered: Delivered, counts: Counter[str]
+        query: FollowQuery,
+        lives: Lives,
+        step_blocks: Sequence[InterestAnswers],
+        delivered: Delivered,
+        counts: Counter[str],
     ) -> tuple[list[Answers], Delivered]:
         """What is delivered of all that is told in a step, shape by shape, and what was delivered then."""
-        by_shape: dict[int, list[Told]] = {}
-        for block in told:
+        by_shape: dict[int, list[InterestAnswers]] = {}
+        for block in step_blocks:
             by_shape.setdefault(block.answers.shape, []).append(block)
         answers = []
         for blocks in by_shape.values():
-            kept, delivered, repeated = deliver(query, lives, blocks, delivered)
+            some, delivered, repeated = deliver(query, lives, blocks, delivered)
             counts[f"answers_repeated:{query.name}"] += repeated
-            if kept is not None:
-                answers.append(kept)
+            if some is not None:
+                answers.append(some)
         return answers, delivered
 
-    def _given(
+    def _events(
         self, query: FollowQuery, found: Found, view: View, since: Instant, counts: Counter[str]
-    ) -> tuple[list[Given], Whole]:
+    ) -> tuple[list[InterestEvents], Whole]:
         """The events that are streamed for every need, if anybody reads them; and before when answers of an interest were told already."""
         choice = choose(query, found, view, since)
-        time, given = self._times(query, found), []
+        time, events = self._times(query, found), []
         is_past = time < found.interests.start[found.of]
         is_read = query.operators is not None or (query.tells and not query.interests)
         for streamed in choice.streamed:
@@ -287,10 +290,10 @@ class FollowKernel:
             if is_read:
                 rows = found.rows.take(found.row[streamed])
                 timed = rows.having(**{_TIME: Column(ColumnType.TIMESTAMP, time[streamed])})
-                given.append(Given(timed, found.of[streamed]))
+                events.append(InterestEvents(timed, found.of[streamed]))
         for saving, many in choice.saved.items():
             counts[f"saved_{saving.value}:{query.name}"] += many
-        return given, choice.settled
+        return events, choice.settled
 
     @staticmethod
     def _times(query: FollowQuery, found: Found) -> Whole:
@@ -322,11 +325,11 @@ def _recent(query: FollowQuery, alive: Alive, updates: Updates, view: View) -> R
     return regions(query, x, y, view, int(updates.time.min()) - query.over_us)
 
 
-def _of_itself(query: FollowQuery, events: Rows, lives: Lives, of: Whole) -> Told:
+def _of_itself(query: FollowQuery, events: Rows, lives: Lives, of: Whole) -> InterestAnswers:
     """The events as answers. An event has one identity, however many interests it belongs to."""
     columns = query.events.schema.types
     called = coded(np.zeros(events.count, np.int32), np.array([query.name], object))
     identity = content_ids([called, events[_TIME], *(events[column] for column in columns)], of)
     head = {"query": called, _TIME: events[_TIME], "match_id": identity}
     rows = Rows({**head, **events.select(columns).columns}, events.count)
-    return Told(Answers(query.shape, stamped(rows, lives, of)), of)
+    return InterestAnswers(Answers(query.shape, stamped(rows, lives, of)), of)

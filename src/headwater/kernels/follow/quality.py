@@ -27,7 +27,7 @@ _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 # Columns of a tally.
 PAST: Final = 0  # events from before it began
 CHOSEN: Final = 1  # A
-WANTED: Final = 2  # B
+RELEVANT: Final = 2  # B
 BOTH: Final = 3
 
 
@@ -74,13 +74,13 @@ def _count_all(life: Whole, since: Whole, until: Whole, recent: Recent, tally: W
     for stretch in range(len(life)):
         if since[stretch] < until[stretch]:
             of = life[stretch]
-            chosen, wanted, both = count(since[stretch], until[stretch], of, len(tally) + stretch, recent)
+            chosen, relevant, both = count(since[stretch], until[stretch], of, len(tally) + stretch, recent)
             tally[of, CHOSEN] += chosen
-            tally[of, WANTED] += wanted
+            tally[of, RELEVANT] += relevant
             tally[of, BOTH] += both
 
 
-def told(query: FollowQuery, interests: Interests, tally: Whole) -> Answers | None:
+def finished_interests(query: FollowQuery, interests: Interests, tally: Whole) -> Answers | None:
     """The interests whose life is over."""
     over = np.flatnonzero(interests.is_over)
     if not len(over):
@@ -103,7 +103,7 @@ def told(query: FollowQuery, interests: Interests, tally: Whole) -> Answers | No
         "events": Column(ColumnType.BIGINT, of[:, PAST] + of[:, CHOSEN]),
         "historical_events": Column(ColumnType.BIGINT, of[:, PAST]),
         "precision": Column(ColumnType.DOUBLE, _share(of[:, BOTH], of[:, CHOSEN])),
-        "recall": Column(ColumnType.DOUBLE, _share(of[:, BOTH], of[:, WANTED])),
+        "recall": Column(ColumnType.DOUBLE, _share(of[:, BOTH], of[:, RELEVANT])),
     }
     return Answers(query.shape, Rows(columns, len(over)))
 

@@ -166,14 +166,14 @@ class Lives(NamedTuple):
     is_over: NDArray[np.bool_]
 
 
-class Given(NamedTuple):
+class InterestEvents(NamedTuple):
     """Events for one reader, in order of interest and time; `of[n]` is the place of each one's interest in `Lives`."""
 
     rows: Rows
     of: Whole
 
 
-class Told(NamedTuple):
+class InterestAnswers(NamedTuple):
     """Answers with their stamps, and for each of them the place of its interest in `Lives`."""
 
     answers: Answers
@@ -192,8 +192,8 @@ class Operators(Protocol):
         ...
 
     def step(
-        self, state: Any, lives: Lives, given: Sequence[Given], settled: Whole, watermark: Instant
-    ) -> tuple[Any, Sequence[Told], Mapping[str, int]]:
+        self, state: Any, lives: Lives, events: Sequence[InterestEvents], settled: Whole, watermark: Instant
+    ) -> tuple[Any, Sequence[InterestAnswers], Mapping[str, int]]:
         """Take the events of some interests, for each need: all that have events, that are due, or over, are among them.
 
         `settled` int64[interests, parts]: answers before were told already.

@@ -89,22 +89,22 @@ def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Savi
     query, found = past.query, past.found
     windows_us = need.windows_us if need.is_free and Saving.POINTS in query.savings else query.before_us
     begins = found.interests.start[found.of]
-    kept = past.time >= begins - (query.last_us + windows_us)
-    saved[Saving.POINTS] += _missing(kept)
+    is_streamed = past.time >= begins - (query.last_us + windows_us)
+    saved[Saving.POINTS] += _missing(is_streamed)
     if need.takes is not None and need.is_free and Saving.SUBGRAPHS in query.savings:
         taken = need.takes(found.rows)[found.row]
-        saved[Saving.SUBGRAPHS] += int(np.count_nonzero(kept & ~taken))
-        kept &= taken
+        saved[Saving.SUBGRAPHS] += int(np.count_nonzero(is_streamed & ~taken))
+        is_streamed &= taken
     if first is None:
-        return kept
-    old = past.earlier[kept[past.earlier]]
+        return is_streamed
+    old = past.earlier[is_streamed[past.earlier]]
     is_same = past.time[old] + windows_us < first.of_event[old]
-    kept[old[is_same]] = False
+    is_streamed[old[is_same]] = False
     whole = int(np.count_nonzero(~first.is_there[found.of[old[is_same]]]))
     one_by_one = Saving.SPACE if need.looks_at is BY_ITSELF else Saving.TIME
     saved[Saving.SUBGRAPHS if Saving.SUBGRAPHS in query.savings else one_by_one] += whole
     saved[one_by_one] += int(np.count_nonzero(is_same)) - whole
-    return kept
+    return is_streamed
 
 
 class _First(NamedTuple):
@@ -154,8 +154,8 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
     names = np.concatenate(
         [found.of[new] * many + group_of_row[found.row[new]], gone_of * many + group_of_gone[gone]]
     )
-    asked = found.of * many + group_of_row[found.row]
-    return _First(of_interest, _least(names, times, asked, starts[found.of]), differs)
+    group_of_event = found.of * many + group_of_row[found.row]
+    return _First(of_interest, _least(names, times, group_of_event, starts[found.of]), differs)
 
 
 def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
@@ -166,14 +166,16 @@ def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
     return taken
 
 
-def _least(names: Whole, times: Whole, asked: Whole, otherwise: Whole) -> Whole:
+def _least(names: Whole, times: Whole, searched: Whole, otherwise: Whole) -> Whole:
     """The least time under each name that is asked for, and not later than something else."""
     if not len(names):
         return otherwise
     order = np.lexsort([times, names])
     different, first = np.unique(names[order], return_index=True)
-    place = np.minimum(np.searchsorted(different, asked), len(different) - 1)
-    return np.where(different[place] == asked, np.minimum(times[order][first][place], otherwise), otherwise)
+    place = np.minimum(np.searchsorted(different, searched), len(different) - 1)
+    return np.where(
+        different[place] == searched, np.minimum(times[order][first][place], otherwise), otherwise
+    )
 
 
 @dataclass
@@ -255,8 +257,8 @@ class _Past:
         return group[: rows.count], group[rows.count :], max(keys.count, 1)
 
 
-def _missing(kept: Mask) -> int:
-    return int(len(kept) - np.count_nonzero(kept))
+def _missing(chosen: Mask) -> int:
+    return int(len(chosen) - np.count_nonzero(chosen))
 
 
 def _places(query: FollowQuery, rows: Rows, row: Whole) -> tuple[Real, Real]:

@@ -147,7 +147,7 @@ class StoreKernel:
             rows.count,
         )
         counts: Counter[str] = Counter()
-        wanted = np.zeros(own.count, np.bool_)
+        is_used = np.zeros(own.count, np.bool_)
         for looker in self.lookers if own.count else ():
             seen = looker.events.rows(self.schema, own)
             chosen = (
@@ -155,8 +155,8 @@ class StoreKernel:
             )
             if looker.counts:  # every zone has all events
                 counts[f"events_without_place:{looker.query}"] += _nowhere(looker.events, seen, chosen)
-            wanted |= chosen
-        store = state.append(own if wanted.all() else own.take(np.flatnonzero(wanted)))
+            is_used |= chosen
+        store = state.append(own if is_used.all() else own.take(np.flatnonzero(is_used)))
         counts[f"{HIGHEST}stored:{self.schema.name}"] = store.count
         counts[f"{HIGHEST}stored_us:{self.schema.name}"] = store.span_us
         return Step(store, (), watermark, {name: many for name, many in counts.items() if many})

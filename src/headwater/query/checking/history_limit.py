@@ -23,16 +23,16 @@ from headwater.query.operators.union import FollowOperator
 MOST_HISTORY_US: Final = UNITS["DAYS"]
 
 
-def most_history_us(given: Duration | None) -> int:
+def most_history_us(bound: Duration | None) -> int:
     """The bound that somebody sets, or that there is; raises QueriesRefused if it is no duration."""
-    if given is None:
+    if bound is None:
         return MOST_HISTORY_US
     complaints = Complaints()
-    found = duration_us(duration(given), "most_history", complaints)
+    found = duration_us(duration(bound), "most_history", complaints)
     if found is not None and found < 0:
         complaints.refuse("negative-duration", "most_history is negative", None, "write it like '7 DAYS'")
     if found is None or complaints.errors:
-        raise QueriesRefused(complaints.errors, str(given), "most_history")
+        raise QueriesRefused(complaints.errors, str(bound), "most_history")
     return found
 
 

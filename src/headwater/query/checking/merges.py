@@ -33,11 +33,11 @@ class Merge:
 
     def rows(self, place: int, rows: Rows) -> Rows:
         """Rows of one member as merged rows; columns that do not travel are NULL."""
-        given = {SOURCE: Column(ColumnType.BIGINT, np.full(rows.count, place, np.int64))}
+        known = {SOURCE: Column(ColumnType.BIGINT, np.full(rows.count, place, np.int64))}
         names = self.names(place)
-        given.update({names[name]: rows[name] for name in rows.columns})
+        known.update({names[name]: rows[name] for name in rows.columns})
         columns = {
-            name: given[name] if name in given else Column.nulls(kind, rows.count)
+            name: known[name] if name in known else Column.nulls(kind, rows.count)
             for name, kind in self.schema.columns
         }
         return Rows(columns, rows.count)

@@ -56,8 +56,10 @@ def check_shape(shape: str, schema: StreamSchema, span: Span | None, complaints:
         )
 
 
-def _side(tree: Around, given: Quantity | None, word: str, what: str, complaints: Complaints) -> float | None:
-    if given is None or (found := length_m(given, word, complaints)) is None:
+def _side(
+    tree: Around, length: Quantity | None, word: str, what: str, complaints: Complaints
+) -> float | None:
+    if length is None or (found := length_m(length, word, complaints)) is None:
         return None
     if found <= 0:
         is_radius = word == "RADIUS"

@@ -72,14 +72,14 @@ def duration_us(quantity: Quantity, what: str, complaints: Complaints) -> int | 
 
 
 def forget_us(
-    given: Quantity | None,
+    duration: Quantity | None,
     span: Span | None,
     complaints: Complaints,
     *,
     advice: str = "write it like FORGET 10 MINUTES",
 ) -> int | None:
     """After how long whoever is silent is forgotten; None: never, or a complaint. One that is not longer than zero is refused."""
-    if given is None or (found := duration_us(given, "FORGET", complaints)) is None:
+    if duration is None or (found := duration_us(duration, "FORGET", complaints)) is None:
         return None
     if found < 1:
         complaints.refuse("negative-duration", "FORGET is not longer than zero", span, advice)

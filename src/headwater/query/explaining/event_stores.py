@@ -27,11 +27,11 @@ def stores_of(plan: Plan) -> list[Stored]:
     """The stores of a plan that keep events for longer than a step."""
     found: dict[str, Stored] = {}
     for query in plan.queries:
-        asked = query.operator
-        if not isinstance(asked, FollowOperator):
+        follow = query.operator
+        if not isinstance(follow, FollowOperator):
             continue
-        looks_back_us = history_us(asked, query.before_us)
-        for source in asked.events:
+        looks_back_us = history_us(follow, query.before_us)
+        for source in follow.events:
             known = found.get(source) or Stored(source, event_bytes(plan.stream(source)), 0, ())
             longest_us = max(known.history_us, looks_back_us)
             found[source] = Stored(source, known.event_bytes, longest_us, (*known.queries, query.name))
@@ -50,12 +50,12 @@ def stores_in_words(plan: Plan) -> list[str]:
 
 def stored_in_words(stores: Iterable[Stored], counts: Mapping[str, int]) -> list[str]:
     """What was in the stores at most, in any zone: the closing lines of a run."""
-    told = []
+    lines = []
     for store in stores:
         many = counts.get(f"{HIGHEST}stored:{store.source}", 0)
         seconds = counts.get(f"{HIGHEST}stored_us:{store.source}", 0) / SECOND
-        told.append(
+        lines.append(
             f"stored    {store.source}: at most {counted(many, 'event')} at once, {size_in_words(many * store.event_bytes)}, "
             f"of {seconds:,.1f} s; needed are the last {history_in_words(store.history_us)}"
         )
-    return told
+    return lines

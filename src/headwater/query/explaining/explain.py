@@ -27,7 +27,7 @@ from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.useful_rows import NOTHING
 
-MOST_TOLD: Final = 5
+MOST_LISTED: Final = 5
 """Queries of one kind on one source, and regions, that are told one by one; the others are counted."""
 
 LONGEST_SQL: Final = 800
@@ -49,13 +49,13 @@ def explain(plan: Plan | str, *, keys: int | None = None) -> str:
     parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
     parts += [_stream(plan, stream) for stream in plan.streams]
     sets: tuple[PointsSchema | FencesSchema, ...] = (*plan.points, *plan.fences)
-    for given in sets:
-        if asking := [query for query in plan.queries if query.operator.declared_set == given.name]:
-            parts.append(_set(given, asking))
+    for schema in sets:
+        if asking := [query for query in plan.queries if query.operator.declared_set == schema.name]:
+            parts.append(_set(schema, asking))
     for alike in _by_kernel(plan).values():
-        parts += [_query(plan, query) for query in alike[:MOST_TOLD]]
-        if len(alike) > MOST_TOLD:
-            parts.append(_others(plan, alike[MOST_TOLD:]))
+        parts += [_query(plan, query) for query in alike[:MOST_LISTED]]
+        if len(alike) > MOST_LISTED:
+            parts.append(_others(plan, alike[MOST_LISTED:]))
     parts.append(_shared(plan))
     if keys is not None:
         parts.append(_memory(plan, keys))
@@ -76,9 +76,9 @@ def _stream(plan: Plan, stream: StreamSchema) -> str:
     useful = plan.useful_rows(stream.name)
     if useful == NOTHING:
         return _section(f"stream {stream.name}", [("read by", "no query: its rows are not read")])
-    kept = plan.columns_read(stream.name)
-    entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in kept)))]
-    if dropped := [name for name in stream.types if name not in kept]:
+    read = plan.columns_read(stream.name)
+    entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in read)))]
+    if dropped := [name for name in stream.types if name not in read]:
         entries.append(("left out", _wrapped(f"{', '.join(dropped)} (needed by no query)")))
     entries.append(("lateness", _lateness(stream)))
     if stream.idle_us is not None:
@@ -124,19 +124,19 @@ def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
     return entries
 
 
-def _set(given: PointsSchema | FencesSchema, asking: Sequence[QueryPlan]) -> str:
+def _set(schema: PointsSchema | FencesSchema, asking: Sequence[QueryPlan]) -> str:
     """Points or fences that are given before the first row."""
-    used = {name for query in asking for name in query.operator.columns_of_set(given)}
-    columns = [f"{given.key} (key)", *(name for name, _ in given.columns if name in used - {given.key})]
+    used = {name for query in asking for name in query.operator.columns_of_set(schema)}
+    columns = [f"{schema.key} (key)", *(name for name, _ in schema.columns if name in used - {schema.key})]
     entries: list[Entry] = [("columns", _wrapped(", ".join(columns)))]
-    if unused := [name for name, _ in given.columns if name not in used and name != given.key]:
+    if unused := [name for name, _ in schema.columns if name not in used and name != schema.key]:
         entries.append(("left out", _wrapped(f"{', '.join(unused)} (needed by no query)")))
     names = [query.name for query in asking]
     entries.append(("asked by", _wrapped(listed(names))))
-    is_fences = isinstance(given, FencesSchema)
-    read = fences_in_words(given.name) if is_fences else points_in_words(given.name, names)
+    is_fences = isinstance(schema, FencesSchema)
+    read = fences_in_words(schema.name) if is_fences else points_in_words(schema.name, names)
     entries.append(("read", read))
-    return _section(f"{'fences' if is_fences else 'points'} {given.name}", entries)
+    return _section(f"{'fences' if is_fences else 'points'} {schema.name}", entries)
 
 
 # --- queries ------------------------------------------------------------------------------------------------------
@@ -201,13 +201,13 @@ def _shared(plan: Plan) -> str:
     regions = Counter(query.operator.area for query in plan.queries)
     together = [(region, count) for region, count in regions.most_common() if region and count > 1]
     if together:
-        told = [
+        lines = [
             f"{counted(count, 'query')} inside {region_in_words(region)}"
-            for region, count in together[:MOST_TOLD]
+            for region, count in together[:MOST_LISTED]
         ]
-        more = len(together) - MOST_TOLD
-        told += [f"and the same for {counted(more, 'more region')}"] if more > 0 else []
-        entries.append(("regions", told))
+        more = len(together) - MOST_LISTED
+        lines += [f"and the same for {counted(more, 'more region')}"] if more > 0 else []
+        entries.append(("regions", lines))
     kernels = {
         (zone, query.kind, query.reads)
         for query in plan.queries
@@ -233,14 +233,14 @@ def _shared(plan: Plan) -> str:
 def _by_zone(plan: Plan, queries: Sequence[QueryPlan]) -> list[str]:
     whole = [query for query in queries if not query.spread and query.parts == 1 and not query.shared]
     counts = Counter(plan.zone_of(query.name) for query in whole)
-    told = [f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())]
+    lines = [f"{counted(n, 'query')} in zone {zone}" for zone, n in sorted(counts.items())]
     if scattered := sum(1 for query in queries if query.parts > 1):
-        told.insert(0, f"{counted(scattered, 'query')} in all zones, each point in one")
+        lines.insert(0, f"{counted(scattered, 'query')} in all zones, each point in one")
     if spread := sum(1 for query in queries if query.spread):
-        told.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
+        lines.insert(0, f"{counted(spread, 'query')} in all zones, each partition in one")
     if shared := sum(1 for query in queries if query.shared):
-        told.insert(0, f"{counted(shared, 'query')} in all zones, each pair or focal object in one")
-    return _wrapped(listed(told, 32))
+        lines.insert(0, f"{counted(shared, 'query')} in all zones, each pair or focal object in one")
+    return _wrapped(listed(lines, 32))
 
 
 def _memory(plan: Plan, keys: int) -> str:
@@ -258,8 +258,8 @@ def _memory(plan: Plan, keys: int) -> str:
 def _section(title: str, entries: Sequence[Entry]) -> str:
     lines = [title]
     width = max(len(name) for name, _ in entries)
-    for name, told in entries:
-        first, *rest = [told] if isinstance(told, str) else told or [""]
+    for name, words in entries:
+        first, *rest = [words] if isinstance(words, str) else words or [""]
         lines.append(f"  {name:<{width}}  {first}")
         lines += [f"  {'':<{width}}  {line}" for line in rest]
     return "\n".join(lines)

@@ -63,18 +63,20 @@ def is_among(operand: Value, items: Sequence[Value]) -> Value:
     assert kind is not None, "IN was not checked"
     if kind is ExprType.NULL or operand.kind is ExprType.NULL:
         return nulls(_BOOLEAN)
-    given = [coerce(value, kind) for value in (operand, *items)]
-    array, *others = comparable(given)
+    coerced = [coerce(value, kind) for value in (operand, *items)]
+    array, *others = comparable(coerced)
     # Constants are looked up all at once: lists of a thousand sensors are common.
-    constant = [len(other) == 1 and item.valid is None for other, item in zip(others, given[1:], strict=True)]
+    constant = [
+        len(other) == 1 and item.valid is None for other, item in zip(others, coerced[1:], strict=True)
+    ]
     fixed = [other for other, alone in zip(others, constant, strict=True) if alone]
     found = np.isin(array, np.concatenate(fixed)) if fixed else np.zeros(len(array), np.bool_)
     known = np.ones(1, np.bool_)
-    for other, item, alone in zip(others, given[1:], constant, strict=True):
+    for other, item, alone in zip(others, coerced[1:], constant, strict=True):
         if not alone:
             found = found | ((array == other) & is_valid(item))
             known = known & is_valid(item)
-    return Value(_BOOLEAN, found, _unless_all(is_valid(given[0]) & (found | known)))
+    return Value(_BOOLEAN, found, _unless_all(is_valid(coerced[0]) & (found | known)))
 
 
 def is_true(value: Value) -> Mask:

@@ -54,8 +54,8 @@ def phrase(pattern: str) -> SparkForm:
 def taking(*parameters: ExprType, gives: ExprType) -> Resolve:
     """Exactly these types, in order."""
 
-    def resolve(given: Sequence[ExprType]) -> Signature | None:
-        fits = len(given) == len(parameters) and all(map(_fits, given, parameters))
+    def resolve(arguments: Sequence[ExprType]) -> Signature | None:
+        fits = len(arguments) == len(parameters) and all(map(_fits, arguments, parameters))
         return Signature(parameters, gives) if fits else None
 
     return resolve
@@ -64,10 +64,10 @@ def taking(*parameters: ExprType, gives: ExprType) -> Resolve:
 def taking_any_of(*choices: Resolve) -> Resolve:
     """The first signature that fits; where the word NULL leaves it open which, NULL."""
 
-    def resolve(given: Sequence[ExprType]) -> Signature | None:
-        fitting = [found for choice in choices if (found := choice(given))]
-        if ExprType.NULL in given and len({found.gives for found in fitting}) > 1:
-            return Signature((ExprType.NULL,) * len(given), ExprType.NULL)
+    def resolve(arguments: Sequence[ExprType]) -> Signature | None:
+        fitting = [found for choice in choices if (found := choice(arguments))]
+        if ExprType.NULL in arguments and len({found.gives for found in fitting}) > 1:
+            return Signature((ExprType.NULL,) * len(arguments), ExprType.NULL)
         return fitting[0] if fitting else None
 
     return resolve
@@ -76,20 +76,23 @@ def taking_any_of(*choices: Resolve) -> Resolve:
 def taking_alike(*, least: int, most: int | None = None) -> Resolve:
     """Arguments of one common type, which is the type of the result."""
 
-    def resolve(given: Sequence[ExprType]) -> Signature | None:
-        kind = common_type(given)
-        if kind is None or len(given) < least or (most is not None and len(given) > most):
+    def resolve(arguments: Sequence[ExprType]) -> Signature | None:
+        kind = common_type(arguments)
+        if kind is None or len(arguments) < least or (most is not None and len(arguments) > most):
             return None
-        return Signature((kind,) * len(given), kind)
+        return Signature((kind,) * len(arguments), kind)
 
     return resolve
 
 
-def taking_texts(given: Sequence[ExprType]) -> Signature | None:
+def taking_texts(arguments: Sequence[ExprType]) -> Signature | None:
     """One string or more."""
-    fits = bool(given) and all(_fits(kind, ExprType.STRING) for kind in given)
-    return Signature((ExprType.STRING,) * len(given), ExprType.STRING) if fits else None
+    fits = bool(arguments) and all(_fits(kind, ExprType.STRING) for kind in arguments)
+    return Signature((ExprType.STRING,) * len(arguments), ExprType.STRING) if fits else None
 
 
-def _fits(given: ExprType, parameter: ExprType) -> bool:
-    return given in (parameter, ExprType.NULL) or (given, parameter) == (ExprType.BIGINT, ExprType.DOUBLE)
+def _fits(argument: ExprType, parameter: ExprType) -> bool:
+    return argument in (parameter, ExprType.NULL) or (argument, parameter) == (
+        ExprType.BIGINT,
+        ExprType.DOUBLE,
+    )

@@ -66,8 +66,8 @@ def _round(value: Value, digits: Value | None = None) -> Value:
     rounded = _half_away(shifted)
     back = np.where(places >= 0, rounded / power, rounded * power)
     # Beyond _WHOLE_FROM there is nothing to round, and shifting back could lose the last digit.
-    kept = np.where((places >= 0) & ~(np.abs(shifted) < _WHOLE_FROM), value.values, back)
-    return doubles(kept, both_valid(value.valid, digits.valid))
+    result = np.where((places >= 0) & ~(np.abs(shifted) < _WHOLE_FROM), value.values, back)
+    return doubles(result, both_valid(value.valid, digits.valid))
 
 
 def _distance(x1: Array, y1: Array, x2: Array, y2: Array) -> Array:

@@ -120,8 +120,8 @@ class _Types:
             return None
         found = unary_type(expression.operator, kind)
         if found is None:
-            wanted = "a condition" if expression.operator == "NOT" else "a number or a duration"
-            message = f"{_sign(expression.operator)} takes {wanted}, not {kind.value}"
+            expected = "a condition" if expression.operator == "NOT" else "a number or a duration"
+            message = f"{_sign(expression.operator)} takes {expected}, not {kind.value}"
             self._refuse("type-mismatch", message, expression.span)
         return found
 
@@ -192,10 +192,10 @@ class _Types:
             return None
         signature = function.resolve(known)
         if signature is None:
-            given = ", ".join(kind.value for kind in known)
+            names = ", ".join(kind.value for kind in known)
             advice_line = f"it is {function.usage}: {function.meaning}"
             self._refuse(
-                "wrong-arguments", f"{function.name} does not take ({given})", call.span, advice_line
+                "wrong-arguments", f"{function.name} does not take ({names})", call.span, advice_line
             )
             return None
         return signature.gives

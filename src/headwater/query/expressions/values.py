@@ -93,11 +93,11 @@ def coerce(value: Value, kind: ExprType) -> Value:
 
 def both_valid(*masks: Mask | None) -> Mask | None:
     """Where all masks are true; None is true everywhere."""
-    given = [mask for mask in masks if mask is not None]
-    if not given:
+    present = [mask for mask in masks if mask is not None]
+    if not present:
         return None
-    found = given[0]
-    for mask in given[1:]:
+    found = present[0]
+    for mask in present[1:]:
         found = found & mask
     return found
 

@@ -70,8 +70,8 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
         self, word: Token, operand: Expression | None, *parts: Branch | Expression | Token | None
     ) -> Case:
         """`CASE [x] WHEN … END`; with an operand, each WHEN stands for a comparison with it."""
-        *given, otherwise, end = parts
-        branches: list[Branch] = given  # type: ignore[assignment]
+        *pairs, otherwise, end = parts
+        branches: list[Branch] = pairs  # type: ignore[assignment]
         if operand is not None:
             branches = [(Binary("=", operand, value, span=value.span), then) for value, then in branches]
         return Case(tuple(branches), otherwise, span=stretch(word, end))  # type: ignore[arg-type]

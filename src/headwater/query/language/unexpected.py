@@ -74,11 +74,13 @@ def explain_unexpected(
     if explained := advice.error(error):
         return explained
     found = "the statement ends" if at_end else f"found {_shown(token)}"
-    wanted = _in_words(expected, keywords, advice)
+    expected_words = _in_words(expected, keywords, advice)
     unexpected = Unexpected(token.type, str(token), words, "NAME" in expected)
     return QueryError(
         "syntax",
-        f"expected {wanted}, but {found}" if wanted else f"{found} where the statement should end",
+        f"expected {expected_words}, but {found}"
+        if expected_words
+        else f"{found} where the statement should end",
         span=end if at_end else span_of(token),
         advice=_missing_number(error, expected, keywords, advice)
         or _advice(unexpected, expected, keywords, advice),

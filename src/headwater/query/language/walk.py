@@ -44,24 +44,24 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 def with_parts(expression: Expression, parts: Iterable[Expression]) -> Expression:
     """The same expression made of other parts, which are as many as `parts_of` gives."""
-    given = tuple(parts)
+    changed = tuple(parts)
     match expression:
         case Binary():
-            return replace(expression, left=given[0], right=given[1])
+            return replace(expression, left=changed[0], right=changed[1])
         case Unary() | IsNull():
-            return replace(expression, operand=given[0])
+            return replace(expression, operand=changed[0])
         case Between():
-            return replace(expression, operand=given[0], low=given[1], high=given[2])
+            return replace(expression, operand=changed[0], low=changed[1], high=changed[2])
         case In():
-            return replace(expression, operand=given[0], items=given[1:])
+            return replace(expression, operand=changed[0], items=changed[1:])
         case Case():
             count = len(expression.branches)
-            branches = tuple(zip(given[: 2 * count : 2], given[1 : 2 * count : 2], strict=True))
+            branches = tuple(zip(changed[: 2 * count : 2], changed[1 : 2 * count : 2], strict=True))
             return replace(
-                expression, branches=branches, otherwise=given[-1] if expression.otherwise else None
+                expression, branches=branches, otherwise=changed[-1] if expression.otherwise else None
             )
         case Call():
-            return replace(expression, arguments=given)
+            return replace(expression, arguments=changed)
         case _:
             return expression
 

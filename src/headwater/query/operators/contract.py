@@ -143,7 +143,7 @@ class Operator:
         """The declared points or fences that it must be given before rows come."""
         return None
 
-    def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
+    def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
         """What of the declaration of its set changes what it means."""
         raise AssertionError(f"{self.kind} is given no set")
 
@@ -156,7 +156,7 @@ class Operator:
         """Its set as the kernel sees it, from rows that have been checked."""
         raise AssertionError(f"{self.kind} is given no set")
 
-    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+    def columns_of_set(self, declared: PointsSchema | FencesSchema) -> frozenset[str]:
         """The columns of its set that it looks at beside the key."""
         raise AssertionError(f"{self.kind} is given no set")
 

@@ -28,8 +28,8 @@ def fingerprints(catalogue: Catalogue) -> dict[str, str]:
 def _meaning_of_set(catalogue: Catalogue, operator: AnyOperator) -> str:
     if operator.declared_set is None:
         return ""
-    given = catalogue.points.get(operator.declared_set) or catalogue.fences[operator.declared_set]
-    return operator.meaning_of_set(given.schema)
+    declared = catalogue.points.get(operator.declared_set) or catalogue.fences[operator.declared_set]
+    return operator.meaning_of_set(declared.schema)
 
 
 def _digest(text: str) -> str:

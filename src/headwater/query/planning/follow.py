@@ -48,46 +48,46 @@ def make_follow_query(
     behind: InterestPlan | None,
 ) -> FollowQuery:
     """What the kernel of FOLLOW is asked; whoever runs it gives it the operators."""
-    asked = query.operator
-    assert isinstance(asked, FollowOperator)
+    follow = query.operator
+    assert isinstance(follow, FollowOperator)
     assert focals.key is not None and focals.place is not None
     needs = list(behind.needs.values()) if behind else []
     if not query.hidden or not needs:
         needs.append(
             Need(1 + max((need.part for need in needs), default=-1), 0, None, BY_ITSELF, is_free=True)
         )
-    is_whole = asked.interests or asked.best_effort is not None
+    is_whole = follow.interests or follow.best_effort is not None
     return FollowQuery(
         name=query.name,
         fingerprint=query.fingerprint,
         shape=query.shape,
         events=events,
         focals=Focals(
-            condition(asked.where) if asked.where else None,
+            condition(follow.where) if follow.where else None,
             focals.key,
             focals.types[focals.key],
             focals.place.x,
             focals.place.y,
             focals.types[focals.place.x],
             focals.types[focals.place.y],
-            asked.shape,
+            follow.shape,
         ),
         geographic=focals.place.geographic,
-        radius_m=asked.radius_m,
-        box_m=asked.box_m,
-        last_us=asked.last_us,
+        radius_m=follow.radius_m,
+        box_m=follow.box_m,
+        last_us=follow.last_us,
         before_us=query.before_us,
-        update=asked.update,
-        every_us=asked.every_us,
-        moved_m=asked.moved_m,
-        precision=asked.precision,
-        recall=asked.recall,
-        over_us=asked.over_us,
-        forget_us=asked.forget_us,
-        each=asked.each,
-        best_effort=asked.best_effort,
+        update=follow.update,
+        every_us=follow.every_us,
+        moved_m=follow.moved_m,
+        precision=follow.precision,
+        recall=follow.recall,
+        over_us=follow.over_us,
+        forget_us=follow.forget_us,
+        each=follow.each,
+        best_effort=follow.best_effort,
         share=share,
-        interests=asked.interests,
+        interests=follow.interests,
         needs=tuple(needs),
         savings=frozenset() if is_whole else frozenset(Saving) - query.left_off,
         tells=not query.hidden,

@@ -117,12 +117,12 @@ def _paths(
 
 def weak_in(group: Group, queries: Mapping[str, QueryPlan]) -> list[str]:
     """Those queries of a group to which it matters where rows begin."""
-    asked = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
+    patterns = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
     return [
         query
         for query in group.queries
         if not queries[query].operator.finds_the_same_later
-        or not all(pattern.is_anywhere_the_same for pattern in asked if pattern.name == query)
+        or not all(pattern.is_anywhere_the_same for pattern in patterns if pattern.name == query)
     ]
 
 
@@ -147,13 +147,13 @@ def _settles(groups: Sequence[Group]) -> bool:
 
 def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:
     """A condition that holds for every event that some queries can use; None: for any."""
-    wanted = [query.operator.useful_rows(query.where) for query in queries]
+    needed = [query.operator.useful_rows(query.where) for query in queries]
     conditions = [
         condition(one)
-        for one in wanted
+        for one in needed
         if one is not None and handed.issuperset(name.name for name in columns_of(one))
     ]
-    if len(conditions) < len(wanted):
+    if len(conditions) < len(needed):
         return None
 
     def takes(rows: Rows) -> NDArray[np.bool_]:

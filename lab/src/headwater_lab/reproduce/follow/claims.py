@@ -28,7 +28,7 @@ from headwater_lab.reproduce.follow.figures import Of, lines_of
 from headwater_lab.reproduce.outcome import Claim
 
 ONE_IN_A_HUNDRED: Final = 0.01
-WANTED_QUALITY: Final = 0.9
+TARGET_QUALITY: Final = 0.9
 ABOUT: Final = 0.1
 PAPER_AVERAGE: Final = 0.8
 PAPER_NONE: Final = 0.2
@@ -110,7 +110,7 @@ def _updates(rows: Sequence[Measured]) -> Iterable[Claim]:
     yield Claim(
         "QUALITY by a precision of 0.9 halves the events and keeps the precision above 0.9, at every size",
         all(share <= 0.5 for share in traffic[BY_QUALITY].values())
-        and all(share > WANTED_QUALITY for share in precision[BY_QUALITY].values()),
+        and all(share > TARGET_QUALITY for share in precision[BY_QUALITY].values()),
         f"events relative to ALWAYS by edge: {_percents(traffic[BY_QUALITY])}; precision: {_shares(precision[BY_QUALITY])}; "
         f"recall, which the condition does not look at: {_shares(recall[BY_QUALITY])}",
         "by a factor of 2 while keeping the quality above 0.9",

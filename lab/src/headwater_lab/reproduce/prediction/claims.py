@@ -25,7 +25,7 @@ from headwater_lab.reproduce.prediction.cases import (
     UNLIMITED,
     Measured,
 )
-from headwater_lab.reproduce.prediction.recorded import WANTED_F, best
+from headwater_lab.reproduce.prediction.recorded import TARGET_F, best
 
 WITH: Final = "SLOPE"
 WITHOUT: Final = "CONSTANT"
@@ -289,7 +289,7 @@ def _recorded(measured: Sequence[Measured]) -> Iterable[Claim]:
         reached = {predictor: m for predictor, m in found.items() if m}
         lines = [m.updates for predictor, m in reached.items() if predictor != WITHOUT]
         yield Claim(
-            f"{part}: at F >= {WANTED_F} lines need fewer updates than last values",
+            f"{part}: at F >= {TARGET_F} lines need fewer updates than last values",
             bool(lines) and (WITHOUT not in reached or min(lines) < reached[WITHOUT].updates),
             "; ".join(_saved(predictor, of) for predictor, of in found.items()),
             "not in the paper",

@@ -1,7 +1,7 @@
 """Recorded readings: how many reports are saved while nearly every answer stays right?
 
 Rule 1  Truth is what all readings say at each of their instants, and answers are compared with it there.
-Rule 2  For each predictor tolerances are tried from small to large; between the last that reaches `WANTED_F` and the first that does
+Rule 2  For each predictor tolerances are tried from small to large; between the last that reaches `TARGET_F` and the first that does
         not, it is looked more closely. The best is the largest that reaches it.
 Rule 3  What has vanished is still predicted until its heartbeat runs out: that counts as wrong.
 """
@@ -31,7 +31,7 @@ from headwater_lab.reproduce.prediction.truth import Series, Truth, score, true_
 from headwater_lab.workloads.ingolstadt import TRAFFIC_FILE, read_traffic
 from headwater_lab.workloads.intel_lab import EPOCH_US, LAB_FILE, read_lab
 
-WANTED_F: Final = 0.99
+TARGET_F: Final = 0.99
 CLOSER: Final = 3
 NEAR_CAR_M: Final = 50.0
 # Temperatures are whole hundredths of a degree. Bounds lie between them, so that nothing is exactly on a border.
@@ -79,7 +79,7 @@ def run_recorded(case: Case, folder: Path, *, instants: int | None = None) -> li
     def reaches(tolerance: float) -> bool:
         sending = Sending(tolerance, record.heartbeat_us, predictor, record.parameters[predictor])
         rows[tolerance] = _measure(case, record, sending)
-        return rows[tolerance].f >= WANTED_F
+        return rows[tolerance].f >= TARGET_F
 
     good, bad = 0.0, 0.0
     for tolerance in record.tolerances:
@@ -96,7 +96,7 @@ def run_recorded(case: Case, folder: Path, *, instants: int | None = None) -> li
 
 def best(measured: Sequence[Measured]) -> Measured | None:
     """Of the rows of one case, the one with the fewest updates that reaches the required F."""
-    return min((m for m in measured if m.f >= WANTED_F), key=lambda m: m.updates, default=None)
+    return min((m for m in measured if m.f >= TARGET_F), key=lambda m: m.updates, default=None)
 
 
 def present(folder: Path) -> list[str]:

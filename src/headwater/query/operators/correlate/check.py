@@ -153,12 +153,12 @@ def _key_types(tree: Correlate, schema: StreamSchema, complaints: Complaints) ->
     if schema.key is None:
         return
     kind = schema.types[schema.key]
-    wanted: type = str if kind is ColumnType.STRING else int
+    expected: type = str if kind is ColumnType.STRING else int
     named = [(clause.sensor, clause.span) for clause in tree.clauses if clause.sensor is not None]
     if isinstance(tree.area, SensorsArea):
         named += [(sensor, tree.area.span) for sensor in tree.area.keys]
     for sensor, span in named:
-        if not isinstance(sensor, wanted):
+        if not isinstance(sensor, expected):
             complaints.refuse(
                 "type-mismatch",
                 f"the key '{schema.key}' is {kind.value}, but {sensor!r} is not",
@@ -202,14 +202,14 @@ def _possible(tree: Correlate, complaints: Complaints) -> None:
     bound: set[str | int] = set()
     unbound = 0
     for clause in tree.clauses:
-        wanted = clause.count or 1
+        expected = clause.count or 1
         why = None
         if clause.sensor is None:
-            unbound += wanted
-            if listed and wanted > listed:
-                why = f"{wanted} OF needs more sensors than the {listed} that SENSORS lists"
-        elif wanted > 1:
-            why = f"{wanted} OF needs different sensors, but the clause is bound to {clause.sensor!r}"
+            unbound += expected
+            if listed and expected > listed:
+                why = f"{expected} OF needs more sensors than the {listed} that SENSORS lists"
+        elif expected > 1:
+            why = f"{expected} OF needs different sensors, but the clause is bound to {clause.sensor!r}"
         elif tree.distinct_sensors and clause.sensor in bound:
             why = f"DISTINCT SENSORS, but two clauses are bound to {clause.sensor!r}"
         else:

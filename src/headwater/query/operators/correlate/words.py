@@ -58,8 +58,8 @@ def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[st
 def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Clauses that are equal."""
     clauses = [clause for query in queries for clause in _matched(query)]
-    told = f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal clauses are matched once"
-    return [("clauses", [told])]
+    lines = f"{len(clauses):,}, {len(set(clauses)):,} of them different: equal clauses are matched once"
+    return [("clauses", [lines])]
 
 
 def bytes_per_row(source: StreamSchema, subscriptions: Iterable[CorrelateOperator]) -> int:
@@ -114,14 +114,14 @@ def _state(operator: CorrelateOperator, explained: Explained) -> list[str]:
     row = bytes_per_row(explained.source, mates)
     longest = duration_in_words(max(mate.within_us for mate in mates))
     own = BYTES_PER_QUERY + BYTES_PER_CLAUSE * len(operator.clauses)
-    told = [
+    lines = [
         f"rows that match a clause, of the last {longest}: {size_in_words(row)} a row, once for all queries of the kernel",
         f"{size_in_words(own)} for the query itself",
     ]
     subscription = make_subscription(operator, name=query.name, fingerprint="", shape=query.shape, where=None)
     if operator.emit is not Emit.LATEST or not is_plain(subscription):
-        told[1] += f", and {size_in_words(BYTES_PER_MATCH)} for each match of its clauses in that time"
-    return told
+        lines[1] += f", and {size_in_words(BYTES_PER_MATCH)} for each match of its clauses in that time"
+    return lines
 
 
 def _why_there(operator: CorrelateOperator) -> str | None:

@@ -63,7 +63,7 @@ def fence(  # noqa: PLR0913 one keyword for each clause
     height) and `shape` (a column of the fences) says how large fences are that move; lengths are metres or such as "5 KM". `detect` is one
     or several of ENTER, EXIT, INSIDE, OUTSIDE and CROSS.
     """
-    said = [word for word, given in (("radius", radius), ("box", box), ("shape", shape)) if given is not None]
+    said = [word for word, value in (("radius", radius), ("box", box), ("shape", shape)) if value is not None]
     if len(said) > 1:
         raise refused(f"{said[0]} and {said[1]} contradict each other", "remove one of the two")
     if box is not None and (isinstance(box, str) or len(box) != 2):
@@ -80,9 +80,9 @@ def fence(  # noqa: PLR0913 one keyword for each clause
     return query_of(name, source, columns, where, operator)
 
 
-def _detected(given: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...]:
+def _detected(value: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...]:
     """What is told, each once."""
-    listed = [given] if isinstance(given, str | Detect) else list(given)
+    listed = [value] if isinstance(value, str | Detect) else list(value)
     if not listed:
         raise refused("detect is empty", "leave it out for ENTER and EXIT")
     found: list[Detect] = []

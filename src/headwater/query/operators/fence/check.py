@@ -64,7 +64,7 @@ def check_fence(tree: Fence, sources: QuerySources) -> FenceOperator | None:
     # A place that was refused where it is declared is no second error, but no FENCE can go by it either.
     if sides.positions.place is None or (isinstance(sides.fences, StreamSchema) and not sides.fences.place):
         return None
-    wanted = tree.detect or UNLESS_SAID
+    chosen = tree.detect or UNLESS_SAID
     return FenceOperator(
         fences=tree.fences,
         moving=isinstance(sides.fences, StreamSchema),
@@ -72,7 +72,7 @@ def check_fence(tree: Fence, sources: QuerySources) -> FenceOperator | None:
         radius_m=radius_m,
         box_m=box_m,
         shape=tree.shape,
-        detect=tuple(detect for detect in Detect if detect in wanted),
+        detect=tuple(detect for detect in Detect if detect in chosen),
         forget_us=FORGET_US if forget_us is None else forget_us,
         roaming=sides.roaming,
     )
@@ -163,8 +163,8 @@ class _Checker:
         return radius_and_box(tree, "fence", self.complaints)
 
     def _said(self) -> list[str]:
-        given = {"RADIUS": self.tree.radius, "BOX": self.tree.box, "SHAPE": self.tree.shape}
-        return [word for word, value in given.items() if value is not None]
+        written = {"RADIUS": self.tree.radius, "BOX": self.tree.box, "SHAPE": self.tree.shape}
+        return [word for word, value in written.items() if value is not None]
 
     # --- all else -----------------------------------------------------------------------------------------------------
 

@@ -89,11 +89,13 @@ class FenceOperator(Operator):
         """Fences that stand still."""
         return None if self.moving else self.fences
 
-    def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
+    def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
         """The type of their names, which answers carry, and of the columns that its condition asks about."""
-        columns = self.columns_of_set(given)
+        columns = self.columns_of_set(declared)
         return " ".join(
-            f"{name} {kind.value}" for name, kind in given.columns if name in columns or name == given.key
+            f"{name} {kind.value}"
+            for name, kind in declared.columns
+            if name in columns or name == declared.key
         )
 
     def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
@@ -102,7 +104,7 @@ class FenceOperator(Operator):
 
         return fences_of(self, schema, rows, geographic=geographic)
 
-    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+    def columns_of_set(self, declared: PointsSchema | FencesSchema) -> frozenset[str]:
         """Those of its condition."""
         return frozenset(column.name for column in columns_of(self.where)) if self.where else frozenset()
 

@@ -36,15 +36,15 @@ class FenceRules(SharedRules):
             places={"fences": span_of(fences)} | {part.word: part.span for part in listed},
         )
 
-    def detect_option(self, word: Token, *told: Token) -> Option:
+    def detect_option(self, word: Token, *changes: Token) -> Option:
         """`DETECT word, …`; each word once."""
         found: list[Detect] = []
-        for token in told:
+        for token in changes:
             detect = Detect[token.upper()]
             if detect in found:
                 raise refused(f"DETECT lists {detect.name} twice", span_of(token), "list it once")
             found.append(detect)
-        return Option("DETECT", tuple(found), stretch(word, told[-1]))
+        return Option("DETECT", tuple(found), stretch(word, changes[-1]))
 
     def detected(self, word: Token) -> Token:
         """What is told."""

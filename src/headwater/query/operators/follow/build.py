@@ -63,7 +63,7 @@ def follow(  # noqa: PLR0913 one keyword for each clause
     `every`, `moved` and `quality` says when an interest moves; `over` goes with `quality`. `deliver` is "ONCE" or "EACH".
     `interests` True tells interests in place of events.
     """
-    if sum(given is not None for given in (radius, box, shape)) != 1:
+    if sum(value is not None for value in (radius, box, shape)) != 1:
         raise refused(
             "follow takes exactly one of radius, box and shape", "give the region, as in radius='500 METERS'"
         )
@@ -97,23 +97,23 @@ def follow(  # noqa: PLR0913 one keyword for each clause
 def _update(
     *, always: bool, every: Duration | None, moved: Length | None, quality: object | None
 ) -> Update | None:
-    given = {
+    value = {
         Update.ALWAYS: always,
         Update.EVERY: every is not None,
         Update.MOVED: moved is not None,
         Update.QUALITY: quality is not None,
     }
-    said = [update for update, chosen in given.items() if chosen]
+    said = [update for update, chosen in value.items() if chosen]
     if len(said) > 1:
         first, second = (update.name.lower() for update in said[:2])
         raise refused(f"{first} and {second} contradict each other", "remove one of the two")
     return said[0] if said else None
 
 
-def _quality(given: tuple[Number, Number]) -> tuple[Number, Number]:
-    if isinstance(given, int | float | str) or len(given) != 2:
+def _quality(shares: tuple[Number, Number]) -> tuple[Number, Number]:
+    if isinstance(shares, int | float | str) or len(shares) != 2:
         raise refused("quality takes a precision and a recall", "give both, as in quality=(0.8, 0.8)")
-    return plain_number(given[0]), plain_number(given[1])
+    return plain_number(shares[0]), plain_number(shares[1])
 
 
 def _over(quality: object | None, over: Duration | None) -> Quantity | None:

@@ -146,11 +146,11 @@ class _Checker:
         seen: dict[str, tuple[str, ColumnType]] = {}
         for event in self.events:
             for name, kind in event.schema.columns if event.schema else ():
-                first, wanted = seen.setdefault(name, (event.name, kind))
-                if kind is not wanted:
+                first, expected = seen.setdefault(name, (event.name, kind))
+                if kind is not expected:
                     self._refuse(
                         "type-mismatch",
-                        f"'{name}' is {wanted.value} in '{first}' and {kind.value} in '{event.name}'",
+                        f"'{name}' is {expected.value} in '{first}' and {kind.value} in '{event.name}'",
                         event.span or self.tree.span,
                         f"give one of them another name in a query, and read that query: SELECT {name} AS {name}_1, … FROM {event.name}",
                     )
@@ -214,10 +214,10 @@ class _Checker:
     # --- when it changes, and all else ----------------------------------------------------------------------------
 
     def duration(
-        self, given: Quantity | None, what: str, *, least: int, example: str, word: str | None = None
+        self, length: Quantity | None, what: str, *, least: int, example: str, word: str | None = None
     ) -> int | None:
         """A time of at least so many microseconds; `word` is the option in which it stands."""
-        if given is None or (found := duration_us(given, what, self.complaints)) is None:
+        if length is None or (found := duration_us(length, what, self.complaints)) is None:
             return None
         if found < least:
             wrong = "is not longer than zero" if least else "is negative"
@@ -231,8 +231,8 @@ class _Checker:
 
     def moved_m(self) -> float:
         """How far an object goes before its interest moves."""
-        given = self.tree.moved
-        if given is None or (found := length_m(given, "MOVED", self.complaints)) is None:
+        length = self.tree.moved
+        if length is None or (found := length_m(length, "MOVED", self.complaints)) is None:
             return 0.0
         if found < 0:
             self._refuse(

@@ -92,6 +92,6 @@ class FollowRules(SharedRules):
         """`BEST EFFORT n`."""
         return Option("BEST EFFORT", whole_number(n.number, "BEST EFFORT", n.minus), stretch(word, n.number))
 
-    def interests_option(self, word: Token, told: Token) -> Option:
+    def interests_option(self, word: Token, interests: Token) -> Option:
         """`EMIT INTERESTS`."""
-        return Option("EMIT", True, stretch(word, told))
+        return Option("EMIT", True, stretch(word, interests))

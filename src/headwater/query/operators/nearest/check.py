@@ -99,15 +99,15 @@ class _Checker:
         """The columns that make a row an object; None where they are not known."""
         target = self.tree.target
         if isinstance(target, ValueTarget):
-            given: tuple[NearAttribute, ...] = (
+            written: tuple[NearAttribute, ...] = (
                 NearAttribute(target.attribute, target.alias, span=target.span),
             )
         elif self.tree.attributes is not None:
-            given = self.tree.attributes
+            written = self.tree.attributes
         else:
             return self._place(place_known=place_known)
         seen: set[str] = set()
-        for attribute in given:
+        for attribute in written:
             span = attribute.span or self.tree.span
             if attribute.name in seen:
                 self._refuse(
@@ -117,7 +117,7 @@ class _Checker:
                 self._check_attribute(attribute.name, span, self.schema)
             seen.add(attribute.name)
             self._check_coordinate(attribute.name, span)
-        return given
+        return written
 
     def _place(self, *, place_known: bool) -> tuple[NearAttribute, ...] | None:
         if self.schema is None:
@@ -194,9 +194,9 @@ class _Checker:
             )
         self._most(tree.over_rows, MOST_WINDOW_ROWS, "the window has {0:,} rows", tree.place_of("OVER"))
 
-    def _most(self, given: int, most: int, message: str, span: Span | None) -> None:
-        if given > most:
-            self._refuse("nearest-too-large", message.format(given), span, f"at most {most:,} are possible")
+    def _most(self, value: int, most: int, message: str, span: Span | None) -> None:
+        if value > most:
+            self._refuse("nearest-too-large", message.format(value), span, f"at most {most:,} are possible")
 
     def check_point(self, attributes: Sequence[NearAttribute] | None) -> None:
         """The point has a coordinate for every attribute, and is one on earth where places are."""
@@ -204,10 +204,10 @@ class _Checker:
         if not isinstance(target, PointTarget):
             return
         span = target.span or self.tree.span
-        given, wanted = len(target.coordinates), 2 if attributes is None else len(attributes)
-        if given != wanted:
-            by = "BY PLACE takes 2" if self.tree.attributes is None else f"BY has {_attributes(wanted)}"
-            numbers = "1 number" if given == 1 else f"{given} numbers"
+        written, needed = len(target.coordinates), 2 if attributes is None else len(attributes)
+        if written != needed:
+            by = "BY PLACE takes 2" if self.tree.attributes is None else f"BY has {_attributes(needed)}"
+            numbers = "1 number" if written == 1 else f"{written} numbers"
             self._refuse(
                 "wrong-point",
                 f"the point has {numbers}, but {by}",
@@ -234,11 +234,11 @@ class _Checker:
             why = "there is one value, and no distance" if value else "a place has no weights"
             self._refuse("wrong-weights", f"WEIGHTED has no meaning here: {why}", span, "leave it out")
             return
-        wanted = len(self.tree.attributes)
-        if len(weights) != wanted:
+        needed = len(self.tree.attributes)
+        if len(weights) != needed:
             self._refuse(
                 "wrong-weights",
-                f"WEIGHTED has {len(weights)} of them, but BY has {_attributes(wanted)}",
+                f"WEIGHTED has {len(weights)} of them, but BY has {_attributes(needed)}",
                 span,
                 "give one weight for each, in the same order",
             )
@@ -332,8 +332,8 @@ class _Checker:
     def check_columns(self, made: NearestOperator, attributes: Sequence[NearAttribute]) -> None:
         """The columns of an answer have different names, none of them reserved."""
         assert self.schema is not None
-        told = [name for name, _ in made.own_columns(self.schema, self.points)]
-        taken = dict.fromkeys(told, "every answer of this query has a column of this name")
+        own_names = [name for name, _ in made.own_columns(self.schema, self.points)]
+        taken = dict.fromkeys(own_names, "every answer of this query has a column of this name")
         if made.columns_carried[0] == (made.per, made.per):
             self._check_column(made.columns_carried[0][0], taken, self.tree.place_of("PER"), _renaming("PER"))
             taken.setdefault(made.columns_carried[0][0], "the column of PER has this name")

@@ -126,16 +126,16 @@ class NearestOperator(Operator):
         """The points to which neighbours are sought, unless they stand in the text."""
         return self.points
 
-    def meaning_of_set(self, given: PointsSchema | FencesSchema) -> str:
+    def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
         """The type of their names, which answers carry; what else is declared about them changes no answer of the others."""
-        return given.types[given.key].value
+        return declared.types[declared.key].value
 
     @property
     def written_set(self) -> OpenedSet | None:
         """The one point of the text."""
-        from headwater.query.operators.nearest.plan import given_point
+        from headwater.query.operators.nearest.plan import written_point
 
-        return given_point(self)
+        return written_point(self)
 
     def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
         """The points."""
@@ -150,7 +150,7 @@ class NearestOperator(Operator):
 
         return choose_algorithm(self) is Algorithm.PA
 
-    def columns_of_set(self, given: PointsSchema | FencesSchema) -> frozenset[str]:
+    def columns_of_set(self, declared: PointsSchema | FencesSchema) -> frozenset[str]:
         """The attributes."""
         return frozenset(self.attributes)
 

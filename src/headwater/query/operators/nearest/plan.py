@@ -97,7 +97,7 @@ def expected_bytes(operator: NearestOperator, points: int) -> int:
     return int(points * each)
 
 
-def given_point(operator: NearestOperator) -> Points | None:
+def written_point(operator: NearestOperator) -> Points | None:
     """The points that stand in the text; None: they come from outside."""
     if operator.points is not None:
         return None

@@ -46,7 +46,7 @@ def words(operator: NearestOperator, explained: Explained) -> Words:
             f"all {plan.zones} (from 0), by {query.spread[0]}: each value and its window live in one of them"
         )
     return Words(
-        [*asked_in_words(operator), *found_in_words(operator)],
+        [*question_in_words(operator), *found_in_words(operator)],
         state_in_words(operator, explained.source),
         zones=zones,
         why_there="by its name: all its points are answered in this one zone"
@@ -59,11 +59,11 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Queries that are one loop."""
     near = [way_of_looking(query) for query in queries]
     ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of using objects"
-    told = f"{ways}: queries that use objects in the same way share one loop"
-    return [("nearest", [told])]
+    lines = f"{ways}: queries that use objects in the same way share one loop"
+    return [("nearest", [lines])]
 
 
-def asked_in_words(operator: NearestOperator) -> list[Entry]:
+def question_in_words(operator: NearestOperator) -> list[Entry]:
     """What the query wants to know."""
     return [
         ("nearest", _nearest(operator)),
@@ -123,27 +123,27 @@ def state_in_words(operator: NearestOperator, source: StreamSchema) -> list[str]
     }
     row = NUMBER_BYTES + sum(kind.dtype.itemsize for name, kind in source.columns if name in names)
     once = f"for each value of {operator.per}" if operator.per else "for all queries of the kernel"
-    told = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
+    lines = [f"objects that are candidates or recent: {size_in_words(row)} each, once {once}"]
     if operator.per:
         ends = "until its window is empty"
         if operator.window_rows:
             ends = "forever: FORGET ends it"
         if operator.forget_us is not None:
             ends = f"until it has had no object for {duration_in_words(operator.forget_us)}"
-        told.append(f"about {size_in_words(PARTITION_BYTES)} for each value of {operator.per}, {ends}")
+        lines.append(f"about {size_in_words(PARTITION_BYTES)} for each value of {operator.per}, {ends}")
     rows = operator.window_rows or ASSUMED_ROWS
     each = size_in_words(expected_bytes(operator, 1))
-    told.append(f"about {each} {_for_each(operator)} with {rows:,} objects in the window")
+    lines.append(f"about {each} {_for_each(operator)} with {rows:,} objects in the window")
     if choose_algorithm(operator) is Algorithm.PA:
         assert operator.sigma is not None
-        told.append(
+        lines.append(
             f"at most {r_star(operator.k, operator.sigma):,} candidates {_for_each(operator)}, in any order of objects"
         )
     else:
-        told.append(
+        lines.append(
             f"at most all objects of the window {_for_each(operator)}, if each is farther than the one before"
         )
-    return told
+    return lines
 
 
 def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
@@ -218,10 +218,10 @@ def _candidates(operator: NearestOperator) -> str:
         return f"R*({operator.k:,}, {operator.sigma:g}) = {limit:,} {_for_each(operator)}, however many objects the window holds"
     if operator.window_rows is not None:
         return f"about {expected_candidates(operator, operator.window_rows):.0f} {_for_each(operator)}, in random order"
-    told = {rows: f"{expected_candidates(operator, rows):.0f}" for rows in WINDOWS}
-    if len(set(told.values())) == 1:
-        return f"about {told[WINDOWS[0]]} {_for_each(operator)}, with {WINDOWS[0]:,} objects in the window as with {WINDOWS[-1]:,}"
-    listed = ", ".join(f"{count} with {rows:,}" for rows, count in told.items())
+    lines = {rows: f"{expected_candidates(operator, rows):.0f}" for rows in WINDOWS}
+    if len(set(lines.values())) == 1:
+        return f"about {lines[WINDOWS[0]]} {_for_each(operator)}, with {WINDOWS[0]:,} objects in the window as with {WINDOWS[-1]:,}"
+    listed = ", ".join(f"{count} with {rows:,}" for rows, count in lines.items())
     return f"{_for_each(operator)} about {listed} objects in the window, in random order"
 
 

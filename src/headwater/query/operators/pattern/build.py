@@ -227,14 +227,14 @@ class _Repeat:
         )
 
 
-def _built(given: str | Pattern | BuiltPattern) -> BuiltPattern:
-    if isinstance(given, BuiltPattern):
-        return given
-    if isinstance(given, str):
-        return BuiltPattern(read(parse_pattern, given, "pattern"))
-    if not isinstance(given, get_args(Pattern)):
-        raise refused(f"{given!r} is not a pattern", "write it like 'A B+ C', or begin with pattern('A')")
-    return BuiltPattern(given)
+def _built(written: str | Pattern | BuiltPattern) -> BuiltPattern:
+    if isinstance(written, BuiltPattern):
+        return written
+    if isinstance(written, str):
+        return BuiltPattern(read(parse_pattern, written, "pattern"))
+    if not isinstance(written, get_args(Pattern)):
+        raise refused(f"{written!r} is not a pattern", "write it like 'A B+ C', or begin with pattern('A')")
+    return BuiltPattern(written)
 
 
 def _last_variable(tree: Pattern) -> str | None:
@@ -254,18 +254,18 @@ def _joined(
 
 
 def _definitions(
-    built: tuple[tuple[str, Expression], ...], given: Mapping[str, str | Expression]
+    built: tuple[tuple[str, Expression], ...], written: Mapping[str, str | Expression]
 ) -> tuple[Definition, ...]:
-    said = [(name, _expression(condition, f"condition of {name}")) for name, condition in given.items()]
+    said = [(name, _expression(condition, f"condition of {name}")) for name, condition in written.items()]
     return tuple(Definition(name, condition) for name, condition in _joined(built, said))
 
 
-def _expression(given: str | Expression, what: str) -> Expression:
-    return read(parse_expression, given, what) if isinstance(given, str) else given
+def _expression(written: str | Expression, what: str) -> Expression:
+    return read(parse_expression, written, what) if isinstance(written, str) else written
 
 
-def _columns(given: str | Several[str]) -> tuple[Column, ...]:
-    return tuple(Column(name) for name in ([given] if isinstance(given, str) else given))
+def _columns(written: str | Several[str]) -> tuple[Column, ...]:
+    return tuple(Column(name) for name in ([written] if isinstance(written, str) else written))
 
 
 def _rows(said: str) -> RowsPerMatch:
@@ -283,10 +283,10 @@ def _skip(said: str) -> Skip:
     return read(parse_skip, before + said, "skip")
 
 
-def _word(given: str | _Word, kind: type[_Word], what: str) -> _Word:
-    if not isinstance(given, str):
-        return given
+def _word(written: str | _Word, kind: type[_Word], what: str) -> _Word:
+    if not isinstance(written, str):
+        return written
     words = {word.name: word for word in kind}
-    if given.upper() not in words:
-        raise refused(f"'{given}' is not one of the {what}", *suggest(given, words, what))
-    return words[given.upper()]
+    if written.upper() not in words:
+        raise refused(f"'{written}' is not one of the {what}", *suggest(written, words, what))
+    return words[written.upper()]

@@ -232,14 +232,14 @@ class _Checker:
 
     def _columns_before_measures(self) -> dict[str, str]:
         """Who has a name already, by name."""
-        told = {} if _all_rows(self.tree) else {column.name: column for column in self.tree.partition}
-        for column in told.values():
+        names = {} if _all_rows(self.tree) else {column.name: column for column in self.tree.partition}
+        for column in names.values():
             if column.name in RESERVED:
                 message = f"every answer already has a column '{column.name}'"
                 self.complaints.refuse("reserved-column", message, column.span, "PARTITION BY another column")
         if _all_rows(self.tree):
             return dict.fromkeys(self.schema.types if self.schema else (), "a column of the stream")
-        return dict.fromkeys(told, "a column of PARTITION BY")
+        return dict.fromkeys(names, "a column of PARTITION BY")
 
     def _columns_are_known(self, columns: Iterable[Column]) -> None:
         seen: set[str] = set()
@@ -327,13 +327,13 @@ def _all_rows(operator: MatchRecognize) -> bool:
     return operator.rows not in (None, RowsPerMatch.ONE)
 
 
-def _duration(given: Quantity | None, what: str, complaints: Complaints) -> int | None:
-    found = None if given is None else duration_us(given, what, complaints)
-    if given is not None and found is not None and found < 0:
+def _duration(written: Quantity | None, what: str, complaints: Complaints) -> int | None:
+    found = None if written is None else duration_us(written, what, complaints)
+    if written is not None and found is not None and found < 0:
         complaints.refuse(
             "negative-duration",
             f"{what} is negative",
-            given.span,
+            written.span,
             "give a time, as in WITHIN 6 SECONDS",
         )
     return found

@@ -26,8 +26,8 @@ from headwater.query.operators.pattern.walk import every_pattern
 def needed_rows(operator: PatternOperator, where: Expression | None) -> Expression | None:
     """A condition that holds for every row a query can use; None: for any row."""
     needed = _needed(operator)
-    given = [condition for condition in (where, needed) if condition is not None]
-    return reduce(lambda left, right: Binary("AND", left, right), given) if given else None
+    present = [condition for condition in (where, needed) if condition is not None]
+    return reduce(lambda left, right: Binary("AND", left, right), present) if present else None
 
 
 def _needed(operator: PatternOperator) -> Expression | None:

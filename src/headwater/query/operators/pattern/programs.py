@@ -236,10 +236,10 @@ class _Writer:
         self.lowered = lowered
         self.code: list[Instruction] = []
 
-    def write(self, node: Expression, wanted: ExprType | None = None) -> ExprType:
-        """The value of a node; as a double if `wanted` is DOUBLE and it is a whole number."""
+    def write(self, node: Expression, expected: ExprType | None = None) -> ExprType:
+        """The value of a node; as a double if `expected` is DOUBLE and it is a whole number."""
         kind = self._plain(node)
-        if wanted is _DOUBLE and kind is not _DOUBLE and kind is not ExprType.NULL:
+        if expected is _DOUBLE and kind is not _DOUBLE and kind is not ExprType.NULL:
             self._add(op.TO_DOUBLE)
             return _DOUBLE
         return kind
@@ -471,13 +471,15 @@ class _Writer:
 
 _Arguments = list[tuple[Expression, ExprType]]
 _CALLS: Final[dict[str, Callable[[_Writer, _Arguments, bool], None]]] = {
-    "ABS": lambda writer, given, double: writer.one(given, op.ABSOLUTE_D if double else op.ABSOLUTE),
-    "SQRT": lambda writer, given, double: writer.one(given, op.ROOT),
-    "FLOOR": lambda writer, given, double: writer.one(given, op.FLOOR if double else None),
-    "CEIL": lambda writer, given, double: writer.one(given, op.CEILING if double else None),
-    "LEAST": lambda writer, given, double: writer.each(given, op.LEAST_D if double else op.LEAST),
-    "GREATEST": lambda writer, given, double: writer.each(given, op.GREATEST_D if double else op.GREATEST),
-    "COALESCE": lambda writer, given, double: writer.each(given, op.COALESCE),
-    "NULLIF": lambda writer, given, double: writer.null_if(given, double),
-    "DISTANCE": lambda writer, given, double: writer.distance(given, double),
+    "ABS": lambda writer, operands, double: writer.one(operands, op.ABSOLUTE_D if double else op.ABSOLUTE),
+    "SQRT": lambda writer, operands, double: writer.one(operands, op.ROOT),
+    "FLOOR": lambda writer, operands, double: writer.one(operands, op.FLOOR if double else None),
+    "CEIL": lambda writer, operands, double: writer.one(operands, op.CEILING if double else None),
+    "LEAST": lambda writer, operands, double: writer.each(operands, op.LEAST_D if double else op.LEAST),
+    "GREATEST": lambda writer, operands, double: writer.each(
+        operands, op.GREATEST_D if double else op.GREATEST
+    ),
+    "COALESCE": lambda writer, operands, double: writer.each(operands, op.COALESCE),
+    "NULLIF": lambda writer, operands, double: writer.null_if(operands, double),
+    "DISTANCE": lambda writer, operands, double: writer.distance(operands, double),
 }

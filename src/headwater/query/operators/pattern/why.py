@@ -63,13 +63,13 @@ class Why:
         self.written = written
         self.schema = schema
         self.data = Recording(schema, make_query(name, "", 0, None, operator, schema), rows)
-        self.told = self.data.emitted()
+        self.emitted_matches = self.data.emitted()
         self.seeing = Seeing(self.data, operator, written, schema)
 
-    def partitions(self, wanted: Mapping[str, str]) -> list[int]:
+    def partitions(self, requested: Mapping[str, str]) -> list[int]:
         """The partitions that have these values, given as texts."""
-        meant = {column: _as_known(text, self.schema.types[column]) for column, text in wanted.items()}
-        known = {column: self.values(column) for column in wanted}
+        meant = {column: _as_known(text, self.schema.types[column]) for column, text in requested.items()}
+        known = {column: self.values(column) for column in requested}
         found = range(self.data.keys.count)
         return [p for p in found if all(known[column][p] == text for column, text in meant.items())]
 
@@ -93,7 +93,7 @@ class Why:
         ]
         for one in looked[:MOST_LISTED]:
             rows = int(self.data.high[one.partition] - self.data.low[one.partition])
-            matched = len({match.first for match in one.told})
+            matched = len({match.first for match in one.emitted_matches})
             furthest = one.stopped[0].furthest if one.stopped else None
             cells.append(
                 (
@@ -142,18 +142,18 @@ class Why:
 
     def _looked(self, partition: int, room: int, at: Instant | None) -> Looked:
         """The attempts of a partition, `room` of them; with `at` those that were open then."""
-        told = self.told.get(partition, [])
-        skipped = set[int]() if self.operator.every else _skipped(told)
+        emitted_matches = self.emitted_matches.get(partition, [])
+        skipped = set[int]() if self.operator.every else _skipped(emitted_matches)
         starts = self.data.starts(partition)
         if at is not None:
             starts = self._starts_before(starts, at)
         tried = [start for start in starts.tolist() if start not in skipped]
         chosen = tried[:room] if at is None else tried[-room:]
-        attempts = list(self.data.attempts(partition, chosen, told))
+        attempts = list(self.data.attempts(partition, chosen, emitted_matches))
         whole = len(chosen) == len(tried) and not self.data.exhausted
         if at is not None:
             attempts = self._open_at(attempts, at)
-        return Looked(partition, attempts, told, len(starts) - len(tried), whole)
+        return Looked(partition, attempts, emitted_matches, len(starts) - len(tried), whole)
 
     def _starts_before(self, starts: Numbers, at: Instant) -> Numbers:
         """Rows at which what is open at a time can have begun; where none can, all before it."""
@@ -184,7 +184,7 @@ class Why:
         """Under MATCH EVERY, the match of another attempt that ended this one."""
         if not self.operator.every:
             return None
-        for match in looked.told:
+        for match in looked.emitted_matches:
             over = match.bound[-1][0] <= attempt.until if match.bound else False
             if match.first <= attempt.first < match.border and over:
                 return match
@@ -207,7 +207,7 @@ class Why:
         return {name: self._shown(values[name], name) for name in self.operator.partition}
 
     def _counts(self, looked: Looked) -> list[str]:
-        began, matched = len(looked.attempts), len({match.first for match in looked.told})
+        began, matched = len(looked.attempts), len({match.first for match in looked.emitted_matches})
         lines = [f"{counted(began, 'attempt')} began, {matched:,} matched"]
         if looked.inside:
             rows = counted(looked.inside, "row")
@@ -230,7 +230,7 @@ class Why:
         instant = _moment(at)
         lines = [
             f"{instant} lies inside the match from {self._at(match.first)} to {self._at(match.bound[-1][0])}"
-            for match in looked.told
+            for match in looked.emitted_matches
             if match.bound and self._time(match.first) <= at <= self._time(match.bound[-1][0])
         ]
         if not looked.attempts:
@@ -259,8 +259,8 @@ class Why:
 
     def _attempt(self, number: int, attempt: Attempt, looked: Looked) -> list[str]:
         lead = f"{number}. began at {self._at(attempt.first)}"
-        if attempt.first in {match.first for match in looked.told}:
-            match = next(match for match in looked.told if match.first == attempt.first)
+        if attempt.first in {match.first for match in looked.emitted_matches}:
+            match = next(match for match in looked.emitted_matches if match.first == attempt.first)
             rows = [(row, self.operator.variables[variable]) for row, variable in match.bound]
             return [f"{lead}: matched", *self._table(rows)]
         furthest = attempt.furthest
@@ -281,13 +281,13 @@ class Why:
             if end.how in (End.FAILED, End.FORBIDDEN) and end.row is not None
         }
         lines += self._table([*rows, *((row, "-") for row in sorted(seen))])
-        told_already: list[list[str]] = []
-        match_number = 1 + sum(match.first < attempt.first for match in looked.told)
+        shown_blocks: list[list[str]] = []
+        match_number = 1 + sum(match.first < attempt.first for match in looked.emitted_matches)
         for ending in furthest.endings:
             block = self._ending(furthest, ending, match_number)
-            if block not in told_already:
-                told_already.append(block)
-        return lines + [f"   {line}" for block in told_already for line in block]
+            if block not in shown_blocks:
+                shown_blocks.append(block)
+        return lines + [f"   {line}" for block in shown_blocks for line in block]
 
     def _table(self, rows: Sequence[tuple[int, str]]) -> list[str]:
         """Rows with their time, variable and the columns that conditions use."""
@@ -331,37 +331,43 @@ class Why:
         assert ending.row is not None
         if self.data.auto.kind[ending.state] == AT_END:
             return [f"{self._waited(ending.state)}: another one came at {self._at(ending.row)}"]
-        told = f"{self._waited(ending.state)}: the row at {self._at(ending.row)} does not match"
-        return [told, *self._condition(partial, ending.state, ending.row, number)]
+        emitted_matches = f"{self._waited(ending.state)}: the row at {self._at(ending.row)} does not match"
+        return [emitted_matches, *self._condition(partial, ending.state, ending.row, number)]
 
     def _forbidden(self, partial: Partial, ending: Ending, number: int) -> list[str]:
         assert ending.row is not None and ending.veto is not None
         kind, condition, variable = self.data.auto.veto[ending.veto].tolist()
         here = self._at(ending.row)
         if variable < 0:
-            told = f"UNTIL ended the loop at {here}"
+            emitted_matches = f"UNTIL ended the loop at {here}"
         elif kind == PASSED:
-            told = f"NOT {self.operator.variables[variable]}, but one came at {here}"
+            emitted_matches = f"NOT {self.operator.variables[variable]}, but one came at {here}"
         elif kind == NEXT:
-            told = f"NOT {self.operator.variables[variable]} next, but the next row, at {here}, is one"
+            emitted_matches = (
+                f"NOT {self.operator.variables[variable]} next, but the next row, at {here}, is one"
+            )
         else:
-            told = f"{self.operator.variables[variable]}! allows no such row after it, but one came at {here}"
+            emitted_matches = (
+                f"{self.operator.variables[variable]}! allows no such row after it, but one came at {here}"
+            )
         bound = self._bound(partial)
         return [
-            f"{self._waited(ending.state)}: {told}",
+            f"{self._waited(ending.state)}: {emitted_matches}",
             *self.seeing.lines(condition, variable, bound, ending.row, number),
         ]
 
     def _out_of_time(self, partial: Partial, ending: Ending, number: int) -> list[str]:
         assert ending.row is not None
         passed = f"{self._limit(partial)} passed at {_moment(ending.deadline or 0)}"
-        told = f"{self._waited(ending.state)}: {passed} (the next row is at {self._at(ending.row)})"
-        return [told, *self._passed_over(partial, ending, ending.row, number)]
+        emitted_matches = (
+            f"{self._waited(ending.state)}: {passed} (the next row is at {self._at(ending.row)})"
+        )
+        return [emitted_matches, *self._passed_over(partial, ending, ending.row, number)]
 
     def _no_more_rows(self, partial: Partial, ending: Ending, number: int) -> list[str]:
         high = int(self.data.high[self.data.table.partition[partial.bound[0][0]]])
-        told = f"{self._waited(ending.state)}: the input ended"
-        return [told, *self._passed_over(partial, ending, high, number)]
+        emitted_matches = f"{self._waited(ending.state)}: the input ended"
+        return [emitted_matches, *self._passed_over(partial, ending, high, number)]
 
     def _passed_over(self, partial: Partial, ending: Ending, until: int, number: int) -> list[str]:
         """What the last row that could have been taken looked like."""
@@ -418,14 +424,14 @@ class Looked:
 
     partition: int
     attempts: list[Attempt]
-    told: list[EmittedMatch]
+    emitted_matches: list[EmittedMatch]
     inside: int
     whole: bool
 
     @property
     def stopped(self) -> list[Attempt]:
         """The attempts that came to nothing, the furthest first."""
-        matched = {match.first for match in self.told}
+        matched = {match.first for match in self.emitted_matches}
         found = [one for one in self.attempts if one.first not in matched]
         return sorted(found, key=_rank)
 
@@ -446,9 +452,9 @@ def _rank(attempt: Attempt) -> tuple[int, int, int]:
     return (attempt.furthest.needed, -len(attempt.furthest.bound), attempt.first)
 
 
-def _skipped(told: Sequence[EmittedMatch]) -> set[int]:
+def _skipped(emitted_matches: Sequence[EmittedMatch]) -> set[int]:
     """Rows at which no attempt was made, because they lie in a match."""
-    return {row for match in told for row in range(match.first + 1, match.border)}
+    return {row for match in emitted_matches for row in range(match.first + 1, match.border)}
 
 
 def _moment(instant: Instant) -> str:

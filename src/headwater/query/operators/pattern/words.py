@@ -104,11 +104,11 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     ]
     if not conditions:
         return ()
-    told = (
+    lines = (
         f"{len(conditions):,} of patterns, {len(set(conditions)):,} of them different:"
         " equal conditions in columns are evaluated once"
     )
-    return [("conditions", [told])]
+    return [("conditions", [lines])]
 
 
 def _asks(operator: PatternOperator, written: MatchRecognize) -> list[Entry]:
@@ -138,8 +138,8 @@ def condition_key(lowered: Lowered) -> str:
 def conditions_in_words(operator: PatternOperator, written: MatchRecognize) -> list[str]:
     """Each variable with its condition, and those of UNTIL."""
     texts = dict(zip((name for name, _ in operator.define), condition_texts(operator, written), strict=False))
-    told = [(name, texts.get(name, EVERY_ROW)) for name in operator.variables]
-    return aligned([*told, *(("UNTIL", until) for until in until_texts(written))])
+    lines = [(name, texts.get(name, EVERY_ROW)) for name in operator.variables]
+    return aligned([*lines, *(("UNTIL", until) for until in until_texts(written))])
 
 
 def decisions_in_words(operator: PatternOperator) -> list[str]:
@@ -154,9 +154,9 @@ def decisions_in_words(operator: PatternOperator) -> list[str]:
 def family_in_words(operator: PatternOperator) -> list[str]:
     """Which matches there are, and where the search goes on after one."""
     if operator.mode is not None:
-        told = f"MODE {operator.mode.value}: {_MODES[operator.mode]}, as a sensor node does it"
+        lines = f"MODE {operator.mode.value}: {_MODES[operator.mode]}, as a sensor node does it"
         chosen = f", one of those that a row completes is chosen (seed {operator.seed})"
-        return [told + chosen * (operator.seed is not None)]
+        return [lines + chosen * (operator.seed is not None)]
     if operator.every:
         return ["MATCH EVERY: every way to bind rows to the elements", *_drops(operator)]
     return [
@@ -189,30 +189,30 @@ def bounds_in_words(operator: PatternOperator) -> list[str]:
         ]
     if unbounded(operator):
         return ["no bound: allowed only over bounded input, see unbounded-pattern"]
-    told = []
+    lines = []
     if operator.within_us is not None:
-        told.append(
+        lines.append(
             f"WITHIN: an attempt is open for at most {duration_in_words(operator.within_us)} after its first row"
         )
     if operator.between_us is not None:
-        told.append(
+        lines.append(
             f"WITHIN … BETWEEN ROWS: a partial match waits for at most {duration_in_words(operator.between_us)}"
         )
     if operator.limit is not None and operator.every:
-        told.append(
+        lines.append(
             f"LIMIT: for each partition {operator.limit:,} at a time; above that the oldest are given up and counted"
         )
     elif operator.limit is not None:
-        told.append(
+        lines.append(
             f"LIMIT: an attempt over more than {counted(operator.limit, 'row')} is given up and counted"
         )
     if operator.forget_us is not None:
-        told.append(
+        lines.append(
             f"FORGET: a partition ends when it is silent for longer than {duration_in_words(operator.forget_us)}"
         )
     if not has_no_end(operator.pattern):
-        told.append(f"its length: a match has at most {counted(_longest(operator.pattern), 'row')}")
-    return told
+        lines.append(f"its length: a match has at most {counted(_longest(operator.pattern), 'row')}")
+    return lines
 
 
 def state_in_words(operator: PatternOperator, source: StreamSchema, columns: Iterable[str]) -> list[str]:
@@ -220,32 +220,32 @@ def state_in_words(operator: PatternOperator, source: StreamSchema, columns: Ite
     if operator.mode is not None:
         return [
             f"a window of {counted(operator.hold, 'event')} for each partition",
-            *_kept_for_ever(operator, source),
+            *_never_forgotten(operator, source),
         ]
     query = make_query("", "", 0, None, operator, source)
     memory = query.recall.memory
     row = sum(source.types[name].dtype.itemsize for name in columns)
     thread = 8 * (MEMORY + len(memory.whole) + len(memory.double))
-    kept = "the rows from the beginning of the oldest open attempt on"
+    stored = "the rows from the beginning of the oldest open attempt on"
     if operator.within_us is not None:
-        kept = f"at most the rows of the last {duration_in_words(operator.within_us)}"
+        stored = f"at most the rows of the last {duration_in_words(operator.within_us)}"
     elif not has_no_end(operator.pattern):
-        kept = f"at most {counted(_longest(operator.pattern), 'row')}"
+        stored = f"at most {counted(_longest(operator.pattern), 'row')}"
     before, behind = -query.shifts[0], query.shifts[1]
-    told = [
-        f"for each partition {kept}: {size_in_words(row)} a row, once for all queries with the same partitions"
+    lines = [
+        f"for each partition {stored}: {size_in_words(row)} a row, once for all queries with the same partitions"
     ]
     if before:
-        told.append(f"and {counted(before, 'row')} before them, for PREV")
+        lines.append(f"and {counted(before, 'row')} before them, for PREV")
     if behind:
-        told.append(f"a row is decided when the next {counted(behind, 'row')} are known, for NEXT")
-    told.append(
+        lines.append(f"a row is decided when the next {counted(behind, 'row')} are known, for NEXT")
+    lines.append(
         f"{size_in_words(thread)} for each partial match, {size_in_words(8 * NODE_COLUMNS)} for each row it binds"
     )
-    return [*told, *_kept_for_ever(operator, source)]
+    return [*lines, *_never_forgotten(operator, source)]
 
 
-def _kept_for_ever(operator: PatternOperator, source: StreamSchema) -> list[str]:
+def _never_forgotten(operator: PatternOperator, source: StreamSchema) -> list[str]:
     """What stays of a partition in which nothing is open."""
     query = make_query("", "", 0, None, operator, source)
     reasons = {

@@ -88,12 +88,12 @@ def predict(  # noqa: PLR0913 one keyword for each clause
     return replace(query, select=replace(query.select, chain=chain, further_sources=tuple(further)))
 
 
-def _sources(given: Source | Sequence[Source]) -> list[str]:
-    if isinstance(given, Source) or not isinstance(given, Sequence):
-        return [source_name(given)]
-    if not given:
+def _sources(one_or_more: Source | Sequence[Source]) -> list[str]:
+    if isinstance(one_or_more, Source) or not isinstance(one_or_more, Sequence):
+        return [source_name(one_or_more)]
+    if not one_or_more:
         raise refused("predict needs a source", "give the name of a stream of updates")
-    return list(map(source_name, given))
+    return list(map(source_name, one_or_more))
 
 
 def _aliases(pairs: Sequence[str]) -> tuple[Alias, ...]:

@@ -39,7 +39,7 @@ def check_predict(
         checker.check_size(*lowered)
     within_us = checker.within_us()
     checker.check_probability()
-    ahead_us, every_us = checker.told()
+    ahead_us, every_us = checker.answer_times()
     checker.check_buffer()
     if sources is None or lowered is None or within_us is None or len(complaints.errors) > before:
         return None
@@ -259,7 +259,7 @@ class _Checker:
                 "write PROBABILITY >= 0.9, or MAY for everything that is possible",
             )
 
-    def told(self) -> tuple[int | None, int | None]:
+    def answer_times(self) -> tuple[int | None, int | None]:
         """AHEAD and EVERY."""
         tree = self.tree
         if tree.ahead and not tree.tentative:
@@ -280,10 +280,10 @@ class _Checker:
         every_us = self._duration(tree.every, "EVERY", least=1, example="VALIDATED EVERY 1 SECOND")
         return ahead_us, every_us
 
-    def _duration(self, given: Quantity | None, word: str, *, least: int, example: str) -> int | None:
-        if given is None:
+    def _duration(self, written: Quantity | None, word: str, *, least: int, example: str) -> int | None:
+        if written is None:
             return None
-        found = duration_us(given, word, self.complaints)
+        found = duration_us(written, word, self.complaints)
         if found is not None and found < least:
             what = "is not longer than zero" if least else "is negative"
             self._refuse(

@@ -56,7 +56,7 @@ def _asks(operator: PredictOperator) -> list[Entry]:
             ("within", f"the two times of a pair at most {duration_in_words(operator.within_us)} apart")
         )
     entries.append(("certainty", _certainty(operator)))
-    entries.append(("answers", _told(operator)))
+    entries.append(("answers", _answers_in_words(operator)))
     if operator.buffer is not None:
         entries.append(
             (
@@ -120,7 +120,7 @@ def _certainty(operator: PredictOperator) -> str:
             return f"with a probability of at least {operator.p:g}, values uniform within the tolerances"
 
 
-def _told(operator: PredictOperator) -> str:
+def _answers_in_words(operator: PredictOperator) -> str:
     if operator.tentative:
         ahead = (
             f", {duration_in_words(operator.ahead_us)} before it begins"

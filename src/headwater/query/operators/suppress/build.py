@@ -68,9 +68,11 @@ def suppressing(
     )
 
 
-def _tolerance(given: str | Number | Quantity) -> Number | Quantity:
-    if isinstance(given, Quantity):
-        return given
-    if isinstance(given, str):
-        return read(parse_quantity, given, "tolerance")
-    return plain_number(given, "give a number in the unit of the dimensions, or a length such as '25 METERS'")
+def _tolerance(written: str | Number | Quantity) -> Number | Quantity:
+    if isinstance(written, Quantity):
+        return written
+    if isinstance(written, str):
+        return read(parse_quantity, written, "tolerance")
+    return plain_number(
+        written, "give a number in the unit of the dimensions, or a length such as '25 METERS'"
+    )

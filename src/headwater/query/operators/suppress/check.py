@@ -103,17 +103,17 @@ class _Checker:
 
     def tolerance(self, *, place_known: bool) -> float | None:
         """How far a value may be from the line, in the unit of the dimensions."""
-        given, span = self.tree.tolerance, self.tree.place_of("TOLERANCE")
-        if isinstance(given, Quantity):
+        written, span = self.tree.tolerance, self.tree.place_of("TOLERANCE")
+        if isinstance(written, Quantity):
             names = [dimension.name for dimension in self.tree.dimensions]
-            if length_m(given, "TOLERANCE", self.complaints) is None:
+            if length_m(written, "TOLERANCE", self.complaints) is None:
                 return None
             if self.schema and place_known and (wrong := why_no_meters(self.schema, names)):
                 self._refuse("not-in-meters", f"TOLERANCE is in METERS, but {wrong}", span, PLAIN_NUMBER)
                 return None
-            amount = given.meters
+            amount = written.meters
         else:
-            amount = float(given)
+            amount = float(written)
         if amount < 0:
             self._refuse(
                 "negative-tolerance",

@@ -46,10 +46,10 @@ def _forgotten(operator: SuppressOperator) -> list[Entry]:
 
 def _state(operator: SuppressOperator) -> str:
     ring, memory = memory_of(operator.predictor, len(operator.dimensions), operator.parameters)
-    kept = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(operator.dimensions) + memory))
+    stored = size_in_words(SENSOR_BYTES + 8 * (ring + 2 * len(operator.dimensions) + memory))
     if operator.forget_us is None:
-        return f"{kept} a sensor, forever: FORGET ends it"
-    return f"{kept} a sensor that had a reading in the last {duration_in_words(operator.forget_us)}"
+        return f"{stored} a sensor, forever: FORGET ends it"
+    return f"{stored} a sensor that had a reading in the last {duration_in_words(operator.forget_us)}"
 
 
 def _slope(operator: SuppressOperator) -> str:
