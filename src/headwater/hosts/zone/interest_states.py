@@ -73,6 +73,12 @@ def _no_records(groups: int) -> Records:
     return _records(none, none, no_records().ids, np.zeros((0, groups), np.int64))
 
 
+def _no_states(groups: int) -> Records:
+    """No records, of interests that have states of their own."""
+    none = Ragged(np.zeros(1, np.int64), {_BYTES: np.zeros(0, np.uint8)})
+    return replace(_no_records(groups), lists={_STATE: none})
+
+
 def _has_rows(streams: Iterable[Stream]) -> Any:
     return np.logical_or.reduce([stream.bounds[1:] > stream.bounds[:-1] for stream in streams])
 
@@ -86,7 +92,7 @@ def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> W
     return settled
 
 
-def make_operators(plan: InterestPlan) -> Operators:
+def make_operators(plan: InterestPlan) -> Operators[EachState] | Operators[ApartState]:
     """What runs behind a FOLLOW."""
     graph = InterestGraph(plan)
     return InterestsApart(graph) if plan.apart else EachInterest(graph)
@@ -197,7 +203,7 @@ class EachInterest:
         state = EachState(values["watermark"], store.shaped_like(self._no_store().like))
         if values["meaning"] == list(self.plan.meaning):
             return state
-        records = store.everything()
+        records = store.shaped_like(_no_states(len(values["groups"]))).everything()
         opened = self._opened(records, values["groups"], since)
         return replace(
             state,
@@ -300,10 +306,7 @@ class EachInterest:
         }
 
     def _no_store(self) -> KeyedStore:
-        none = _no_records(len(self.plan.groups))
-        return empty_store(
-            replace(none, lists={_STATE: Ragged(np.zeros(1, np.int64), {_BYTES: np.zeros(0, np.uint8)})})
-        )
+        return empty_store(_no_states(len(self.plan.groups)))
 
     def _no_store_after(self, store: KeyedStore) -> KeyedStore:
         """An empty one, whose runs have numbers that were never used."""
@@ -429,7 +432,7 @@ class InterestsApart:
         """What is known of interests, for the groups that there are now."""
         if groups == [group.name for group in self.plan.groups]:
             return store.shaped_like(_no_records(len(groups)))
-        records = store.everything()
+        records = store.shaped_like(_no_records(len(groups))).everything()
         table: Any = records.table
         settled = _settled_now(self.graph, groups, table[_SETTLED])
         empty = replace(empty_store(_no_records(len(self.plan.groups))), next_number=store.next_number)
