@@ -16,13 +16,8 @@ from headwater.hosts.files import BAD_TYPES, FileRows
 from headwater.hosts.files.fences_reader import FencesReader
 from headwater.hosts.files.points_reader import PointsReader
 from headwater.hosts.process_memory import available_bytes
-from headwater.kernels.nearest.audit import audited
-from headwater.kernels.nearest.question import Points
-from headwater.kernels.nearest.words import Metric
 from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
 from headwater.query.language.words import counted, size_in_words
-from headwater.query.operators.nearest.operator import NearestOperator
-from headwater.query.operators.nearest.plan import expected_bytes, make_query, share
 from headwater.query.planning.plan import Plan
 from headwater.query.planning.query_plan import QueryPlan
 
@@ -74,7 +69,7 @@ def used_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, 
 def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) -> int | None:
     """How many points of a set there is room for, if there were no others; None: nobody knows."""
     available = available_bytes() if memory is None else memory
-    each = sum(expected_bytes(near, 1) for near in _nearest(plan, schema).values())
+    each = _bytes_for(_queries_reading(plan, schema), 1)
     return None if available is None else int(available * MEMORY_SHARE) // each
 
 
@@ -85,25 +80,7 @@ def probable_queries(plan: Plan) -> list[QueryPlan]:
 
 def audited_points(query: QueryPlan) -> int:
     """For how many of its points the loss of a query is measured."""
-    assert isinstance(query.operator, NearestOperator)
-    assert isinstance(query.opened_set, Points), "the points have not been given"
-    found = 0
-    for part in range(query.parts):
-        if not len(here := share(query.opened_set, query.parts, part)):
-            continue
-        nearest_query = make_query(
-            query.operator,
-            here,
-            name=query.name,
-            fingerprint=query.fingerprint,
-            shape=query.shape,
-            where=None,
-            audit=query.audit,
-            counts_rows=False,
-        )
-        twins = audited(nearest_query)
-        found += len(twins[0].points) if twins else 0
-    return found
+    return query.operator.measured_members(query)
 
 
 def _read_sets(
@@ -114,24 +91,18 @@ def _read_sets(
     rows: dict[str, Rows] = {}
     bad = [Rows.empty(BAD_TYPES)]
     for schema in used_points(plan):
-        operators = _nearest(plan, schema)
+        queries = _queries_reading(plan, schema)
 
-        def fits(
-            count: int, operators: Mapping[str, NearestOperator] = operators, before: int = taken
-        ) -> None:
-            needed = before + sum(expected_bytes(near, count) for near in operators.values())
+        def fits(count: int, queries: Sequence[QueryPlan] = queries, before: int = taken) -> None:
+            needed = before + _bytes_for(queries, count)
             if available is not None and needed > available * MEMORY_SHARE:
-                raise _too_many(count, operators, needed, available)
+                raise _too_many(count, queries, needed, available)
 
-        places = dict.fromkeys(
-            (near.attributes[0], near.attributes[1])
-            for near in operators.values()
-            if near.metric is Metric.GEOGRAPHIC
-        )
+        places = dict.fromkeys(place for query in queries if (place := query.operator.places_in_set))
         piece = read(PointsReader(schema, used_columns(plan, schema), places=tuple(places), fits=fits))
         rows[schema.name] = piece.rows
         bad.append(piece.bad)
-        taken += sum(expected_bytes(near, piece.rows.count) for near in operators.values())
+        taken += _bytes_for(queries, piece.rows.count)
     for fences in used_fences(plan):
         on_globe = any(_is_geographic(plan, query) for query in _queries_reading(plan, fences))
         piece = read(FencesReader(fences, used_columns(plan, fences), geographic=on_globe))
@@ -150,25 +121,18 @@ def _is_geographic(plan: Plan, query: QueryPlan) -> bool:
     return place is not None and place.geographic
 
 
-def _nearest(plan: Plan, schema: PointsSchema) -> dict[str, NearestOperator]:
-    """The operators that ask about a set of points, by the names of their queries."""
-    return {
-        query.name: query.operator
-        for query in _queries_reading(plan, schema)
-        if isinstance(query.operator, NearestOperator)
-    }
+def _bytes_for(queries: Sequence[QueryPlan], count: int) -> int:
+    """What so many members of a set take, for the queries that ask about it."""
+    return sum(query.operator.bytes_for_set(count) for query in queries)
 
 
-def _too_many(
-    count: int, operators: Mapping[str, NearestOperator], needed: int, available: int
-) -> LimitReached:
-    standing = counted(count * len(operators), "standing query")
-    names = ", ".join(f"'{name}'" for name in operators)
-    points = next(iter(operators.values())).points
+def _too_many(count: int, queries: Sequence[QueryPlan], needed: int, available: int) -> LimitReached:
+    standing = counted(count * len(queries), "standing query")
+    names = ", ".join(f"'{query.name}'" for query in queries)
     return LimitReached(
         "MEMORY_SHARE",
         int(available * MEMORY_SHARE),
-        f"the points '{points}' are too many for this machine: the first {count:,} of them are {standing} ({names}) "
+        f"the points '{queries[0].operator.declared_set}' are too many for this machine: the first {count:,} of them are {standing} ({names}) "
         f"and need about {size_in_words(needed)}",
         advice=[
             f"there are {size_in_words(available)} of memory, of which they may use {size_in_words(int(available * MEMORY_SHARE))}",

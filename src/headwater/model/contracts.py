@@ -24,6 +24,7 @@ from headwater.model.time import Instant
 State = TypeVar("State")
 Stored = TypeVar("Stored")
 Stored_contra = TypeVar("Stored_contra", contravariant=True)
+Operators_contra = TypeVar("Operators_contra", contravariant=True)
 
 HIGHEST: Final = "most_"
 """Counts whose names begin so are not added up: of those of all steps and zones the greatest is reported."""
@@ -85,6 +86,7 @@ class Kernel(Protocol[State]):
 
     Rows come in the stream's order, every one before `watermark` and none before the last watermark. Empty rows with a
     later watermark: time passes. `step` changes neither its state nor its rows: a host may run the same batch again.
+    A host looks into no state: to it, each kernel is a `Kernel[Any]`, to which it hands states of this kernel only.
     """
 
     def start(self, since: Instant) -> State:
@@ -160,6 +162,15 @@ class LookingKernel(Kernel[State], Protocol[State, Stored_contra]):
 
     def needs_since(self, state: State) -> Mapping[str, Instant]:
         """From when on rows of each source may still be looked at."""
+        ...
+
+
+@runtime_checkable
+class OperatedKernel(Kernel[State], Protocol[State, Operators_contra]):
+    """A kernel on whose answers a host runs operators within the same step, and to which it hands these as values."""
+
+    def with_operators(self, operators: Mapping[str, Operators_contra]) -> Kernel[State]:
+        """The same kernel, with operators for some of its queries, by name."""
         ...
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater.hosts.declared_sets import audited_points, probable_queries
-from headwater.query.operators.union import NearestOperator
 from headwater.query.planning.plan import Plan
 
 
@@ -22,7 +21,7 @@ def audits_of(plan: Plan) -> dict[str, Audited]:
     """The audit of each PROBABLE query of a plan that has its points."""
     audits = {}
     for query in probable_queries(plan):
-        assert isinstance(query.operator, NearestOperator)
-        assert query.operator.sigma is not None and query.opened_set is not None
-        audits[query.name] = Audited(query.operator.sigma, audited_points(query), len(query.opened_set))
+        assert query.opened_set is not None, "the points have not been given"
+        loss = query.operator.allowed_loss
+        audits[query.name] = Audited(loss, audited_points(query), len(query.opened_set))
     return audits

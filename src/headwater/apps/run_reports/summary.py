@@ -20,7 +20,6 @@ from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant
 from headwater.query.explaining.event_stores import Stored, stored_in_words
 from headwater.query.language.words import counted, size_in_words
-from headwater.query.operators.union import PredictOperator
 from headwater.query.planning.plan import Plan
 
 MOST_NAMED: Final = 8
@@ -301,11 +300,7 @@ def state_in_words(state: Mapping[str, StateSize]) -> list[str]:
 
 def buffers_of(plan: Plan) -> dict[str, int]:
     """How many updates each PREDICT with a BUFFER may keep."""
-    return {
-        query.name: query.operator.buffer
-        for query in plan.queries
-        if isinstance(query.operator, PredictOperator) and query.operator.buffer
-    }
+    return {query.name: most for query in plan.queries if (most := query.operator.most_updates)}
 
 
 def _by_name(rows: Rows, column: str) -> dict[str, int]:

@@ -16,8 +16,7 @@ import numpy as np
 from headwater.hosts.zone.graph import Graph
 from headwater.hosts.zone.interest_states import make_operators
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
-from headwater.kernels.follow import FollowKernel
-from headwater.model import BEGINNING, END, Instant, Rows, Step
+from headwater.model import BEGINNING, END, Instant, OperatedKernel, Rows, Step
 from headwater.query.planning.groups import Group
 from headwater.query.planning.plan import Plan
 from headwater.query.planning.query_plan import QueryPlan
@@ -200,7 +199,7 @@ def _with_operators(group: Group) -> Group:
     """A group whose kernel has the operators that run on its events."""
     if not group.behind:
         return group
-    assert isinstance(group.kernel, FollowKernel)
+    assert isinstance(group.kernel, OperatedKernel)
     operators = {name: make_operators(plan) for name, plan in group.behind.items()}
     return replace(group, kernel=group.kernel.with_operators(operators))
 

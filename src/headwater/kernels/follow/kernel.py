@@ -94,7 +94,7 @@ class FollowKernel:
         self.schema = schema
         self.queries = tuple(queries)
 
-    def with_operators(self, operators: Mapping[str, Operators]) -> FollowKernel:
+    def with_operators(self, operators: Mapping[str, Operators[Any]]) -> FollowKernel:
         """The same kernel, with operators that run on the events of some queries."""
         queries = [replace(query, operators=operators.get(query.name)) for query in self.queries]
         return FollowKernel(self.schema, queries)

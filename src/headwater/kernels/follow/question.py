@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from headwater.model import (
     StreamSchema,
     coded,
 )
+
+State = TypeVar("State")
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -129,7 +131,7 @@ class FollowQuery:
     needs: tuple[Need, ...]
     savings: frozenset[Saving]
     tells: bool
-    operators: Operators | None
+    operators: Operators[Any] | None
 
     @property
     def reuses(self) -> bool:
@@ -180,31 +182,31 @@ class InterestAnswers(NamedTuple):
     of: Whole
 
 
-class Operators(Protocol):
-    """What stands behind a FOLLOW: runs on the events of each interest by themselves, from nothing."""
+class Operators(Protocol[State]):
+    """What runs on the events of each interest of a FOLLOW by themselves, from nothing. The kernel hands its states back as they are."""
 
-    def start(self) -> Any:
+    def start(self) -> State:
         """No interest yet."""
         ...
 
-    def due(self, state: Any, watermark: Instant) -> Ids:
+    def due(self, state: State, watermark: Instant) -> Ids:
         """The focal objects of interests that a step up to this watermark must be given though no event of theirs comes."""
         ...
 
     def step(
-        self, state: Any, lives: Lives, events: Sequence[InterestEvents], settled: Whole, watermark: Instant
-    ) -> tuple[Any, Sequence[InterestAnswers], Mapping[str, int]]:
+        self, state: State, lives: Lives, events: Sequence[InterestEvents], settled: Whole, watermark: Instant
+    ) -> tuple[State, Sequence[InterestAnswers], Mapping[str, int]]:
         """Take the events of some interests, for each need: all that have events, that are due, or over, are among them.
 
         `settled` int64[interests, parts]: answers before were told already.
         """
         ...
 
-    def save(self, state: Any) -> Saved:
+    def save(self, state: State) -> Saved:
         """Ready to be written."""
         ...
 
-    def load(self, saved: Saved, since: Instant) -> Any:
+    def load(self, saved: Saved, since: Instant) -> State:
         """As saved; operators that are new see events from `since` on."""
         ...
 

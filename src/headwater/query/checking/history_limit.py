@@ -13,12 +13,10 @@ from typing import Final
 from headwater.model import UNITS, QueriesRefused, format_duration
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.complaints import Complaints
-from headwater.query.checking.lookback import history_us, windows_behind
+from headwater.query.checking.lookback import windows_behind
 from headwater.query.checking.streams import duration_us
 from headwater.query.language.build_pieces import Duration, duration
 from headwater.query.language.words import history_in_words, without_a_hair
-from headwater.query.operators.follow.tree import Follow
-from headwater.query.operators.union import FollowOperator
 
 MOST_HISTORY_US: Final = UNITS["DAYS"]
 
@@ -39,10 +37,10 @@ def most_history_us(bound: Duration | None) -> int:
 def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) -> None:
     """No FOLLOW needs events for longer than `most_us`."""
     for name, query in catalogue.queries.items():
-        if not isinstance(query.operator, FollowOperator):
+        if not query.operator.stored_sources:
             continue
         windows_us = windows_behind(catalogue, name)
-        needed_us = without_a_hair(history_us(query.operator, windows_us))
+        needed_us = without_a_hair(query.operator.history_us(windows_us))
         if needed_us > most_us:
             _refuse(query, needed_us, windows_us, most_us, complaints)
 
@@ -50,16 +48,14 @@ def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) ->
 def _refuse(
     query: CheckedQuery, needed_us: int, windows_us: int, most_us: int, complaints: Complaints
 ) -> None:
-    operator, node = query.operator, query.tree.select.operator
-    assert isinstance(operator, FollowOperator) and isinstance(node, Follow)
-    over = operator.last_us + windows_us <= operator.over_us
-    word = "QUALITY" if over else "LAST"
-    parts = f"LAST is {history_in_words(operator.last_us)}, the downstream windows are {history_in_words(windows_us)}"
+    node = query.tree.select.operator
+    assert node is not None, "a plain SELECT stores no events"
+    word, reason = query.operator.history_reason(windows_us)
     enough = format_duration(needed_us)
     complaints.refuse(
         "history-too-long",
         f"events of the last {history_in_words(needed_us)} would have to be stored, and a run stores those of {history_in_words(most_us)} at most",
         node.place_of(word),
-        f"{'QUALITY uses them' if over else parts}: use shorter times",
+        f"{reason}: use shorter times",
         f"or allow a longer history, if there is enough memory: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",
     )

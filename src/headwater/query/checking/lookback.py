@@ -14,7 +14,6 @@ from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.updates import HEARTBEAT
 from headwater.query.language.tree import Name
 from headwater.query.operators.contract import Unbounded
-from headwater.query.operators.union import FollowOperator
 
 
 def windows_behind(catalogue: Catalogue, name: str) -> int:
@@ -25,11 +24,6 @@ def windows_behind(catalogue: Catalogue, name: str) -> int:
             before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
             reached[query.name] = max(before) + window_us(query, catalogue)
     return max(reached.values(), default=0)
-
-
-def history_us(operator: FollowOperator, windows_us: int) -> int:
-    """How long events are kept for a FOLLOW with such windows behind it."""
-    return max(operator.last_us + windows_us, operator.over_us)
 
 
 def heartbeat_us(queries: Mapping[str, CheckedQuery], source: str) -> int | None:

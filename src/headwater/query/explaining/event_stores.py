@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headwater.model import HIGHEST, SECOND
-from headwater.query.checking.lookback import history_us
 from headwater.query.language.words import counted, history_in_words, listed, size_in_words
 from headwater.query.operators.follow.words import event_bytes
-from headwater.query.operators.union import FollowOperator
 from headwater.query.planning.plan import Plan
 
 
@@ -27,11 +25,8 @@ def stores_of(plan: Plan) -> list[Stored]:
     """The stores of a plan that keep events for longer than a step."""
     found: dict[str, Stored] = {}
     for query in plan.queries:
-        follow = query.operator
-        if not isinstance(follow, FollowOperator):
-            continue
-        looks_back_us = history_us(follow, query.before_us)
-        for source in follow.events:
+        looks_back_us = query.operator.history_us(query.before_us)
+        for source in query.operator.stored_sources:
             known = found.get(source) or Stored(source, event_bytes(plan.stream(source)), 0, ())
             longest_us = max(known.history_us, looks_back_us)
             found[source] = Stored(source, known.event_bytes, longest_us, (*known.queries, query.name))

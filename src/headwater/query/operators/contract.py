@@ -161,6 +161,19 @@ class Operator:
         raise AssertionError(f"{self.kind} is given no set")
 
     @property
+    def places_in_set(self) -> tuple[str, str] | None:
+        """The columns of its set that are longitude and latitude."""
+        return None
+
+    def bytes_for_set(self, count: int) -> int:
+        """Memory for what is stored of so many members of its set: a rough figure, by which the impossible is refused."""
+        return 0
+
+    def parts_for_set(self, count: int, zones: int) -> int:
+        """Over how many zones so many members of its set are spread, if they are scattered."""
+        return 1
+
+    @property
     def reads_updates(self) -> bool:
         """Whether rows are lines that hold for a while: some are bad that would be good rows to others."""
         return False
@@ -186,6 +199,15 @@ class Operator:
     def may_lose(self) -> bool:
         """Whether answers may be lost by chance, which can be measured."""
         return False
+
+    @property
+    def allowed_loss(self) -> float:
+        """The share of answers that may be lost, where some may be."""
+        raise AssertionError(f"{self.keyword} loses no answers")
+
+    def measured_members(self, query: QueryPlan) -> int:
+        """For how many members of the set of a query, which has been opened, its loss is measured."""
+        raise AssertionError(f"{self.keyword} loses no answers")
 
     @property
     def columns_depend_on(self) -> object | None:
@@ -248,6 +270,11 @@ class Operator:
         return f"{self.kind}:{reads}"
 
     @property
+    def most_updates(self) -> int | None:
+        """How many updates it stores at most, if it is told so; what is too much is dropped and counted."""
+        return None
+
+    @property
     def stored_sources(self) -> tuple[str, ...]:
         """The sources whose events are stored for it in groups of their own; with any, its kernel is made with all that runs after it."""
         return ()
@@ -275,9 +302,31 @@ class Operator:
         return ()
 
     @property
-    def finds_the_same_later(self) -> bool:
-        """Behind a FOLLOW: whether it finds the same wherever its rows begin, as long as they begin before its window."""
+    def separates_by(self) -> tuple[str, ...] | None:
+        """The columns in which rows are alike that it looks at together; none: it looks at all rows together; None: at each by itself."""
+        return ()
+
+    @property
+    def answers_from_first_row(self) -> bool:
+        """Whether each answer depends on rows from its own first row on only, and nothing is gained by answering many queries together."""
         return False
+
+    @property
+    def waits_for_later_rows(self) -> bool:
+        """Whether what it answers may depend on rows up to its window later, or on the end of its input."""
+        return False
+
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
+        """Whether it finds the same wherever its rows begin, as long as they begin before its window."""
+        return False
+
+    def history_us(self, windows_us: int) -> int:
+        """For how long the events of its stored sources are stored, with such windows of queries that run behind it."""
+        return 0
+
+    def history_reason(self, windows_us: int) -> tuple[str, str]:
+        """Why the history is that long: at which word of the operator that stands, and what it consists of."""
+        raise AssertionError(f"{self.keyword} stores no events")
 
     def refuse_endless(self, name: str) -> QueryError | None:
         """Why the query of this name cannot run while rows come without end; None: it can."""

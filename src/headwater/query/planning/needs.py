@@ -12,18 +12,16 @@ Rule 4  What a pattern answers may depend on events up to its window later, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.follow.question import BY_ITSELF, Need
-from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.select import SelectKernel
-from headwater.model import RowCondition, Rows
+from headwater.model import RowCondition, Rows, StreamSchema
 from headwater.query.expressions import condition
 from headwater.query.language.tree import Name
 from headwater.query.language.walk import columns_of
@@ -35,13 +33,13 @@ if TYPE_CHECKING:
 
 Sources = Callable[[str], tuple[str, ...]]
 
-ONE_BY_ONE: Final = ("select", "pattern")
-"""Kinds of queries whose kernels gain nothing from company, and which may need other events than their neighbours."""
 
+def inside_groups(queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[QueryPlan]]]:
+    """Which of the queries of one kind behind a FOLLOW that read the same share a kernel; and what their group has more in its name for it.
 
-def inside_groups(kind: str, queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[QueryPlan]]]:
-    """Which of the queries behind a FOLLOW that read the same share a kernel; and what their group has more in its name for it."""
-    if kind in ONE_BY_ONE:
+    Those whose kernels gain nothing from company have one each, and may need other events than their neighbours.
+    """
+    if queries[0].operator.answers_from_first_row:
         return [(f":{query.name}", [query]) for query in queries]
     return [("", queries)]
 
@@ -51,12 +49,13 @@ def needs_behind(
     projection: Projection,
     groups: Sequence[Group],
     queries: Mapping[str, QueryPlan],
+    schemas: Mapping[str, StreamSchema],
     sources: Sources,
 ) -> dict[str, Need]:
     """What every entry needs, by the name of its group, or of what it reads where that is not the FOLLOW alone."""
     handed = {name for name, expression, _ in projection.columns if expression == Name(name)} - {"event_time"}
     parts, paths = parts_of(groups, sources), _paths(groups, queries, sources)
-    later = _paths(groups, queries, sources, kinds=("pattern",))
+    later = _paths(groups, queries, sources, only_waiting=True)
     members: dict[int, list[Group]] = {}
     for group in groups:
         members.setdefault(parts[group.name], []).append(group)
@@ -71,9 +70,9 @@ def needs_behind(
             parts[group.name],
             paths[group.name],
             _takes([queries[query] for query in group.queries], handed) if is_alone else None,
-            _looks_at(together, handed),
-            not any(weak_in(other, queries) for other in together),
-            _settles(together),
+            _looks_at([queries[query] for other in together for query in other.queries], handed),
+            not any(weak_in(other, queries, schemas[other.reads]) for other in together),
+            _settles(together, queries),
             max(later[other.name] for other in together),
         )
         longest = max(need.windows_us, needs[name].windows_us if name in needs else 0)
@@ -98,13 +97,14 @@ def _paths(
     groups: Sequence[Group],
     queries: Mapping[str, QueryPlan],
     sources: Sources,
-    kinds: Collection[str] | None = None,
+    *,
+    only_waiting: bool = False,
 ) -> dict[str, int]:
-    """The longest sum of windows, or of those of some kinds of queries, on a path from each group on, its own included; groups come
-    after what they read."""
+    """The longest sum of windows, or of those of queries that wait for later rows, on a path from each group on, its own included; groups
+    come after what they read."""
 
     def window_us(query: QueryPlan) -> int:
-        return query.window_us if kinds is None or query.kind in kinds else 0
+        return query.window_us if query.operator.waits_for_later_rows or not only_waiting else 0
 
     paths: dict[str, int] = {}
     behind: dict[str, int] = {}  # by what is read: the longest path of those that read it
@@ -115,34 +115,27 @@ def _paths(
     return paths
 
 
-def weak_in(group: Group, queries: Mapping[str, QueryPlan]) -> list[str]:
-    """Those queries of a group to which it matters where rows begin."""
-    patterns = group.kernel.queries if isinstance(group.kernel, PatternKernel) else ()
-    return [
-        query
-        for query in group.queries
-        if not queries[query].operator.finds_the_same_later
-        or not all(pattern.is_anywhere_the_same for pattern in patterns if pattern.name == query)
-    ]
+def weak_in(group: Group, queries: Mapping[str, QueryPlan], source: StreamSchema) -> list[str]:
+    """Those queries of a group, which read `source`, to which it matters where rows begin."""
+    return [query for query in group.queries if not queries[query].operator.finds_the_same_later(source)]
 
 
-def _looks_at(groups: Sequence[Group], handed: set[str]) -> tuple[str, ...] | None:
+def _looks_at(queries: Sequence[QueryPlan], handed: set[str]) -> tuple[str, ...] | None:
     """What a sub-graph looks at together."""
-    kernels = [group.kernel for group in groups]
-    if all(isinstance(kernel, SelectKernel) for kernel in kernels):
+    columns = [query.operator.separates_by for query in queries]
+    if all(separated is None for separated in columns):
         return BY_ITSELF
-    if len(kernels) > 1 or not isinstance(kernels[0], PatternKernel):
+    if len(columns) > 1 or columns[0] is None:
         return ()
-    (query,) = kernels[0].queries
-    columns = tuple(sorted(query.partition))
-    return columns if handed.issuperset(columns) else ()
+    return columns[0] if handed.issuperset(columns[0]) else ()
 
 
-def _settles(groups: Sequence[Group]) -> bool:
-    """Whether what a sub-graph answers before windows are filled may be wrong: all but single patterns and SELECTs."""
-    if all(isinstance(group.kernel, SelectKernel) for group in groups):
+def _settles(groups: Sequence[Group], queries: Mapping[str, QueryPlan]) -> bool:
+    """Whether what a sub-graph answers before windows are filled may be wrong."""
+    operators = [queries[name].operator for group in groups for name in group.queries]
+    if all(operator.separates_by is None for operator in operators):
         return False
-    return len(groups) > 1 or not isinstance(groups[0].kernel, PatternKernel)
+    return len(groups) > 1 or not all(operator.answers_from_first_row for operator in operators)
 
 
 def _takes(queries: Sequence[QueryPlan], handed: set[str]) -> RowCondition | None:

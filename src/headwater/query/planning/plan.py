@@ -40,7 +40,6 @@ from headwater.query.checking.merges import Merge, merge, merged_name
 from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
 from headwater.query.operators.contract import Demand, KernelPlace
-from headwater.query.operators.nearest.plan import parts_for
 from headwater.query.planning.bad_rows import BadRows, bad_updates
 from headwater.query.planning.fingerprints import fingerprints
 from headwater.query.planning.follow import can_stay_apart, plan_interests
@@ -239,7 +238,7 @@ class Plan:
             if (name := query.operator.declared_set)
         }
         spread_over = {
-            name: parts_for(len(opened[name]), self.zones)
+            name: self.query(name).operator.parts_for_set(len(opened[name]), self.zones)
             for name in {query.scatter for query in self.queries}
             if name
         }
@@ -377,8 +376,8 @@ class Plan:
             apart = can_stay_apart(inside)
             groups = [
                 make_group(some, self._kernel_place(reads, apart=apart), suffix=suffix)
-                for (reads, kind), members in self._by_source(inside)
-                for suffix, some in inside_groups(kind, members)
+                for (reads, _), members in self._by_source(inside)
+                for suffix, some in inside_groups(members)
             ]
             interests = plan_interests(
                 query,

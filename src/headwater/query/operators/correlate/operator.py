@@ -109,8 +109,7 @@ class CorrelateOperator(Operator):
         """WITHIN."""
         return self.within_us
 
-    @property
-    def finds_the_same_later(self) -> bool:
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
         """READINGS are told once, when they first belong to an event."""
         return self.emit is not Emit.READINGS
 

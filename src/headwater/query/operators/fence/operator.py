@@ -140,8 +140,7 @@ class FenceOperator(Operator):
         """The positions."""
         return (source,)
 
-    @property
-    def finds_the_same_later(self) -> bool:
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
         """It goes by the last position before."""
         return True
 

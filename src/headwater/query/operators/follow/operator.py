@@ -11,6 +11,7 @@ from headwater.model import ColumnType, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.merges import merged_name
 from headwater.query.language.tree import Expression
+from headwater.query.language.words import history_in_words
 from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
 from headwater.query.operators.follow.tree import Follow
 
@@ -88,6 +89,19 @@ class FollowOperator(Operator):
     def stored_sources(self) -> tuple[str, ...]:
         """Events, for the interests that are still to come."""
         return self.events
+
+    def history_us(self, windows_us: int) -> int:
+        """LAST and the windows behind it, or OVER of QUALITY if that is longer."""
+        return max(self.last_us + windows_us, self.over_us)
+
+    def history_reason(self, windows_us: int) -> tuple[str, str]:
+        """QUALITY where its OVER is longer, otherwise LAST."""
+        if self.last_us + windows_us <= self.over_us:
+            return "QUALITY", "QUALITY uses them"
+        return (
+            "LAST",
+            f"LAST is {history_in_words(self.last_us)}, the downstream windows are {history_in_words(windows_us)}",
+        )
 
     @property
     def is_shared(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Final
 
 from headwater.kernels.follow.words import Update
 from headwater.model import StreamSchema
-from headwater.query.checking.lookback import history_us
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import counted, duration_in_words, history_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
@@ -84,7 +83,7 @@ def event_bytes(source: StreamSchema) -> int:
 
 
 def _state(operator: FollowOperator, query: QueryPlan, events: Sequence[StreamSchema]) -> list[str]:
-    reach = history_us(operator, query.before_us)
+    reach = operator.history_us(query.before_us)
     rows = " and ".join(f"{size_in_words(event_bytes(source))} each of {source.name}" for source in events)
     delivered = (
         []

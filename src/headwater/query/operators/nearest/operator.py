@@ -150,6 +150,35 @@ class NearestOperator(Operator):
 
         return choose_algorithm(self) is Algorithm.PA
 
+    @property
+    def allowed_loss(self) -> float:
+        """The share after PROBABLE."""
+        assert self.sigma is not None
+        return self.sigma
+
+    def measured_members(self, query: QueryPlan) -> int:
+        """Those points of each zone that have a twin."""
+        from headwater.query.operators.nearest.plan import audited_points
+
+        return audited_points(self, query)
+
+    @property
+    def places_in_set(self) -> tuple[str, str] | None:
+        """The attributes, on the globe."""
+        return (self.attributes[0], self.attributes[1]) if self.metric is Metric.GEOGRAPHIC else None
+
+    def bytes_for_set(self, count: int) -> int:
+        """For the candidates of so many points."""
+        from headwater.query.operators.nearest.plan import expected_bytes
+
+        return expected_bytes(self, count)
+
+    def parts_for_set(self, count: int, zones: int) -> int:
+        """All zones where one would have many."""
+        from headwater.query.operators.nearest.plan import parts_for
+
+        return parts_for(count, zones)
+
     def columns_of_set(self, declared: PointsSchema | FencesSchema) -> frozenset[str]:
         """The attributes."""
         return frozenset(self.attributes)
@@ -178,8 +207,7 @@ class NearestOperator(Operator):
             )
         return self.window_us
 
-    @property
-    def finds_the_same_later(self) -> bool:
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
         """ENTERS of more than one are told once, when first true, and PROBABLE goes by chance."""
         return self.sigma is None and not (self.emission is Emission.ENTERS and self.k > 1)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.candidate_limits import r_star, skyband_size
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm
@@ -124,6 +125,28 @@ def share(points: Points, parts: int, part: int) -> Points:
     chosen = np.flatnonzero(_part_of(points.coordinates, parts) == part)
     ids = None if points.ids is None else points.ids.take(chosen)
     return Points(points.coordinates[chosen], ids)
+
+
+def audited_points(operator: NearestOperator, query: QueryPlan) -> int:
+    """For how many of its points the loss of a query is measured, over all zones."""
+    assert isinstance(query.opened_set, Points), "the points have not been given"
+    found = 0
+    for part in range(query.parts):
+        if not len(here := share(query.opened_set, query.parts, part)):
+            continue
+        nearest_query = make_query(
+            operator,
+            here,
+            name=query.name,
+            fingerprint=query.fingerprint,
+            shape=query.shape,
+            where=None,
+            audit=query.audit,
+            counts_rows=False,
+        )
+        twins = audited(nearest_query)
+        found += len(twins[0].points) if twins else 0
+    return found
 
 
 def make_query(

@@ -122,9 +122,25 @@ class PatternOperator(Operator):
         return self.within_us
 
     @property
-    def finds_the_same_later(self) -> bool:
-        """Matches lie within their window."""
+    def separates_by(self) -> tuple[str, ...] | None:
+        """By partition."""
+        return tuple(sorted(self.partition))
+
+    @property
+    def answers_from_first_row(self) -> bool:
+        """A match begins with its first row."""
         return True
+
+    @property
+    def waits_for_later_rows(self) -> bool:
+        """A loop goes on, or the input ends."""
+        return True
+
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
+        """Where matches neither exclude nor number one another, and look at no row around them."""
+        from headwater.query.operators.pattern.lowering import make_query
+
+        return make_query("", "", 0, None, self, source).is_anywhere_the_same
 
     def refuse_endless(self, name: str) -> QueryError | None:
         """Where nothing bounds what must be kept."""

@@ -187,6 +187,11 @@ class PredictOperator(Operator):
         return self.within_us + heartbeat_us
 
     @property
+    def most_updates(self) -> int | None:
+        """BUFFER."""
+        return self.buffer
+
+    @property
     def beside_shared(self) -> Literal["always", "before", "never"]:
         """BUFFER counts all updates."""
         return "never" if self.pairs and self.buffer is not None else "before"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from headwater.model import Kernel
+from headwater.model import Kernel, StreamSchema
 from headwater.query.operators.contract import Explained, KernelPlace, Operator, Words
 
 if TYPE_CHECKING:
@@ -34,7 +34,16 @@ class SelectOperator(Operator):
         return 0
 
     @property
-    def finds_the_same_later(self) -> bool:
+    def separates_by(self) -> tuple[str, ...] | None:
+        """Each row by itself."""
+        return None
+
+    @property
+    def answers_from_first_row(self) -> bool:
+        """Each row is an answer."""
+        return True
+
+    def finds_the_same_later(self, source: StreamSchema) -> bool:
         """Each row by itself."""
         return True
 
