@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headwater.model import HeadwaterError as HeadwaterError
     from headwater.query.build import select as select
     from headwater.query.build import stream as stream
+    from headwater.query.build import view as view
     from headwater.query.operators.correlate.build import correlate as correlate
     from headwater.query.operators.fence.build import fence as fence
     from headwater.query.operators.fence.build import fences as fences
@@ -61,6 +62,7 @@ _HOMES = {
     "stream": "headwater.query.build",
     "suppress": "headwater.query.operators.suppress.build",
     "suppressing": "headwater.query.operators.suppress.build",
+    "view": "headwater.query.build",
 }
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "stream",
     "suppress",
     "suppressing",
+    "view",
 ]
 
 

@@ -76,7 +76,7 @@ from headwater.query.operators.suppress.tree import Dimension, Suppress
 # Words of the language are names too, plain or in double quotes.
 KEYWORDS = (
     "select", "FROM", "where", "As", "and", "NULL", "case", "end", "create", "within", "correlate", "distinct", "at",
-    "key", "time", "place", "late", "row", "rows", "value", "sensors", "stream", "query", "timestamp", "interval",
+    "key", "time", "place", "late", "row", "rows", "value", "sensors", "stream", "query", "View", "timestamp", "interval",
     "second", "DAY", "km", "of", "per", "limit", "emit", "inside", "all", "latest", "box", "geographic", "idle", "drop",
     "first", "LAST", "prev", "next", "match", "pattern", "mode", "events", "permute", "Until", "running", "final", "define",
     "match_recognize", "skip", "to", "one", "with", "empty", "order", "by", "not", "every", "partial", "subset", "desc",
@@ -348,5 +348,5 @@ selects = st.builds(Select, st.none() | items, *sources, st.none() | operators) 
     st.lists(operators, max_size=2).map(tuple),
     st.lists(names, max_size=2).map(tuple),
 )
-queries = st.builds(CreateQuery, names, selects)
+queries = st.builds(CreateQuery, names, selects, view=st.booleans())
 scripts = st.lists(streams | points | fences | queries, max_size=3).map(tuple).map(Script)

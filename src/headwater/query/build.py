@@ -2,6 +2,7 @@
 
     weather = stream("weather", {"station": "STRING", "at": "TIMESTAMP", "temperature": "DOUBLE"}, time="at", key="station")
     warm = select("warm", "weather", "station, temperature * 1.8 + 32 AS fahrenheit", where="temperature > 20")
+    warm = view(warm)  # for other queries to read: its answers are not emitted
 
 Whatever the language can say may be given as text, piece by piece: clauses, conditions, columns, durations, areas. Names and
 values given as Python strings and numbers are taken as they are and never read as text of the language. A source is the name of a
@@ -12,6 +13,7 @@ in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from headwater.model import ColumnType
 from headwater.query.language.build_pieces import (
@@ -73,6 +75,13 @@ def stream(  # noqa: PLR0913 one keyword for each clause
 def select(name: str, source: Source, columns: str = "*", *, where: str | None = None) -> CreateQuery:
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`."""
     return query_of(name, source, columns, where, None)
+
+
+def view(query: CreateQuery) -> CreateQuery:
+    """`CREATE VIEW`: the same query, whose answers only other queries read."""
+    if not isinstance(query, CreateQuery):
+        raise refused(f"view takes a query, not {query!r}", "as in view(select('warm', 'weather'))")
+    return replace(query, view=True)
 
 
 def script(*statements: Statement) -> Script:

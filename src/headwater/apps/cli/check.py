@@ -18,14 +18,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Check a file; errors are raised."""
     from headwater.query.checking.check import check
     from headwater.query.language.parse import parse
+    from headwater.query.language.words import counted
+    from headwater.query.planning.chosen_queries import unread_views
 
     text = read_queries(arguments.file)
     script, syntax = parse(text)
     catalogue = check(script, text, arguments.file, syntax=syntax, most_history_us=most_history(arguments))
     streams = len(catalogue.streams)
-    queries = sum(not query.tree.hidden for query in catalogue.queries.values())
-    print(
-        f"{arguments.file}: {streams} stream{'s' * (streams != 1)}, "
-        f"{queries} {'query' if queries == 1 else 'queries'}, no errors"
-    )
+    views = sum(query.tree.view for query in catalogue.queries.values())
+    queries = sum(not query.tree.hidden for query in catalogue.queries.values()) - views
+    told = [
+        counted(streams, "stream"),
+        counted(queries, "query"),
+        *([counted(views, "view")] if views else []),
+    ]
+    print(f"{arguments.file}: {', '.join(told)}, no errors")
+    for name in unread_views(catalogue):
+        print(f"hint: no query reads the view '{name}', so it is not computed")
     return 0

@@ -27,7 +27,7 @@ from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import RunReport
 from headwater.model import SECOND, DataError
-from headwater.query.planning.plan import Plan, compile_text
+from headwater.query.planning.plan import Plan, compile_text, refuse_silent
 
 if TYPE_CHECKING:
     from headwater.apps.cli.progress import Progress
@@ -128,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
         return stream_answers(arguments, text)
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
+    refuse_silent(plan, file=arguments.file)
     inputs = read_inputs(arguments.input, plan)
     for path in (path for paths in inputs.values() for path in paths):
         _refuse_no_files(path)

@@ -43,7 +43,7 @@ from headwater.hosts.spark.streaming import EachReport
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import Rows
 from headwater.query.explaining.event_stores import stores_of
-from headwater.query.planning.plan import Plan, compile_text, refuse_unbounded
+from headwater.query.planning.plan import Plan, compile_text, refuse_silent, refuse_unbounded
 
 POLL_SECONDS = 0.5
 
@@ -54,6 +54,7 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     folder = Path(arguments.checkpoint)
     zones = arguments.zones or zones_of(folder, zones_here())
     plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
+    refuse_silent(plan, file=arguments.file)
     refuse_unbounded(plan, file=arguments.file)
     inputs: Inputs = read_inputs(arguments.input, plan)
     for paths in inputs.values():

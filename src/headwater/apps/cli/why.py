@@ -73,13 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Say why a pattern did not match."""
     from headwater.apps.cli.run import read_inputs
+    from headwater.query.checking.check import check
     from headwater.query.operators.pattern.why import Why
     from headwater.query.operators.pattern.written import written_patterns
-    from headwater.query.planning.plan import compile_text
+    from headwater.query.planning.plan import make_plan
 
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
-    plan = compile_text(text, file=arguments.file, most_history_us=END)  # no event is stored here
+    catalogue = check(text, file=arguments.file, most_history_us=END)  # no event is stored here
+    plan = make_plan(catalogue, text, chosen=catalogue.queries)  # a view that no query reads, too
     query, operator = _chosen(plan, arguments.query)
     partition = _partition_values(query.name, operator, arguments.key, arguments.partition or ())
     plan = _needed(plan, query)

@@ -64,7 +64,9 @@ def plan_of_samples(catalogue: Catalogue, question: Question, text: str) -> Plan
     columns = (*([question.key] if question.key else []), *question.operator.dimensions)
     items = tuple(Item(Name(column)) for column in columns)
     tree = question.query.tree
-    bare = replace(tree, select=Select(items, question.query.reads, question.query.where), hidden=False)
+    bare = replace(
+        tree, select=Select(items, question.query.reads, question.query.where), hidden=False, view=False
+    )
     above = _above(catalogue, question.query)
     statements: tuple[Statement, ...] = (
         *(stream.tree for stream in catalogue.streams.values()),

@@ -177,7 +177,7 @@ def _noted(plan: Plan, earlier: Notes | None, cores: int) -> Notes:
         streams={**earlier.streams, **streams} if earlier else streams,
         declared=list(streams),
         queries={
-            query.name: QueryNote(query.kind, query.reads, query.fingerprint, query.hidden)
+            query.name: QueryNote(query.kind, query.reads, query.fingerprint, query.hidden and not query.view)
             for query in plan.queries
         },
         parts=parts_in(plan),

@@ -24,7 +24,7 @@ FORMAT = 8
 class QueryNote:
     """What was known of a query at the last start: its operator, what it reads, and what changes with its meaning.
 
-    `hidden`: it is a link of a chain, and its answers are not written.
+    `hidden`: it is a link of a chain, which nobody named. A view is noted as a query is, for one may become the other.
     """
 
     kind: str

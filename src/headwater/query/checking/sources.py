@@ -148,4 +148,6 @@ def what_it_is(created: Statement) -> str:
         return "are points"
     if isinstance(created, CreateFences):
         return "are fences"
-    return "is a stream" if isinstance(created, CreateStream) else "is a query"
+    if isinstance(created, CreateQuery):
+        return "is a view" if created.view else "is a query"
+    return "is a stream"

@@ -45,8 +45,10 @@ def explain(plan: Plan | str, *, keys: int | None = None) -> str:
     """
     if isinstance(plan, str):
         plan = compile_text(plan)
-    streams, queries = counted(len(plan.streams), "stream"), counted(len(plan.public_queries), "query")
-    parts = [f"{streams}, {queries}, {counted(plan.zones, 'zone')}"]
+    views = len(plan.unread) + sum(query.view for query in plan.queries)
+    counts = [counted(len(plan.streams), "stream"), counted(len(plan.public_queries), "query")]
+    counts += [counted(views, "view")] if views else []
+    parts = [", ".join([*counts, counted(plan.zones, "zone")])]
     parts += [_stream(plan, stream) for stream in plan.streams]
     sets: tuple[PointsSchema | FencesSchema, ...] = (*plan.points, *plan.fences)
     for schema in sets:
@@ -56,6 +58,7 @@ def explain(plan: Plan | str, *, keys: int | None = None) -> str:
         parts += [_query(plan, query) for query in alike[:MOST_LISTED]]
         if len(alike) > MOST_LISTED:
             parts.append(_others(plan, alike[MOST_LISTED:]))
+    parts += [_section(f"view {name}", [("read by", "no query: it is not computed")]) for name in plan.unread]
     parts.append(_shared(plan))
     if keys is not None:
         parts.append(_memory(plan, keys))
@@ -161,7 +164,7 @@ def _query(plan: Plan, query: QueryPlan) -> str:
     entries.append(_zone(explained, zones, why_there))
     entries.append(("kernel", query.operator.group_name(query.reads)))
     entries.append(("state", state))
-    return _section(f"query {query.name}", [*entries, *drawn])
+    return _section(f"{'view' if query.view else 'query'} {query.name}", [*entries, *drawn])
 
 
 def _zone(explained: Explained, zones: str | None, why_there: str | None) -> Entry:

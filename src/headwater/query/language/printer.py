@@ -79,7 +79,7 @@ def _(node: PlaceDefinition) -> str:
 
 @show.register
 def _(node: CreateQuery) -> str:
-    return f"CREATE QUERY {name_text(node.name)} AS\n{show(node.select)};"
+    return f"CREATE {'VIEW' if node.view else 'QUERY'} {name_text(node.name)} AS\n{show(node.select)};"
 
 
 @show.register

@@ -120,6 +120,10 @@ class StatementRules(SharedRules):
         """`CREATE QUERY name AS select`."""
         return CreateQuery(name_of(name), select, span=stretch(create, name))
 
+    def create_view(self, create: Token, name: Token, select: Select) -> CreateQuery:
+        """`CREATE VIEW name AS select`."""
+        return CreateQuery(name_of(name), select, view=True, span=stretch(create, name))
+
     def select(
         self,
         select: Token,

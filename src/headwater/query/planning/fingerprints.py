@@ -1,7 +1,7 @@
 """Does a query still mean what it meant when its state was saved?
 
 A fingerprint is a digest of the canonical text of a query and of everything it reads. Spaces, comments, order of statements
-and the lateness of streams (which rows come, not what they mean) leave it as it is.
+and the lateness of streams (which rows come, not what they mean) leave it as it is; so does whether it is a query or a view.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def fingerprints(catalogue: Catalogue) -> dict[str, str]:
         found[name] = _digest(show(replace(stream.tree, late=None, drop_late=False, idle=None)))
     for name, query in catalogue.queries.items():
         read = "".join(found[source] for source in (query.reads, *query.further_reads))
-        found[name] = _digest(read + _meaning_of_set(catalogue, query.operator) + show(query.tree))
+        found[name] = _digest(
+            read + _meaning_of_set(catalogue, query.operator) + show(replace(query.tree, view=False))
+        )
     return {name: found[name] for name in catalogue.queries}
 
 

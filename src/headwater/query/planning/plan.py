@@ -29,6 +29,7 @@ from headwater.model import (
     FencesSchema,
     PointsSchema,
     QueriesRefused,
+    QueryError,
     Rows,
     StreamSchema,
 )
@@ -41,6 +42,7 @@ from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.planning.bad_rows import BadRows, bad_updates
+from headwater.query.planning.chosen_queries import choose, unread_views
 from headwater.query.planning.fingerprints import fingerprints
 from headwater.query.planning.follow import can_stay_apart, plan_interests
 from headwater.query.planning.groups import (
@@ -66,6 +68,7 @@ __all__ = [
     "compile_script",
     "compile_text",
     "make_plan",
+    "refuse_silent",
     "refuse_unbounded",
 ]
 
@@ -91,6 +94,18 @@ def compile_script(
         return compile_text(text, zones=zones, file=file, most_history_us=most_history_us)
 
 
+def refuse_silent(plan: Plan, *, file: str = "query") -> None:
+    """Before a run: raises QueriesRefused if no query would emit anything, because there are only views."""
+    if not plan.public_queries:
+        error = QueryError(
+            "empty-script",
+            "there is no query to answer: a view emits nothing",
+            span=None,
+            advice=["add CREATE QUERY name AS SELECT …, or run a view as a query: --query NAME"],
+        )
+        raise QueriesRefused([error], plan.text, file)
+
+
 def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
     """Before rows come without end: raises QueriesRefused if a query would have to keep them without end."""
     errors = [error for query in plan.queries if (error := query.operator.refuse_endless(query.name))]
@@ -103,7 +118,8 @@ class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
     `points` and `fences` are the declared sets: those that some query asks about must be given by `with_sets` before rows come.
-    `merges` are streams and queries that some query reads together, under one name.
+    `merges` are streams and queries that some query reads together, under one name. `unread` are views that no query reads: they are
+    not computed.
     """
 
     text: str
@@ -114,6 +130,7 @@ class Plan:
     points: tuple[PointsSchema, ...] = ()
     merges: tuple[Merge, ...] = ()
     fences: tuple[FencesSchema, ...] = ()
+    unread: tuple[str, ...] = ()
     _derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def stream(self, name: str) -> StreamSchema:
@@ -122,7 +139,7 @@ class Plan:
 
     @property
     def public_queries(self) -> tuple[QueryPlan, ...]:
-        """The queries whose answers are written out: not the links of a chain."""
+        """The queries whose answers are written out: not views, nor the links of a chain."""
         return tuple(query for query in self.queries if not query.hidden)
 
     def query(self, name: str) -> QueryPlan:
@@ -282,6 +299,7 @@ class Plan:
             self.points,
             self.merges,
             self.fences,
+            self.unread,
         )
         _Packer(written, pickle.HIGHEST_PROTOCOL).dump(parts)
         return zlib.compress(written.getvalue(), 1)
@@ -399,9 +417,13 @@ class Plan:
         return None if len(alike) == 1 or self.zones == 1 else (zone, self.zones)
 
 
-def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
-    """The plan of checked streams and queries."""
+def make_plan(
+    catalogue: Catalogue, text: str, *, zones: int = 1, chosen: Collection[str] | None = None
+) -> Plan:
+    """The plan of checked streams and queries; `chosen`: of these queries and views, and what they read (default: of all queries)."""
     assert zones >= 1
+    unread = unread_views(catalogue) if chosen is None else ()
+    catalogue = choose(catalogue, chosen)
     prints, keys, spreading = fingerprints(catalogue), zone_keys(catalogue), spread(catalogue)
     scattering, sharing = scattered(catalogue), shared(catalogue)
     numbers, projections = shapes(catalogue)
@@ -411,7 +433,8 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
             spread=spreading.get(name, ()),
             scatter=scattering.get(name),
             shared=name in sharing,
-            hidden=query.tree.hidden,
+            hidden=query.tree.hidden or query.tree.view,
+            view=query.tree.view,
             behind=query.behind,
             before_us=windows_behind(catalogue, name) if query.behind == name else 0,
             window_us=window_us(query, catalogue) if query.behind not in (None, name) else 0,
@@ -427,6 +450,7 @@ def make_plan(catalogue: Catalogue, text: str, *, zones: int = 1) -> Plan:
         tuple(points.schema for points in catalogue.points.values()),
         _merges(catalogue, prints),
         tuple(fences.schema for fences in catalogue.fences.values()),
+        unread,
     )
 
 

@@ -21,7 +21,7 @@ class QueryPlan:
     `opened_set` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
-    `hidden`: nobody asked for its answers but the query it is a link of. `behind` is the FOLLOW for each of whose interests it runs,
+    `hidden`: only other queries read its answers, because it is a `view` or a link of a chain. `behind` is the FOLLOW for each of whose interests it runs,
     for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
     itself, `left_off` which savings a FOLLOW does not make.
     """
@@ -41,6 +41,7 @@ class QueryPlan:
     audit: float = 0.0
     shared: bool = False
     hidden: bool = False
+    view: bool = False
     behind: str | None = None
     before_us: int = 0
     window_us: int = 0

@@ -351,7 +351,7 @@ def test_every_node_knows_its_place():
     ("text", "line", "column", "message", "advice"),
     [
         ("SELECT * FROM w", 1, 1, "expected CREATE, but found 'SELECT'", "a query has a name: CREATE QUERY name AS SELECT …"),
-        ("CREATE STREM s (a INT)", 1, 8, "expected FENCES, POINTS, QUERY or STREAM, but found 'STREM'", "did you mean 'STREAM'?"),
+        ("CREATE STREM s (a INT)", 1, 8, "expected FENCES, POINTS, QUERY, STREAM or VIEW, but found 'STREM'", "did you mean 'STREAM'?"),
         ("CREATE QUERY", 1, 13, "expected a name, but the statement ends", None),
         ("CREATE QUERY q AS SELECT FROM w", 1, 26, "expected an expression or '*', but found 'FROM'",
          'FROM is a keyword: to use it as a name, write "FROM" in double quotes'),

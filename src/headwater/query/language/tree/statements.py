@@ -100,11 +100,15 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class CreateQuery:
-    """`CREATE QUERY name AS select`; `hidden`: nobody wrote it, it is a step of a chain of operators."""
+    """`CREATE QUERY name AS select`; `view`: `CREATE VIEW`, whose answers only other queries read.
+
+    `hidden`: nobody wrote it, it is a step of a chain of operators.
+    """
 
     name: str
     select: Select
     hidden: bool = False
+    view: bool = False
     span: Span | None = nowhere()
 
 

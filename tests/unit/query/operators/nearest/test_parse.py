@@ -234,7 +234,7 @@ def test_a_slip_is_told_with_what_to_write(
     ("text", "column", "message", "advice"),
     [
         ("CREATE POINTS p (id STRING KEY, PLACE (a, b))", 33, "POINTS cannot have a PLACE", ["leave it out: BY PLACE uses the"]),
-        ("CREATE POINT p (id STRING KEY)", 8, "expected FENCES, POINTS, QUERY or STREAM", ["did you mean 'POINTS'?"]),
+        ("CREATE POINT p (id STRING KEY)", 8, "expected FENCES, POINTS, QUERY, STREAM or VIEW", ["did you mean 'POINTS'?"]),
         ("CREATE POINTS p (id STRING KEY) LATE 3 SECONDS", 33, "expected the end of the statement, but found 'LATE'", []),
         ("CREATE POINTS p ()", 18, "expected a name, but found ')'", []),
         ("CREATE POINTS p (id STRNG KEY)", 21, "there is no type named 'STRNG'", ["known types:", "did you mean 'STRING'?"]),
