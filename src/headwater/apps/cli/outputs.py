@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from headwater.apps.cli.bad_row_groups import join_runs
-from headwater.apps.run_reports.answer_columns import answer_types, late_rows
+from headwater.apps.run_reports.answer_columns import late_rows
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, open_output
 from headwater.hosts.local import RunReport
-from headwater.model import ColumnType
 from headwater.query.planning.plan import Plan
 
 
 class Outputs:
-    """The outputs of one run."""
+    """The outputs of one run; `answers` opens that of the answers, which has no file until it is called."""
 
-    def __init__(self, plan: Plan, *, answers: str | None, late: str | None, bad: str | None) -> None:
+    def __init__(
+        self, plan: Plan, *, answers: Callable[[], Output], late: str | None, bad: str | None
+    ) -> None:
         self.plan = plan
         self.opened: list[Output] = []
         try:
-            self.late = self._open(late, [LATE_TYPES]) if late else None
-            self.bad = self._open(bad, [BAD_TYPES]) if bad else None
-            self.answers = self._open(
-                answers, [answer_types(plan, query.name) for query in plan.public_queries]
-            )
+            self.late = self._opened(open_output(late, [LATE_TYPES])) if late else None
+            self.bad = self._opened(open_output(bad, [BAD_TYPES])) if bad else None
+            self.answers = self._opened(answers())
         except BaseException:
             self.discard()
             raise
@@ -52,7 +51,6 @@ class Outputs:
         while self.opened:
             self.opened.pop().discard()
 
-    def _open(self, path: str | None, types: list[Mapping[str, ColumnType]]) -> Output:
-        output = open_output(path, types)
+    def _opened(self, output: Output) -> Output:
         self.opened.append(output)
         return output

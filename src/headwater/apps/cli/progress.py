@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -37,6 +39,18 @@ class Progress:
     ) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """No moving line meanwhile: answers go to the same terminal."""
+        if self.bar is None or not sys.stdout.isatty():
+            yield
+            return
+        self.bar.stop()
+        try:
+            yield
+        finally:
+            self.bar.start()
 
     def part(self, words: str, done: int, total: int) -> None:
         """Show how far a part of the work is whose rows are not counted yet."""

@@ -10,11 +10,12 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from headwater.apps.cli.answer_format import add_format, open_answers, refuse_format
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
@@ -59,8 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="PATH",
-        help="where to write answers: a .jsonl, .csv or .parquet file; with --follow a folder (default: JSON lines on standard output)",
+        help="where to write answers: a .jsonl, .csv or .parquet file; with --follow a folder (default: standard output)",
     )
+    add_format(parser)
     parser.add_argument(
         "--late-output", metavar="PATH", help="where to write late rows (default: they are only counted)"
     )
@@ -206,8 +208,11 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         raise UsageError("usage", "--metrics is for --follow: a bounded run ends with its summary")
     if arguments.streaming and arguments.engine == "local":
         raise UsageError("usage", "--follow runs on Spark: leave --engine local out")
+    refuse_format(arguments)
     refuse_overlaps(arguments)
-    for path in (arguments.output, arguments.late_output, arguments.bad_output):
+    if arguments.output and not arguments.streaming:
+        check_output(arguments.output, arguments.format)
+    for path in (arguments.late_output, arguments.bad_output):
         if path and not arguments.streaming:
             check_output(path)
 
@@ -259,13 +264,19 @@ def _run_to_the_end(
     summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
-    outputs = Outputs(plan, answers=arguments.output, late=arguments.late_output, bad=arguments.bad_output)
+    outputs = Outputs(
+        plan,
+        answers=lambda: open_answers(arguments, plan, arguments.output),
+        late=arguments.late_output,
+        bad=arguments.bad_output,
+    )
     interrupted = False
     try:
         outputs.take(RunReport(bad=prepared.points.bad))
         with progress, closing(run(progress)) as reports:  # type: ignore[type-var]
             for report in reports:
-                outputs.take(report)
+                with progress.aside() if report.answers else nullcontext():
+                    outputs.take(report)
                 summary.take(report)
                 progress.update()
     except KeyboardInterrupt:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.apps.cli.answer_format import open_answers
 from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.apps.cli.commands import DONE
@@ -33,7 +34,7 @@ from headwater.apps.cli.zones_option import zones_here
 from headwater.apps.run_reports.answer_columns import late_rows
 from headwater.apps.run_reports.spark_tables import spark_trouble
 from headwater.apps.run_reports.summary import Summary, buffers_of
-from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines, open_output
+from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines
 from headwater.hosts.local import RunReport
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
@@ -67,10 +68,11 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
     with hold(folder, plan) as checkpoint:
         _print_changes(arguments, checkpoint)
-        writers = _writers(arguments, plan, checkpoint)
+        progress = Progress(summary, files=0, shown=not arguments.quiet)
+        writers = _writers(arguments, plan, checkpoint, progress)
         _write_bad_points(arguments, prepared, checkpoint.run_id)
         remembered = StateNotes(folder)
-        with Progress(summary, files=0, shown=not arguments.quiet) as progress:
+        with progress:
 
             def each(zones: Sequence[ZoneReport], batch: int) -> None:
                 report = with_listed_paths(report_from_zones(plan, zones), inputs)
@@ -126,7 +128,9 @@ def _print_changes(arguments: argparse.Namespace, checkpoint: Checkpoint) -> Non
             print(line, file=sys.stderr)
 
 
-def _writers(arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint) -> list[_Writer]:
+def _writers(
+    arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint, progress: Progress
+) -> list[_Writer]:
     """What is done with every batch, in this order."""
     outputs = {"answers": arguments.output, "late": arguments.late_output, "bad": arguments.bad_output}
     for path in outputs.values():
@@ -145,8 +149,14 @@ def _writers(arguments: argparse.Namespace, plan: Plan, checkpoint: Checkpoint) 
         answers = FolderSink(Path(arguments.output), "answers", ("answer",), run_id, upkeep)
         writers.append(lambda report, zones, batch: answers.write(table_of(zones), batch))
     else:
-        lines = open_output(None, [])
-        writers.append(lambda report, zones, batch: lines.write(report.answers))
+        lines = open_answers(arguments, plan, None)
+
+        def print_answers(report: RunReport, zones: Sequence[ZoneReport], batch: int) -> None:
+            if report.answers:
+                with progress.aside():
+                    lines.write(report.answers)
+
+        writers.append(print_answers)
     for name, path in outputs.items():
         if path:
             refuse_ahead(checkpoint.folder, Path(path), name)

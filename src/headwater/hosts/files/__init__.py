@@ -8,15 +8,25 @@ from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.file_reading import find_files, read_file_rows
 from headwater.hosts.files.file_rows import BAD_TYPES, FileRows
 from headwater.hosts.files.json_lines import json_lines
-from headwater.hosts.files.row_outputs import LATE_TYPES, OUTPUT_NAMES, Output, check_output, open_output
+from headwater.hosts.files.row_outputs import (
+    FORMATS,
+    LATE_TYPES,
+    OUTPUT_NAMES,
+    Output,
+    check_output,
+    open_output,
+)
+from headwater.hosts.files.table_output import TableStyle
 
 __all__ = [
     "BAD_TYPES",
+    "FORMATS",
     "LATE_TYPES",
     "OUTPUT_NAMES",
     "ByteRange",
     "FileRows",
     "Output",
+    "TableStyle",
     "check_output",
     "find_files",
     "json_lines",

@@ -1,4 +1,4 @@
-"""Where do answers go? To standard output as JSON lines, or to one file: `.jsonl`, `.csv` or `.parquet`.
+"""Where do answers go, and in which format? To standard output or one file: JSON lines, CSV, Parquet or tables for people.
 
 Rule 1  A file is written under a hidden name beside the target and renamed when it is complete: nobody ever reads half
         of one. What was there before stays until then.
@@ -26,8 +26,12 @@ from numpy.typing import NDArray
 
 from headwater.hosts.files.arrow import ARROW_TYPES, column_to_arrow
 from headwater.hosts.files.json_lines import json_lines
+from headwater.hosts.files.table_output import TableOutput, TableStyle
 from headwater.hosts.files.value_texts import as_bytes, column_texts
 from headwater.model import Column, ColumnType, DataError, HostError, Rows, join_rows
+
+FORMATS: Final = {"table": "", "json": ".jsonl", "csv": ".csv", "parquet": ".parquet"}
+"""The formats of outputs, and how the names of files end that have them."""
 
 OUTPUT_NAMES: Final = (".jsonl", ".csv", ".parquet")
 
@@ -59,13 +63,20 @@ class Output(Protocol):
         ...
 
 
-def check_output(path: str) -> None:
-    """Refuse a name whose ending says nothing, or whose folder is not there, before any work is done."""
-    if not path.lower().endswith(OUTPUT_NAMES):
+def check_output(path: str, form: str | None = None) -> None:
+    """Refuse a name whose ending does not say the format, or another one than `form`, and a folder that is not there, before any work is done."""
+    ending = path.lower().endswith(OUTPUT_NAMES)
+    if form is None and not ending:
         raise DataError(
             "unknown-format",
             f"the format to write is not known for '{path}'",
             advice=[f"the name must end with {', '.join(OUTPUT_NAMES[:-1])} or {OUTPUT_NAMES[-1]}"],
+        )
+    if form is not None and ending and not path.lower().endswith(FORMATS[form] or "/"):
+        raise DataError(
+            "unknown-format",
+            f"'{path}' has the ending of another format than {form}",
+            advice=["leave --format out, or choose a name with another ending"],
         )
     with _trouble(path):
         there = Path(path).parent.is_dir()
@@ -75,13 +86,26 @@ def check_output(path: str) -> None:
         )
 
 
-def open_output(path: str | None, types: Iterable[Mapping[str, ColumnType]]) -> Output:
-    """An output for rows of these columns, one mapping a query; None is standard output."""
+def open_output(
+    path: str | None,
+    types: Iterable[Mapping[str, ColumnType]],
+    *,
+    form: str | None = None,
+    style: TableStyle | None = None,
+) -> Output:
+    """An output for rows of these columns, one mapping a query; None is standard output.
+
+    `form` is one of FORMATS (default: what the name of the file says, JSON lines on standard output); `style` is that of tables.
+    """
     if path is None:
-        return _Lines(sys.stdout.buffer)
-    check_output(path)
+        return _inner(sys.stdout.buffer, form or "json", united(types), style)
+    check_output(path, form)
     with _trouble(path):
-        return _File(path, united(types))
+        return _File(path, form or _format_of(path), united(types), style)
+
+
+def _format_of(path: str) -> str:
+    return next(form for form, ending in FORMATS.items() if ending and path.lower().endswith(ending))
 
 
 def united(types: Iterable[Mapping[str, ColumnType]]) -> dict[str, ColumnType]:
@@ -123,14 +147,16 @@ class _Lines:
 
 
 class _File:
-    """One file, in the format its name says, complete or not there."""
+    """One file, complete or not there."""
 
-    def __init__(self, path: str, types: Mapping[str, ColumnType]) -> None:
+    def __init__(
+        self, path: str, form: str, types: Mapping[str, ColumnType], style: TableStyle | None
+    ) -> None:
         self.path = Path(path)
         self.hidden = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         self.stream = self.hidden.open("wb")
         try:
-            self.inner = _inner(self.stream, self.path.suffix.lower(), types)
+            self.inner = _inner(self.stream, form, types, style)
         except BaseException:
             self.stream.close()
             self.hidden.unlink(missing_ok=True)
@@ -153,10 +179,16 @@ class _File:
         self.hidden.unlink(missing_ok=True)
 
 
-def _inner(stream: BinaryIO, ending: str, types: Mapping[str, ColumnType]) -> Output:
-    if ending == ".jsonl":
-        return _Lines(stream)
-    return _Csv(stream, types) if ending == ".csv" else _Parquet(stream, types)
+def _inner(stream: BinaryIO, form: str, types: Mapping[str, ColumnType], style: TableStyle | None) -> Output:
+    match form:
+        case "json":
+            return _Lines(stream)
+        case "csv":
+            return _Csv(stream, types)
+        case "parquet":
+            return _Parquet(stream, types)
+        case _:
+            return TableOutput(stream, style or TableStyle())
 
 
 class _Csv:
@@ -170,6 +202,7 @@ class _Csv:
     def write(self, blocks: Sequence[Rows]) -> None:
         for lines in _ordered_lines(blocks, self._lines):
             self.stream.write(as_bytes(lines))
+        self.stream.flush()
 
     def _lines(self, rows: Rows) -> pa.StringArray:
         empty = pa.array([""] * rows.count, pa.string())
