@@ -15,12 +15,11 @@ from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.catalogue import CheckedQuery
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.lookback import heartbeat_us
+from headwater.query.checking.operator_pairs import has_two_sides, runs_others
 from headwater.query.language.tree import CreateQuery, Expression, Name
 from headwater.query.language.walk import columns_of
 from headwater.query.operators.contract import Unbounded
-from headwater.query.operators.fence.tree import Fence
-from headwater.query.operators.follow.tree import Follow
-from headwater.query.operators.union import AnyOperator, FollowOperator
+from headwater.query.operators.union import AnyOperator
 
 
 class Read(NamedTuple):
@@ -29,16 +28,16 @@ class Read(NamedTuple):
     name: str
     span: Span | None
     behind: str | None
-    tells_interests: bool = False
+    emits_interests: bool = False
 
 
 def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
     """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
-    follows = is_follow(tree)
+    follows = runs_others(tree.select.operator)
     fellow = next((source for source in sources if source.behind), None)
     behind = fellow.behind if fellow else None
     for source in sources:
-        if source.tells_interests:
+        if source.emits_interests:
             complaints.refuse(
                 "wrong-chain",
                 f"queries read events, but '{source.name}' emits interests",
@@ -58,7 +57,7 @@ def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints:
 
 
 def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Complaints) -> None:
-    if not isinstance(tree.select.operator, Fence):
+    if not has_two_sides(tree.select.operator):
         complaints.refuse(
             "wrong-sources",
             f"'{source.name}' and '{fellow.name}' are not downstream of the same FOLLOW",
@@ -75,16 +74,6 @@ def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Com
         "FENCE (near WHERE source = 'b' RADIUS …)",
         "polygons of a CREATE FENCES can be used after any FOLLOW",
     )
-
-
-def is_follow(tree: CreateQuery) -> bool:
-    """Whether a query is a FOLLOW, so that others may run behind it."""
-    return isinstance(tree.select.operator, Follow)
-
-
-def tells_interests(operator: AnyOperator) -> bool:
-    """Whether it is a FOLLOW with EMIT INTERESTS."""
-    return isinstance(operator, FollowOperator) and operator.interests
 
 
 def check_bounded(

@@ -1,7 +1,6 @@
-"""Which operators may follow one another, and which may read several streams?
+"""Is a query with several operators, or with several streams in FROM, one that there is?
 
-SUPPRESS may be followed by PREDICT, and FOLLOW may stand behind and before any operator, once. PREDICT and FOLLOW may read several
-streams. All else is said with queries that read queries.
+Which operators may come after one another is a rule of `operator_pairs`; which may read several streams, each says itself.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ from itertools import pairwise
 
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
+from headwater.query.checking.operator_pairs import emits_interests, instead_of, may_come_after, runs_others
 from headwater.query.language.tree import CreateQuery, Operator, Select
-from headwater.query.operators.follow.tree import Follow
-from headwater.query.operators.predict.tree import Predict
-from headwater.query.operators.suppress.tree import Suppress
 
 
 def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None:
@@ -28,7 +25,7 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
         _check_sources(tree, complaints)
     if len(complaints.errors) > before:
         return None
-    if select.further_sources and select.where and not isinstance(_first(select), Follow):
+    if select.further_sources and select.where and not _selects_of_several(select):
         complaints.refuse(
             "wrong-sources",
             "WHERE selects rows of one stream, but FROM names several",
@@ -40,12 +37,12 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
 
 
 def _check_operators(select: Select, complaints: Complaints) -> None:
-    """SUPPRESS (…) PREDICT (…) is the only chain there is, but for one FOLLOW."""
+    """Each may come after the one before, and one at most runs others behind it."""
     if not select.chain or select.operator is None:
         return
     operators = (*select.chain, select.operator)
     for first, second in pairwise(operators):
-        if isinstance(first, Follow) and first.interests:
+        if emits_interests(first):
             complaints.refuse(
                 "wrong-chain",
                 f"{second.keyword} reads events, but EMIT INTERESTS emits none",
@@ -53,20 +50,16 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
                 "leave EMIT INTERESTS out, or emit the interests in a separate query",
             )
             return
-        if isinstance(second, Follow):
-            continue
-        if not isinstance(first, Follow) and not (
-            isinstance(first, Suppress) and isinstance(second, Predict)
-        ):
+        if not may_come_after(first, second):
             complaints.refuse(
                 "wrong-chain",
                 f"{second.keyword} cannot follow {first.keyword} in one query",
                 second.span,
                 "in one query, PREDICT (…) may follow SUPPRESS (…), and one FOLLOW (…) may come before or after any operator",
-                _instead(first, second, select.source),
+                instead_of(first, second, select.source),
             )
             return
-    followed = [operator for operator in operators if isinstance(operator, Follow)]
+    followed = [operator for operator in operators if runs_others(operator)]
     if len(followed) > 1:
         complaints.refuse(
             "wrong-chain",
@@ -76,22 +69,11 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
         )
 
 
-def _instead(first: Operator, second: Operator, source: str) -> str:
-    """What to write instead of two operators that do not follow one another."""
-    if isinstance(first, Suppress) and isinstance(second, Suppress):
-        return f"one SUPPRESS lists all dimensions that are sent together; for another tolerance write a second query that reads '{source}' too"
-    if isinstance(first, Predict) and isinstance(second, Predict):
-        return f"put both conditions into one PREDICT, joined by AND, or write a query for each that reads '{source}'"
-    if isinstance(first, Predict) and isinstance(second, Suppress):
-        return "swap them: SUPPRESS emits the lines that PREDICT reads"
-    return f"write two queries: the one with {second.keyword} reads the one with {first.keyword}"
-
-
 def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
-    """Several streams are read by PREDICT and FOLLOW, and each of them once."""
+    """Several streams are read by operators that can, and each of them once."""
     select = tree.select
     reader = _reader(select)
-    if not isinstance(reader, Predict | Follow):
+    if reader is None or not reader.reads_several:
         what = "a plain SELECT" if reader is None else reader.keyword
         complaints.refuse(
             "wrong-sources",
@@ -107,22 +89,22 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
                 "wrong-sources",
                 f"FROM names '{source}' twice",
                 _span(select, place),
-                f"list it once: FROM {source} PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
-                if isinstance(reader, Predict)
-                else f"list it once: FROM {source}",
+                f"list it once: FROM {source}{reader.reads_itself}",
             )
             return
         seen.add(source)
 
 
-def _first(select: Select) -> Operator | None:
-    return (*select.chain, select.operator)[0]
+def _selects_of_several(select: Select) -> bool:
+    """Whether WHERE is a condition on all sources together."""
+    first = (*select.chain, select.operator)[0]
+    return first is not None and first.reads_together
 
 
 def _reader(select: Select) -> Operator | None:
-    """The operator that reads the sources together: FOLLOW right behind FROM; else the last one, unless a FOLLOW comes before."""
+    """The operator that reads the sources together: the first of a chain with a FOLLOW, otherwise the last one."""
     operators = (*select.chain, select.operator)
-    apart = any(isinstance(operator, Follow) for operator in operators)
+    apart = any(map(runs_others, operators))
     return operators[0] if apart else select.operator
 
 

@@ -23,9 +23,7 @@ from headwater.query.checking.behind_follow import (
     check_bounded,
     check_sources_behind,
     check_stamp_names,
-    is_follow,
     stamps_in,
-    tells_interests,
 )
 from headwater.query.checking.catalogue import (
     Catalogue,
@@ -38,6 +36,7 @@ from headwater.query.checking.chain_length import check_chain_length
 from headwater.query.checking.chains import check_chain
 from headwater.query.checking.complaints import Complaints, EnoughErrors
 from headwater.query.checking.history_limit import MOST_HISTORY_US, check_history
+from headwater.query.checking.operator_pairs import emits_interests, runs_others
 from headwater.query.checking.points_and_fences import check_fences, check_points
 from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.selects import check_select_list, check_where
@@ -267,10 +266,10 @@ class _Checker:
 
     def _runs_behind(self, tree: CreateQuery) -> str | None:
         """The FOLLOW behind which a query runs, if any."""
-        if not self.behind and not is_follow(tree):
+        if not self.behind and not runs_others(tree.select.operator):
             return None
         sources = [
-            Read(self._written(name), span or tree.span, self.behind.get(name), self._tells_interests(name))
+            Read(self._written(name), span or tree.span, self.behind.get(name), self._emits_interests(name))
             for name, span in spans_of(tree).items()
             if name in self.schemas
         ]
@@ -279,9 +278,9 @@ class _Checker:
             self.behind.setdefault(tree.name, behind)
         return behind
 
-    def _tells_interests(self, name: str) -> bool:
+    def _emits_interests(self, name: str) -> bool:
         query = self.queries.get(name)
-        return query is not None and tells_interests(query.operator)
+        return query is not None and emits_interests(query.operator)
 
     def _written(self, name: str) -> str:
         """The name of the query that somebody wrote, for one that is a link of it."""

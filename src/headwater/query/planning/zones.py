@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from zlib import crc32
 
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
-from headwater.query.operators.union import PredictOperator, SelectOperator, SuppressOperator
+from headwater.query.checking.operator_pairs import needs_own_zone_only
 
 MOST_ZONES = 64
 
@@ -122,20 +122,12 @@ def _read_by_plain_selects(catalogue: Catalogue) -> set[str]:
 
     found: set[str] = set()
     for name, query in reversed(list(catalogue.queries.items())):  # each before those it reads
-        if all(_stays_with(reader, query) and reader.name in found for reader in readers.get(name, ())):
+        if all(
+            needs_own_zone_only(reader.operator, query.operator) and reader.name in found
+            for reader in readers.get(name, ())
+        ):
             found.add(name)
     return found
-
-
-def _stays_with(reader: CheckedQuery, query: CheckedQuery) -> bool:
-    """Whether a reader needs of a query only what is in its own zone."""
-    match query.operator, reader.operator:
-        case _, SelectOperator():
-            return True
-        case SuppressOperator(), PredictOperator(is_by_sensor=by_sensor):
-            return by_sensor
-        case _:
-            return False
 
 
 def zone_of(zone_key: str, zones: int) -> int:

@@ -30,6 +30,12 @@ class OperatorNode(Holder):
     reads_together: ClassVar[bool] = False
     """Whether it takes all sources of FROM as one, wherever it stands in a chain."""
 
+    reads_several: ClassVar[bool] = False
+    """Whether FROM may name several streams for it."""
+
+    reads_itself: ClassVar[str] = ""
+    """What is written after a source to read it together with itself, where that is possible."""
+
     takes_fences: ClassVar[bool] = False
     """Whether what it names inside its parentheses may be fences, not only a stream or a query."""
 

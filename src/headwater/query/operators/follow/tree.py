@@ -31,6 +31,7 @@ class Follow(OperatorNode):
 
     keyword: ClassVar[str] = "FOLLOW"
     reads_together: ClassVar[bool] = True
+    reads_several: ClassVar[bool] = True
 
     focals: str
     where: Expression | None = None

@@ -38,6 +38,8 @@ class Predict(OperatorNode):
     """
 
     keyword: ClassVar[str] = "PREDICT"
+    reads_several: ClassVar[bool] = True
+    reads_itself: ClassVar[str] = " PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
 
     aliases: tuple[Alias, ...]
     condition: Expression
