@@ -14,6 +14,7 @@ TELLERS = {
     "HostError",
     "PeerError",
     "UsageError",
+    "_usage_error",
     "refuse",
     "_refuse",
 }

@@ -184,10 +184,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
 
 
 def test_an_unknown_experiment_is_exit_code_2_and_help_lists_all(capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["reproduce", "everything"])
-    assert ended.value.code == 2
-    assert "invalid choice: 'everything'" in capsys.readouterr().err
+    assert main(["reproduce", "everything"]) == 2
+    assert ", not 'everything'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--help"])
     told = capsys.readouterr().out

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from headwater import __version__
+from headwater.apps.cli.command_line import CommandParser, unknown_command
 from headwater.apps.cli.lab_commands import LAB_COMMANDS, is_missing, load_lab_command, missing_lab
 from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.process_memory import retain_freed_memory
@@ -41,12 +42,11 @@ def run_command(argv: Sequence[str] | None = None) -> int:
     retain_freed_memory()
     words = list(sys.argv[1:] if argv is None else argv)
     named = next((word for word in words if not word.startswith("-")), "")
-    if is_missing(named):
-        return _report_error(missing_lab(named), debug=False)
-    parser = _parser(named)
-    arguments = parser.parse_args(words)
-    if arguments.command is None:
-        parser.print_help()
+    try:
+        arguments = _arguments(words, named)
+    except Exception as error:
+        return _report_error(error, debug=False)
+    if arguments is None:
         return DONE
     # py4j logs a traceback of its own for Ctrl-C when nobody has said where logs go.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -64,15 +64,32 @@ def run_command(argv: Sequence[str] | None = None) -> int:
         return _report_error(error, debug=arguments.debug)
 
 
-def _parser(named: str) -> argparse.ArgumentParser:
-    """All commands, with the flags of the one that is named."""
-    parser = argparse.ArgumentParser(
+def _arguments(words: list[str], named: str) -> argparse.Namespace | None:
+    """What a command line says; None if it asks for help alone, which is printed. Raises UsageError if it makes no sense."""
+    if is_missing(named):
+        raise missing_lab(named)
+    if named and named not in COMMANDS | LAB_COMMANDS:
+        raise unknown_command(named, COMMANDS | LAB_COMMANDS)
+    parser, command = command_parser(named)
+    arguments, further = parser.parse_known_args(words)
+    if further:
+        command.refuse_further(further)
+    if arguments.command is None:
+        parser.print_help()
+        return None
+    return arguments
+
+
+def command_parser(named: str) -> tuple[CommandParser, CommandParser]:
+    """All commands, and the one that is named with its flags; without a name the first is also the second."""
+    parser = CommandParser(
         prog="headwater",
         description="Standing queries over sensors and moving objects, answered for as long as readings arrive.",
         epilog="'headwater COMMAND --help' describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"headwater {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    chosen = parser
     for name, summary in (COMMANDS | LAB_COMMANDS).items():
         command = commands.add_parser(
             name,
@@ -81,9 +98,10 @@ def _parser(named: str) -> argparse.ArgumentParser:
             formatter_class=_HelpFormatter,
         )
         if name == named:
+            chosen = command
             _module(name).add_arguments(command)
             command.add_argument("--debug", action="store_true", help="show tracebacks and Spark's log")
-    return parser
+    return parser, chosen
 
 
 def _module(command: str) -> Any:

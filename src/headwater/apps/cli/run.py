@@ -19,16 +19,18 @@ from headwater.apps.cli.answer_format import add_format, open_answers, refuse_fo
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.apps.cli.commands import DONE, INTERRUPTED, REFUSED
 from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
-from headwater.apps.cli.history_option import add_most_history, most_history
+from headwater.apps.cli.engine_option import add_engine, choose_engine
+from headwater.apps.cli.history_option import add_most_history
 from headwater.apps.cli.output_retention import add_retention
 from headwater.apps.cli.overlapping_paths import refuse_overlaps
+from headwater.apps.cli.query_option import add_query, needed_inputs, plan_chosen
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
 from headwater.apps.cli.zones_option import add_zones, zones_here
 from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import RunReport
 from headwater.model import SECOND, DataError
-from headwater.query.planning.plan import Plan, compile_text, refuse_silent
+from headwater.query.planning.plan import Plan
 
 if TYPE_CHECKING:
     from headwater.apps.cli.progress import Progress
@@ -69,12 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bad-output", metavar="PATH", help="where to write unusable rows (default: they are only counted)"
     )
-    parser.add_argument(
-        "--engine",
-        choices=("spark", "local"),
-        default="spark",
-        help="an embedded Spark, or a plain loop in this process, which starts at once (default: spark)",
-    )
+    add_query(parser)
+    add_engine(parser)
     parser.add_argument(
         "--follow",
         dest="streaming",
@@ -123,15 +121,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the queries of a file."""
     _refuse_contradictions(arguments)
+    choose_engine(arguments)
     text = read_queries(arguments.file)
     if arguments.streaming:
         from headwater.apps.cli.streaming_runs import stream_answers
 
         return stream_answers(arguments, text)
     zones = 1 if arguments.engine == "local" else arguments.zones or zones_here()
-    plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
-    refuse_silent(plan, file=arguments.file)
-    inputs = read_inputs(arguments.input, plan)
+    plan = plan_chosen(arguments, text, zones=zones)
+    inputs = chosen_inputs(arguments, plan)
     for path in (path for paths in inputs.values() for path in paths):
         _refuse_no_files(path)
     prepared = read_sets(plan, inputs, audit=arguments.audit)
@@ -184,6 +182,15 @@ def read_inputs(arguments: list[str], plan: Plan) -> dict[str, list[str]]:
             advice=[f"add --input {name}=PATH" for name in names],
         )
     return inputs
+
+
+def chosen_inputs(arguments: argparse.Namespace, plan: Plan) -> dict[str, list[str]]:
+    """The inputs of a run: with --query only those that the chosen queries need."""
+    inputs = read_inputs(arguments.input, plan)
+    if not arguments.query:
+        return inputs
+    needed = needed_inputs(plan)
+    return {name: paths for name, paths in inputs.items() if name in needed}
 
 
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:

@@ -22,12 +22,12 @@ from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.bad_row_groups import join_runs
 from headwater.apps.cli.commands import DONE
 from headwater.apps.cli.declared_sets import PlanWithSets, read_sets
-from headwater.apps.cli.history_option import most_history
 from headwater.apps.cli.metrics import write_metrics
 from headwater.apps.cli.output_retention import refuse_merged_inputs, retention_of
 from headwater.apps.cli.progress import Progress
+from headwater.apps.cli.query_option import plan_chosen
 from headwater.apps.cli.restarts import changes_in_words
-from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, read_inputs
+from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, chosen_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.spark_runs import is_small, report_from_zones, with_listed_paths
 from headwater.apps.cli.zones_option import zones_here
@@ -44,7 +44,7 @@ from headwater.hosts.spark.streaming import EachReport
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import Rows
 from headwater.query.explaining.event_stores import stores_of
-from headwater.query.planning.plan import Plan, compile_text, refuse_silent, refuse_unbounded
+from headwater.query.planning.plan import Plan, refuse_unbounded
 
 POLL_SECONDS = 0.5
 
@@ -54,10 +54,9 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     """Run until Ctrl-C or a signal to end, then close with the summary."""
     folder = Path(arguments.checkpoint)
     zones = arguments.zones or zones_of(folder, zones_here())
-    plan = compile_text(text, zones=zones, file=arguments.file, most_history_us=most_history(arguments))
-    refuse_silent(plan, file=arguments.file)
+    plan = plan_chosen(arguments, text, zones=zones)
     refuse_unbounded(plan, file=arguments.file)
-    inputs: Inputs = read_inputs(arguments.input, plan)
+    inputs: Inputs = chosen_inputs(arguments, plan)
     for paths in inputs.values():
         for path in paths:
             find_files(path)

@@ -54,10 +54,8 @@ def test_explain_tells_the_plan(tmp_path, capsys):
 
 @pytest.mark.parametrize("zones", ["0", "65", "two", "²"])
 def test_zones_are_a_number_with_a_bound(tmp_path, capsys, zones):
-    with pytest.raises(SystemExit) as ended:
-        main(["explain", "x.hw", "--zones", zones])
-    assert ended.value.code == 2
-    assert f"a number from 1 to 64 is expected, not '{zones}'" in capsys.readouterr().err
+    assert main(["explain", "x.hw", "--zones", zones]) == 2
+    assert f"--zones: a number from 1 to 64 is expected, not '{zones}'" in capsys.readouterr().err
 
 
 def test_version_and_help(capsys):
@@ -72,11 +70,29 @@ def test_version_and_help(capsys):
     ]  # fmt: skip
 
 
-def test_an_unknown_command_is_exit_code_2(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["fly"])
-    assert ended.value.code == 2
-    assert "invalid choice: 'fly'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "code", "message", "advice"),
+    [
+        ("rnu x.hw", "unknown-command", "there is no command 'rnu'", "did you mean 'run'?"),
+        ("fly", "unknown-command", "there is no command 'fly'", "known commands: bench, check, "),
+        ("check x.hw --most-histroy 1", "unknown-flag", "'headwater check' has no flag '--most-histroy'", "did you mean '--most-history'?"),
+        ("run x.hw --input a=b --ouput=c", "unknown-flag", "'headwater run' has no flag '--ouput'", "did you mean '--output'?"),
+        ("--verison", "unknown-flag", "'headwater' has no flag '--verison'", "did you mean '--version'?"),
+        ("run", "usage", "'headwater run' needs FILE and --input", "'headwater run --help' lists the flags"),
+        ("check", "usage", "'headwater check' needs FILE", "'headwater check --help'"),
+        ("check a.hw b.hw", "usage", "'headwater check' does not know what to do with 'b.hw'", "lists what it takes"),
+        ("run x.hw --input a=b --engine sprak", "usage", "--engine takes spark or local, not 'sprak'", "did you mean 'spark'?"),
+        ("run x.hw --input", "usage", "--input needs a value", ""),
+        ("run x.hw --input a=b --quiet=yes", "usage", "--quiet takes no value, but 'yes' is given", ""),
+        ("run x.hw --input a=b --o c", "usage", "'--o' may be --output or --once", "write it in full"),
+        ("run x.hw --input a=b --tick soon", "usage", "--tick: expected a number of seconds from 0.001 to a day, not 'soon'", ""),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_with_what_was_perhaps_meant(capsys, words, code, message, advice):
+    assert main(words.split()) == 2
+    first, *further = capsys.readouterr().err.splitlines()
+    assert first == f"error[{code}]: {message}"
+    assert advice in "\n".join(further)
 
 
 def test_help_imports_nothing_heavy():
