@@ -105,7 +105,7 @@ def test_the_values_that_are_shown_say_what_the_scan_found(operator: MatchRecogn
     auto = why.data.auto
     for partition in range(why.data.keys.count):
         assert why.report(partition)
-        told = why.told.get(partition, [])
+        told = why.emitted_matches.get(partition, [])
         for attempt in why.data.attempts(partition, why.data.starts(partition).tolist(), told):
             number = 1 + sum(match.first < attempt.first for match in told)
             partial = attempt.furthest

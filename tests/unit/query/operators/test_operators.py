@@ -21,7 +21,7 @@ QUERY = Path(headwater.query.__file__).parent
 OPERATORS: tuple[type[Operator], ...] = get_args(AnyOperator)
 WRITTEN = [operator for operator in OPERATORS if operator is not SelectOperator]
 
-GOLDEN_OF_ALL = {"bad", "commands", "errors", "network", "place", "time"}
+GOLDEN_OF_ALL = {"bad", "commands", "errors", "network", "place", "time", "views"}
 """Golden folders that are about no operator."""
 
 
