@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.pattern.kernel import _Compiled
+from headwater.kernels.pattern.compiled_query import CompiledQuery
 from headwater.kernels.pattern.machine import Look, Programs, Table, holds, make_stack, remember
 from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import PatternQuery, Program
@@ -55,13 +55,13 @@ class Machine:
             variables=variables, tests=tests, recall=self.recall, measures=(), row_columns=(), identity=(),
         )  # fmt: skip
         (compiled,) = PatternKernel(_SCHEMA, [query]).compiled
-        assert isinstance(compiled, _Compiled)
+        assert isinstance(compiled, CompiledQuery)
         assert all(isinstance(test, Program) for test in tests)
         timed = rows.having(t0=Column(ColumnType.TIMESTAMP, np.zeros(rows.count, np.int64)))
         fresh = np.ones(rows.count, np.bool_)
         self.programs: Programs
         self.table: Table
-        self.programs, self.table = compiled._table(
+        self.programs, self.table = compiled.columns_of(
             Arranged(timed, np.zeros(rows.count, np.int64), fresh, "t0")
         )
         self.stack = make_stack()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwater.kernels.pattern import PatternKernel
-from headwater.kernels.pattern.kernel import _Compiled
+from headwater.kernels.pattern.compiled_query import CompiledQuery
 from headwater.kernels.pattern.runs import STEPS
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Instant, Rows, Step
 from headwater.query.planning.plan import compile_text
@@ -45,16 +45,16 @@ def run(monkeypatch: pytest.MonkeyPatch, clauses: str, numbers: list[int], *, ba
     kernel = group.kernel
     assert isinstance(kernel, PatternKernel)
     (compiled,) = kernel.compiled
-    assert isinstance(compiled, _Compiled)
+    assert isinstance(compiled, CompiledQuery)
     told = Counted([], {}, 0, len(compiled.auto.kind))
-    moved_on = _Compiled.run
+    moved_on = CompiledQuery.run
 
     def counting(self, *given):
         found, runs, counted = moved_on(self, *given)
         told.steps += int(counted[STEPS])
         return found, runs, counted
 
-    monkeypatch.setattr(_Compiled, "run", counting)
+    monkeypatch.setattr(CompiledQuery, "run", counting)
     state = kernel.start(BEGINNING)
     for begin in range(0, len(numbers), batch):
         part = rows_of(numbers[begin : begin + batch], begin)

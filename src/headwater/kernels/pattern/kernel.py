@@ -1,12 +1,12 @@
 """Which sequences of rows match a pattern? All MATCH_RECOGNIZE queries that read one stream in one zone.
 
-The phases, with the names they have in the paper: *creation* (`automaton`: a pattern becomes states), *filtering* (`lanes`:
+The phases, with the names they have in the paper: *creation* (`automaton`: a pattern becomes states), *filtering* (`compiled_query`:
 row tests are worked out for whole columns, and rows at which nothing can begin are passed over), *scan* (`preferred_match` and `all_matches`:
-partial matches move from state to state), *response* (`response`: what is emitted of a match).
+partial matches move from state to state), *response* (`match_answers`: what is emitted of a match).
 
 Rule 1  A step looks at each partition's stored and new rows once for every query; equal tests are worked out once for all.
 Rule 2  A match is emitted as soon as it is certain: no row that may still come can change it.
-Memory  See `lanes` for rows and `runs` for partial matches.
+Memory  See `partitioned_rows` for rows and `runs` for partial matches.
 """
 
 from __future__ import annotations
@@ -18,12 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern.all_matches import find_all
-from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
-from headwater.kernels.pattern.deadlines import first_deadlines
-from headwater.kernels.pattern.machine import Programs, Table, make_stack
-from headwater.kernels.pattern.match_answers import Found, respond
-from headwater.kernels.pattern.node_runs import NodeQuery
+from headwater.kernels.pattern.compiled_query import compile_query
+from headwater.kernels.pattern.match_answers import respond
 from headwater.kernels.pattern.packed_runs import PIECE, SLOT, entries, packed, unpacked
 from headwater.kernels.pattern.partitioned_rows import (
     Arranged,
@@ -40,36 +36,17 @@ from headwater.kernels.pattern.partitioned_rows import (
     whole,
     with_equals,
 )
-from headwater.kernels.pattern.preferred_match import find_preferred
-from headwater.kernels.pattern.question import PatternQuery, RowTest
+from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.row_blocks import Spans, rows_between, shape_of_blocks, spilled, write_blocks
 from headwater.kernels.pattern.runs import (
-    AT,
-    BEST,
-    END_OF_LAST,
     GIVEN_UP,
-    MANY_NODES,
-    MANY_NODES_OF_EVERY,
-    MEMORY,
-    NEVER,
     NO_SUCH_ROW,
-    NODE_COLUMNS,
-    NUMBER,
-    OPEN_COLUMNS,
     OPEN_PARTITION,
-    ROOM,
     ROWS_GIVEN_UP,
     SEARCH,
-    THREADS,
-    WAITING,
-    WAITING_COLUMNS,
-    Pattern,
-    Rules,
     Runs,
     Segments,
 )
-from headwater.kernels.pattern.shape import Chain, Loop, One
-from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import (
     APART,
     BEGINNING,
@@ -89,8 +66,6 @@ from headwater.model import (
 )
 
 Numbers = NDArray[np.int64]
-
-_SKIPS = (SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW, SkipTo.FIRST, SkipTo.LAST, SkipTo.NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +91,7 @@ class PatternKernel:
         self.schema = schema
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
-        self.compiled = [_compiled(query, shortcuts) for query in queries]
+        self.compiled = [compile_query(query, shortcuts=shortcuts) for query in queries]
 
     def without_shortcuts(self) -> PatternKernel:
         """The same kernel without what makes it fast and changes no answer: no row is passed over, nothing is merged."""
@@ -416,195 +391,3 @@ def _still_needed(runs: Runs, segments: Segments) -> Numbers:
     place = np.searchsorted(segments.partition, runs.open[:, OPEN_PARTITION])
     needed[place] = runs.open[:, SEARCH] - segments.base[place] + segments.low[place]
     return np.minimum(needed, segments.high)
-
-
-def _compiled(query: PatternQuery, shortcuts: bool) -> _Compiled | NodeQuery:
-    if query.node is None:
-        return _Compiled(query, shortcuts)
-    parts = query.shape.parts if isinstance(query.shape, Chain) else (query.shape,)
-    ones = tuple(part.part if isinstance(part, Loop) else part for part in parts)
-    return NodeQuery(query, tuple(one for one in ones if isinstance(one, One)), query.node)
-
-
-class _Compiled:
-    """A query and what is made of it once."""
-
-    def __init__(self, query: PatternQuery, shortcuts: bool) -> None:
-        self.query = query
-        self.auto: Automaton = create(query.shape)
-        self.row_tests = [test for test in query.tests if isinstance(test, RowTest)]
-        self.programs = _programs(query)
-        self.rules = _rules(query, self.auto, merges=shortcuts)
-        self.begin_bits = self._begin_bits() if shortcuts else None
-        self._stack = make_stack()
-
-    def none(self) -> Runs:
-        """Nothing is open."""
-        memory = self.query.recall.memory
-        return Runs(
-            np.zeros((0, OPEN_COLUMNS), np.int64),
-            np.zeros((0, MEMORY + len(memory.whole)), np.int64),
-            np.zeros((0, len(memory.double))),
-            np.zeros((0, NODE_COLUMNS), np.int64),
-            np.zeros((0, WAITING_COLUMNS), np.int64),
-        )
-
-    def run(
-        self, table: Arranged, segments: Segments, old: Runs, watermark: Instant
-    ) -> tuple[Found, Runs, Numbers]:
-        """Move the query on over all segments."""
-        ended = watermark >= END
-        programs, columns = self._table(table)
-        pattern = Pattern(self.auto, programs, self.query.recall.memory, self.rules)
-        lines = old._replace(open=self._lines(old, segments))
-        search = find_all if self.query.every else find_preferred
-        output, after, counted = search(
-            pattern, columns, self._may_begin(columns), segments, lines, watermark, ended, self._stack
-        )
-        now, bound = after.open, output.bound[: output.ends]
-        keep = (now[:, THREADS] > 0) | (now[:, WAITING] > 0) | (now[:, SEARCH] < self._ends(segments))
-        if self.query.is_numbered:
-            keep |= now[:, NUMBER] > 0
-        if self.rules.unmatched:
-            keep |= now[:, END_OF_LAST] >= now[:, SEARCH]
-        if ended:
-            keep[:] = False
-        runs = after._replace(open=now[keep])
-        rows, states = np.ascontiguousarray(bound[:, 0]), np.ascontiguousarray(bound[:, 1])
-        return Found(output.found[: output.size], rows, states), runs, counted
-
-    def deadlines(self, runs: Runs, segments: Segments, time: Numbers) -> Numbers:
-        """For each open line when time alone changes something."""
-        return first_deadlines(self.auto.kind, self.rules, runs, segments, time)
-
-    def _ends(self, segments: Segments) -> Numbers:
-        return segments.base + segments.high - segments.low
-
-    def _lines(self, old: Runs, segments: Segments) -> Numbers:
-        """One line for each segment; where nothing was open, the search goes on with the first new row."""
-        lines = np.zeros((len(segments.low), OPEN_COLUMNS), np.int64)
-        lines[:, OPEN_PARTITION] = segments.partition
-        lines[:, BEST] = -1
-        lines[:, END_OF_LAST] = -1
-        place = np.searchsorted(segments.partition, old.open[:, OPEN_PARTITION])
-        lines[:, SEARCH] = lines[:, AT] = segments.fresh
-        lines[place] = old.open
-        return lines
-
-    def _table(self, table: Arranged) -> tuple[Programs, Table]:
-        count = table.rows.count
-        bits = np.zeros((len(self.row_tests), count), np.bool_)
-        for place, test in enumerate(self.row_tests):
-            bits[place] = table.test(test)
-        recall = self.query.recall
-        whole, whole_valid, programs = self._whole_columns(table)
-        double = np.zeros((len(recall.double), count))
-        double_valid = np.zeros((len(recall.double), count), np.bool_)
-        for place, value in enumerate(recall.double):
-            column = table.value(value)
-            double[place], double_valid[place] = column.values, column.is_valid
-        return programs, Table(table.time, bits, whole, whole_valid, double, double_valid)
-
-    def _whole_columns(self, table: Arranged) -> tuple[Numbers, NDArray[np.bool_], Programs]:
-        recall = self.query.recall
-        columns = [table.value(value) for value in recall.whole]
-        whole = np.zeros((len(columns), table.rows.count), np.int64)
-        valid = np.zeros((len(columns), table.rows.count), np.bool_)
-        dictionaries = [column.names for column in columns if column.names is not None]
-        texts = [text for _, text in recall.texts]
-        names = np.unique(np.concatenate([*dictionaries, np.array([*texts, ""], object)]))
-        for place, column in enumerate(columns):
-            valid[place] = column.is_valid
-            if column.names is None:
-                whole[place] = column.values
-            elif len(column.names):
-                whole[place] = np.searchsorted(names, column.names)[column.values]
-        programs = self.programs
-        if recall.texts:
-            constants = programs.whole.copy()
-            for place, text in recall.texts:
-                constants[place] = np.searchsorted(names, text)
-            programs = programs._replace(whole=constants)
-        return whole, valid, programs
-
-    def _begin_bits(self) -> list[int] | None:
-        """The row tests one of which must hold where an attempt begins; None: it may begin anywhere."""
-        found = []
-        for target in self.auto.first.tolist():
-            if target == ACCEPT:
-                return None
-            if self.auto.kind[target] != TAKE:
-                continue
-            condition = int(self.auto.condition[target])
-            if condition < 0 or self.programs.bit[condition] < 0:
-                return None
-            found.append(int(self.programs.bit[condition]))
-        return sorted(set(found))
-
-    def _may_begin(self, columns: Table) -> NDArray[np.bool_]:
-        if self.begin_bits is None:
-            return np.ones(len(columns.time), np.bool_)
-        if len(self.begin_bits) == 1:
-            return np.ascontiguousarray(columns.bits[self.begin_bits[0]])
-        return (
-            np.logical_or.reduce(columns.bits[self.begin_bits])
-            if self.begin_bits
-            else np.zeros(len(columns.time), np.bool_)
-        )
-
-
-def _programs(query: PatternQuery) -> Programs:
-    bit, begin, end = [], [], []
-    code: list[tuple[int, int, int, int]] = []
-    bits = 0
-    for test in query.tests:
-        if isinstance(test, RowTest):
-            bit.append(bits)
-            begin.append(0)
-            end.append(0)
-            bits += 1
-        else:
-            bit.append(-1)
-            begin.append(len(code))
-            code += test.code
-            end.append(len(code))
-    return Programs(
-        np.array(bit, np.int64),
-        np.array(begin, np.int64),
-        np.array(end, np.int64),
-        np.array(code, np.int64).reshape(-1, 4),
-        np.array(query.recall.whole_constants, np.int64),
-        np.array(query.recall.double_constants, np.float64),
-    )
-
-
-def _rules(query: PatternQuery, auto: Automaton, *, merges: bool) -> Rules:
-    skip_to = np.zeros(max(len(query.variables), 1), np.bool_)
-    skip_to[list(query.skip_to)] = True
-    waits = bool((auto.link > 0).any())
-    by_last = query.between_us is not None or bool((auto.veto[:, 0] == 1).any())
-    return Rules(
-        within_us=NEVER if query.within_us is None else query.within_us,
-        between_us=NEVER if query.between_us is None else query.between_us,
-        limit=NEVER if query.limit is None else query.limit,
-        skip=_SKIPS.index(query.skip),
-        skip_to=skip_to,
-        timeouts=query.timeouts,
-        unmatched=query.rows is RowsPerMatch.ALL_WITH_UNMATCHED,
-        merges=merges,
-        keeps_last=waits and by_last,
-        distinct=_ambiguous(auto),
-        next_rows=max(query.shifts[1], 0),
-        room=ROOM,
-        many_nodes=MANY_NODES_OF_EVERY if query.every else MANY_NODES,
-    )
-
-
-def _ambiguous(auto: Automaton) -> bool:
-    """Whether the same rows may be bound to the same variables on two ways: some list of what follows has a variable twice."""
-    lists = [auto.first, *np.split(auto.follow, auto.follow_from[1:-1])]
-    for targets in lists:
-        variables = auto.variable[targets[targets >= 0]].tolist()
-        if len(set(variables)) < len(variables):
-            return True
-    return False

@@ -152,7 +152,7 @@ class Recording:
         self._compiled = compiled
         self.auto: Automaton = self._compiled.auto
         self.rules = self._compiled.rules
-        self.programs, self.columns = self._compiled._table(self.table)
+        self.programs, self.columns = self._compiled.columns_of(self.table)
         self.stack = make_stack()
         self.needed = _needed(self.auto)
         self._steps_left = MOST_STEPS_IN_ALL
@@ -188,7 +188,7 @@ class Recording:
     def starts(self, partition: int) -> Numbers:
         """The rows of a partition at which an attempt can begin."""
         low, high = int(self.low[partition]), int(self.high[partition])
-        found: Numbers = np.flatnonzero(self._compiled._may_begin(self.columns)[low:high]) + low
+        found: Numbers = np.flatnonzero(self._compiled.may_begin(self.columns)[low:high]) + low
         return found
 
     def attempts(
