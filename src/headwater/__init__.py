@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headwater import testing as testing
     from headwater.hosts.spark.answers import Answers as Answers
     from headwater.hosts.spark.answers import run as run
     from headwater.model import HeadwaterError as HeadwaterError
@@ -87,6 +88,7 @@ __all__ = [
     "stream",
     "suppress",
     "suppressing",
+    "testing",
     "view",
 ]
 
@@ -94,6 +96,8 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker sees the imports above, and that there is nothing else
 
     def __getattr__(name: str) -> Any:
+        if name == "testing":
+            return import_module("headwater.testing")
         if name not in _HOMES:
             raise AttributeError(f"module 'headwater' has no attribute {name!r}")
         return getattr(import_module(_HOMES[name]), name)

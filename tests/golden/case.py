@@ -1,70 +1,24 @@
 """Golden files: streams, rows, queries and what must come out, as plain text that a user could write.
 
-The format is described in `tests/golden/README.md`. Here it is read; `hosts.py` runs it.
+The format is that of users (`headwater.testing`), with some sections more: `tests/golden/README.md` describes them. Here it is
+read; `hosts.py` runs it.
 """
 
 from __future__ import annotations
 
-import csv
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
+from headwater.model import QueryError
+from headwater.testing.cases import Expected, ExpectedError, InputFile, Line, RunKind, Table
+from headwater.testing.reader import BAD_COLUMNS, CaseReader
+from headwater.testing.sections import Section, split_sections
+
 FOLDER = Path(__file__).parent
-DAY = "2026-01-01"
-
-_SECTION = re.compile(r"== (queries|rows|points|fences|restart|answers|late|bad|errors|command|says)\b ?(.*)")
-_SHORT_TIME = re.compile(r"(\d\d:\d\d:\d\d)(\.\d+)?")
-_ERROR = re.compile(r"(?:(\d+):(\d+)|nowhere) ([a-z-]+): (.+)")
-
-Line = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InputFile:
-    """One file of one input of a stream, or of `points`, fences among them; `number` counts the files of that input from 1."""
-
-    stream: str
-    input: str
-    number: int
-    text: str
-    format: str = "csv"
-    encoding: str = "utf-8"
-    points: bool = False
-
-    @property
-    def name(self) -> str:
-        """The file's name, as bad rows tell it."""
-        parts = [self.stream, self.input, str(self.number)] if self.input else [self.stream, str(self.number)]
-        return f"{'-'.join(parts)}.{self.format}"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A header and lines of cells, every cell in its plain form (see `plain`)."""
-
-    header: Line
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedError:
-    """A line of an `errors` section: place (None: the whole text), code, and a part of the message."""
-
-    place: tuple[int, int] | None
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What one kind of run must give: answers by query, late rows by stream."""
-
-    answers: Mapping[str, Table] = field(default_factory=dict)
-    late: Mapping[str, Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +43,7 @@ class Case:
     command: str | None = None
     says: str = ""
     exit_code: int = 0
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -128,116 +83,106 @@ def all_cases() -> list[Case]:
 
 def read_case(path: Path, text: str | None = None) -> Case:
     """One golden file."""
-    about, sections = _sections(path, path.read_text() if text is None else text)
-    case = _Reader(path)
-    for line, kind, words, body in sections:
-        case.take(line, kind, words, body)
+    about, sections = split_sections(path.read_text() if text is None else text)
+    reader = _Reader(path)
+    for section in sections:
+        reader.take(section)
+        reader.check()
     if not about:
         raise NotGolden(f"{path}: says nothing about what it shows")
-    return case.made(about)
+    return reader.made(about)
 
 
-class _Reader:
+class _Reader(CaseReader):
+    """Reads what users write, and the sections that only golden files have."""
+
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path, path.name, [])
         self.starts: list[Start] = []
-        self.text: str | None = None
-        self.files: list[InputFile] = []
-        self.tables: dict[tuple[str, str, str], Table] = {}
-        self.bad: tuple[Line, ...] = ()
-        self.errors: tuple[ExpectedError, ...] = ()
+        self.begun = 0  # how many files earlier starts have
         self.command: str | None = None
         self.says = ""
         self.exit_code = 0
+        self.others: dict[str, str] = {}
+        self.sections = {
+            **self.sections,
+            "restart": self._restart,
+            "command": self._command,
+            "says": self._says,
+            "file": self._other,
+        }
 
-    def take(self, line: int, kind: str, words: str, body: str) -> None:
-        where = f"{self.path}:{line}"
-        if kind == "queries":
-            if self.text is not None:
-                raise NotGolden(f"{where}: a second text, with no restart before it")
-            self.text = body.rstrip() + "\n"
-        elif kind in ("rows", "points", "fences"):
-            self.files.append(self._file(words, body, points=kind != "rows"))
-        elif kind == "restart":
-            if words or body.strip():
-                raise NotGolden(f"{where}: a restart says nothing itself: what is new has sections behind it")
-            if self.tables or self.bad:
-                raise NotGolden(
-                    f"{where}: answers, late and bad rows are those of all starts: they come last"
-                )
-            self.starts.append(self._start())
-            self.text, self.files = None, []
-        elif kind in ("answers", "late"):
-            name, _, run = words.partition(" when ")
-            if run and self.starts:
-                raise NotGolden(f"{where}: a run that is restarted is followed: '{name}' without 'when'")
-            runs = {"": ("followed", "bounded"), "followed": ("followed",), "bounded": ("bounded",)}.get(run)
-            if not name or runs is None or (kind == "late" and run):
-                raise NotGolden(
-                    f"{where}: '{words}' is not a name, or a name and 'when followed' or 'when bounded'"
-                )
-            for each in ("followed",) if kind == "late" else runs:
-                if (each, kind, name) in self.tables:
-                    raise NotGolden(f"{where}: a second table for '{name}'")
-                self.tables[each, kind, name] = _table(body, where)
-        elif kind == "bad":
-            self.bad = _table(body, where).lines
-        elif kind == "command":
-            self.command = body.strip()
-        elif kind == "says":
-            self.says, self.exit_code = body.strip(), int(words.removeprefix("and exits with ") or 0)
-        else:
-            self.errors = tuple(_error(text, where) for text in body.splitlines() if text.strip())
+    def check(self) -> None:
+        """A golden file is wrong as soon as a section of it is."""
+        if self.errors:
+            raise not_golden(self.path, self.errors[0])
 
-    def _file(self, words: str, body: str, *, points: bool) -> InputFile:
-        """Files of rows are counted through all starts; points are given anew, and counted anew."""
-        rest, _, form = words.partition(" as ")
-        suffix, _, encoding = form.partition(" in ")
-        stream, _, source = rest.partition(" from ")
-        earlier = [] if points else [file for start in self.starts for file in start.files]
-        number = 1 + sum(file.stream == stream and file.input == source for file in [*earlier, *self.files])
-        text = body.lstrip("\n") if suffix else _full_times(body)
-        return InputFile(stream, source, number, text, suffix or "csv", encoding or "utf-8", points)
+    def _restart(self, section: Section) -> None:
+        where = f"{self.path}:{section.line}"
+        if section.words or not section.is_empty:
+            raise NotGolden(f"{where}: a restart says nothing itself: what is new has sections behind it")
+        if self.tables or self.bad:
+            raise NotGolden(f"{where}: answers, late and bad rows are those of all starts: they come last")
+        self.starts.append(self._start())
+        # Files of rows are counted through all starts; points are given anew, and counted anew.
+        self.files = [file for file in self.files if not file.points]
+        self.begun = len(self.files)
+        self.queries = None
+        self.own.discard("queries")
+
+    def _command(self, section: Section) -> None:
+        self.command = section.body.strip()
+
+    def _says(self, section: Section) -> None:
+        self.says = section.body.strip()
+        self.exit_code = int(section.words.removeprefix("and exits with ") or 0)
+
+    def _other(self, section: Section) -> None:
+        """A file of any kind; its lines are indented, so that those that begin with == are no sections."""
+        self.others[section.words] = dedent(section.body).strip("\n") + "\n"
 
     def _start(self) -> Start:
         """What was read since the last restart; what is not said anew is as it was."""
+        files = self.files[self.begun :]
         if not self.starts:
-            if self.text is None:
+            if self.queries is None:
                 raise NotGolden(f"{self.path}: has no queries")
-            return Start(self.text, tuple(self.files))
-        if self.text is None and not self.files:
+            return Start(self.queries.text, tuple(files))
+        if self.queries is None and not files:
             raise NotGolden(f"{self.path}: a restart with nothing behind it")
         before = self.starts[-1]
-        anew = {file.stream for file in self.files if file.points}
+        anew = {file.stream for file in files if file.points}
         kept = (file for file in before.files if file.points and file.stream not in anew)
-        return Start(before.text if self.text is None else self.text, (*kept, *self.files))
+        return Start(before.text if self.queries is None else self.queries.text, (*kept, *files))
 
     def made(self, about: str) -> Case:
-        if self.starts and (self.errors or self.command):
+        if self.starts and (self.expected_errors or self.command):
             raise NotGolden(f"{self.path}: only a run that is followed can be restarted")
+        if self.starts and self.expected(RunKind.BOUNDED).answers != self.expected(RunKind.FOLLOWED).answers:
+            raise NotGolden(f"{self.path}: a run that is restarted is followed: answers without 'when'")
         starts = (*self.starts, self._start())
-        if self.errors and (self.tables or self.files):
+        if self.expected_errors and (self.tables or self.files):
             raise NotGolden(f"{self.path}: a text that is refused has no answers")
-
-        def expected(run: str) -> Expected:
-            tables = {(kind, name): table for (r, kind, name), table in self.tables.items() if r == run}
-            return Expected(
-                {name: table for (kind, name), table in tables.items() if kind == "answers"},
-                {name: table for (kind, name), table in tables.items() if kind == "late"},
-            )
-
+        if self.bad and self.bad.header not in ((), BAD_COLUMNS):
+            raise NotGolden(f"{self.path}: bad rows are told as {', '.join(BAD_COLUMNS)}")
         return Case(
             self.path,
             about,
             starts,
-            expected("followed"),
-            expected("bounded"),
-            self.bad,
-            self.errors,
+            self.expected(RunKind.FOLLOWED),
+            self.expected(RunKind.BOUNDED),
+            self.bad.lines if self.bad else (),
+            self.expected_errors,
             self.command,
             self.says,
             self.exit_code,
+            self.others,
         )
+
+
+def not_golden(path: Path, error: QueryError) -> NotGolden:
+    """A mistake in a golden file, told as a user would be told."""
+    return NotGolden(f"{path}:{error.span.line if error.span else 1}: {error.message}")
 
 
 # --- comparing ------------------------------------------------------------------------------------------------------
@@ -266,7 +211,7 @@ def lines_of(table: Table | None) -> list[str]:
     if table is None:
         return []
     return sorted(
-        ", ".join(f"{name}={cell}" for name, cell in zip(table.header, line, strict=True))
+        ", ".join(f"{name}={_plain_cell(cell)}" for name, cell in zip(table.header, line, strict=True))
         for line in table.lines
     )
 
@@ -274,64 +219,6 @@ def lines_of(table: Table | None) -> list[str]:
 def repeated(items: Iterable[str]) -> list[str]:
     """What is there more than once: identities must not be."""
     return [item for item, count in Counter(items).items() if count > 1]
-
-
-# --- reading --------------------------------------------------------------------------------------------------------
-
-
-def _sections(path: Path, text: str) -> tuple[str, list[tuple[int, str, str, str]]]:
-    about: list[str] = []
-    found: list[tuple[int, str, str, list[str]]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("=="):
-            heading = _SECTION.fullmatch(line.rstrip())
-            if heading is None:
-                raise NotGolden(f"{path}:{number}: '{line}' is no section")
-            found.append((number, heading[1], heading[2].strip(), []))
-        elif found:
-            found[-1][3].append(line)
-        else:
-            about.append(line)
-    return "\n".join(about).strip(), [(n, kind, words, "\n".join(body)) for n, kind, words, body in found]
-
-
-def _full_times(body: str) -> str:
-    """The rows of a file, with `06:00:00` cells written out; blank lines are left out, cells are not touched else."""
-    lines = [line for line in body.splitlines() if line.strip()]
-    full = [",".join(_full_time(cell) for cell in line.split(",")) for line in lines]
-    return "".join(f"{line}\n" for line in full)
-
-
-def _table(body: str, where: str) -> Table:
-    lines = [line for line in body.splitlines() if line.strip()]
-    if not lines:
-        raise NotGolden(f"{where}: an empty table has at least its header")
-    cells = [
-        tuple(_plain_cell(_full_time(cell.strip())) for cell in line)
-        for line in csv.reader(lines, skipinitialspace=True)
-    ]
-    for number, line in enumerate(cells):
-        if len(line) != len(cells[0]):
-            raise NotGolden(
-                f"{where}: line {number + 1} of the table has {len(line)} cells, not {len(cells[0])}"
-            )
-    return Table(cells[0], tuple(cells[1:]))
-
-
-def _error(line: str, where: str) -> ExpectedError:
-    found = _ERROR.fullmatch(line.strip())
-    if found is None:
-        raise NotGolden(f"{where}: '{line}' is not 'line:column code: part of the message'")
-    place = (int(found[1]), int(found[2])) if found[1] else None
-    return ExpectedError(place, found[3], found[4])
-
-
-def _full_time(cell: str) -> str:
-    found = _SHORT_TIME.fullmatch(cell)
-    if found is None:
-        return cell
-    fraction = f".{found[2][1:]:0<6}" if found[2] else ""
-    return f"{DAY}T{found[1]}{fraction}Z"
 
 
 def _plain_cell(cell: str) -> str:

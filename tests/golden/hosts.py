@@ -7,10 +7,8 @@ case, and the files of a case become the files of its own inputs. What comes out
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.hosts.declared_sets import DeclaredSets, sets_from_files
-from headwater.hosts.files import find_files, json_lines, read_file_rows, rows_to_arrow
+from headwater.hosts.files import find_files, read_file_rows, rows_to_arrow
 from headwater.hosts.local import RunReport as LocalReport
 from headwater.hosts.local import run_local, stream_local
 from headwater.model import Rows, join_rows
@@ -30,29 +28,11 @@ from headwater.query.operators.fence.tree import Fence
 from headwater.query.operators.follow.tree import Follow
 from headwater.query.operators.nearest.tree import EachTarget, Nearest
 from headwater.query.planning.plan import Plan, compile_text
-from tests.golden.case import Case, InputFile
+from headwater.testing.input_files import input_paths, write_files
+from headwater.testing.runs import Observed, Row, gathered, objects
+from tests.golden.case import Case
 
 ZONES = 4
-
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class HostAnswers:
-    """What a run told about one case, under the case's own names."""
-
-    answers: dict[str, list[Row]] = field(default_factory=dict)
-    late: dict[str, list[Row]] = field(default_factory=dict)
-    bad: list[Row] = field(default_factory=list)
-
-    def take(self, kind: str, name: str, row: Row) -> None:
-        """One row of a run's table."""
-        if kind == "answer":
-            self.answers.setdefault(name, []).append(row)
-        elif kind == "late":
-            self.late.setdefault(name, []).append(row)
-        elif kind == "bad":
-            self.bad.append(row)
 
 
 class Together:
@@ -85,10 +65,10 @@ class Together:
         """The inputs of the plan's streams."""
         return {name: paths for name, paths in self.paths.items() if name in self.streams}
 
-    def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, HostAnswers]:
+    def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Observed]:
         """(kind, name, body) of a whole run, by case; and the bad rows among the points."""
-        told = {case.name: HostAnswers() for case in self.cases}
-        bad = (("bad", row["stream"], json.dumps(row)) for row in _objects(self.points.bad))
+        told = {case.name: Observed() for case in self.cases}
+        bad = (("bad", row["stream"], json.dumps(row)) for row in objects(self.points.bad))
         for kind, name, body in chain(bad, table):
             if kind in ("answer", "late", "bad"):
                 number, _, own = name.partition("_")
@@ -103,14 +83,14 @@ def compiled(text: str) -> Plan:
     return compile_text(text)
 
 
-def run_on_local(case: Case, folder: Path) -> HostAnswers:
+def run_on_local(case: Case, folder: Path) -> Observed:
     """One case by itself, under its own names, in the plain loop, as a bounded run."""
     paths = write_inputs(case, folder)
     plan, points = with_points(compiled(case.text), paths)
-    return _gathered([LocalReport(bad=points.bad), *run_local(plan, paths)])
+    return gathered([LocalReport(bad=points.bad), *run_local(plan, paths)])
 
 
-def follow_on_local(case: Case, folder: Path) -> HostAnswers:
+def follow_on_local(case: Case, folder: Path) -> Observed:
     """One case by itself, in the plain loop, its files followed in the order in which the case gives them."""
     names = [f"{file.stream} {file.input}" for file in case.files]
     inputs = {
@@ -125,22 +105,22 @@ def follow_on_local(case: Case, folder: Path) -> HostAnswers:
         for name, file, path in zip(names, case.files, write_files(case.files, folder), strict=True)
         if not file.points
     ]
-    return _gathered([LocalReport(bad=points.bad), *stream_local(plan, arrivals, inputs=inputs)])
+    return gathered([LocalReport(bad=points.bad), *stream_local(plan, arrivals, inputs=inputs)])
 
 
-def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, HostAnswers]:
+def run_together_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Observed]:
     """All cases in one bounded run of the plain loop: identities hold the names of queries, so these compare with Spark's."""
     together = Together(cases, folder)
     answers = [
         ("answer", answer["query"], json.dumps(answer))
         for part in run_local(together.plan(zones=1), together.paths)
         for rows in part.answers
-        for answer in _objects(rows)
+        for answer in objects(rows)
     ]
     return together.shared_out(answers)
 
 
-def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
+def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Observed]:
     """All cases in one batch."""
     from headwater.hosts.spark.file_runs import run_batch
 
@@ -150,7 +130,7 @@ def run_on_spark_batch(cases: Sequence[Case], folder: Path, spark: Any) -> dict[
     return together.shared_out(lines_in(table))
 
 
-def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
+def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Observed]:
     """All cases in one streaming query; file i of every case comes in micro-batch i, then the input ends."""
     from headwater.hosts.spark.checkpoint import hold
     from headwater.hosts.spark.file_runs import run_streaming
@@ -178,7 +158,7 @@ def run_on_spark_streaming(cases: Sequence[Case], folder: Path, spark: Any) -> d
     return together.shared_out(lines)
 
 
-def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
+def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Observed]:
     """All cases in one run over static DataFrames: what is of use is decided by Catalyst, and not by the readers."""
     import headwater as hw
 
@@ -258,52 +238,10 @@ def with_points(plan: Plan, paths: Mapping[str, Sequence[str]]) -> tuple[Plan, D
 
 def write_inputs(case: Case, folder: Path, start: int = 0) -> dict[str, list[str]]:
     """The files of one start of a case, one folder an input: the folders of every input, empty or not yet written to as well."""
-    paths: dict[str, list[str]] = {}
-    for file in (file for each in case.starts for file in each.files):
-        place = input_folder(file, folder)
-        place.mkdir(parents=True, exist_ok=True)
-        if str(place) not in paths.setdefault(file.stream, []):
-            paths[file.stream].append(str(place))
+    paths = input_paths((file for each in case.starts for file in each.files), folder)
     for each in case.starts[start : start + 1]:
         write_files(each.files, folder)
     return paths
-
-
-def write_files(files: Sequence[InputFile], folder: Path) -> list[Path]:
-    """Files, one a second older than the next, so that a folder gives them in their order; points replace what was there."""
-    for place in {input_folder(file, folder) for file in files if file.points}:
-        shutil.rmtree(place, ignore_errors=True)
-    paths = []
-    for order, file in enumerate(files):
-        path = input_folder(file, folder) / file.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.text, encoding=file.encoding)
-        os.utime(path, (1_700_000_000 + order, 1_700_000_000 + order))
-        paths.append(path)
-    return paths
-
-
-def input_folder(file: InputFile, folder: Path) -> Path:
-    """Where the files of an input are."""
-    return folder / f"{file.stream}-{file.input or 'only'}"
-
-
-def _gathered(run: Iterable[LocalReport]) -> HostAnswers:
-    told = HostAnswers()
-    for part in run:
-        for rows in part.answers:
-            for answer in _objects(rows):
-                told.take("answer", answer["query"], answer)
-        for stream, rows in part.late.items():
-            for row in _objects(rows):
-                told.take("late", stream, row)
-        for row in _objects(part.bad):
-            told.take("bad", row["stream"], row)
-    return told
-
-
-def _objects(rows: Rows) -> list[Row]:
-    return [json.loads(line) for line in json_lines(rows).to_pylist()]
 
 
 def lines_in(table: pa.Table) -> list[tuple[str, str, str]]:

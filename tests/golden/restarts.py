@@ -30,8 +30,9 @@ from headwater.hosts.zone import (
 )
 from headwater.model import Rows, join_rows
 from headwater.query.planning.plan import Plan
+from headwater.testing.runs import Observed
 from tests.golden.case import Case
-from tests.golden.hosts import HostAnswers, Together, lines_in
+from tests.golden.hosts import Together, lines_in
 
 Line = tuple[str, str, str]
 
@@ -40,7 +41,7 @@ BOUNDED: Final = (
 )
 
 
-def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, HostAnswers]:
+def restart_on_local(cases: Sequence[Case], folder: Path) -> dict[str, Observed]:
     """Cases in the plain loop; between two starts their state is bytes, as in a checkpoint."""
     lines: list[Line] = []
     read: list[str] = []
@@ -70,7 +71,7 @@ def saved_in_the_middle(cases: Sequence[Case], folder: Path) -> tuple[Program, S
     return program, save_zone(program, state)
 
 
-def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, HostAnswers]:
+def restart_on_spark(cases: Sequence[Case], folder: Path, spark: Any) -> dict[str, Observed]:
     """Cases as a streaming query that is started again and again on one checkpoint, as `headwater run --follow` would be."""
     lines: list[Line] = []
 

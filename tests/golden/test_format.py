@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.testing.cases import ExpectedError, InputFile
 from tests.golden.case import (
     FOLDER,
-    ExpectedError,
-    InputFile,
     NotGolden,
     Start,
     lines_of,
@@ -58,7 +57,7 @@ def test_a_case_holds_what_its_file_says():
     assert case.files == (
         InputFile("s", "", 1, "at,a\n2026-01-01T00:00:01.500000Z,1\n"),
         InputFile("s", "", 2, "at,a\n2027-01-01T00:00:00Z,\n"),
-        InputFile("s", "north", 1, '{"at": "00:00:01"}\n', "jsonl"),
+        InputFile("s", "north", 1, '{"at": "00:00:01"}\n', "jsonl", as_written=True),
     )
     assert [file.name for file in case.files] == ["s-1.csv", "s-2.csv", "s-north-1.jsonl"]
     assert case.streams == ("s",)
@@ -119,18 +118,17 @@ def test_what_is_there_twice():
     [
         ("== queries\nx\n", "says nothing about what it shows"),
         ("No.\n", "has no queries"),
-        ("No.\n== questions\nx\n", "is no section"),
-        ("No.\n== queries\nx\n== answers q when ready\na\n1\n", "'when followed' or 'when bounded'"),
-        ("No.\n== queries\nx\n== late s when followed\na\n1\n", "'when followed' or 'when bounded'"),
-        ("No.\n== queries\nx\n== answers q\na,b\n1\n", "line 2 of the table has 1 cells, not 2"),
-        ("No.\n== queries\nx\n== answers q\n", "at least its header"),
-        ("No.\n== queries\nx\n== answers q\na\n== answers q\na\n", "a second table for 'q'"),
+        ("No.\n== questions\nx\n", "is not a section of a test file"),
+        ("No.\n== queries\nx\n== answers q when ready\na\n1\n", "is not written as this section is"),
+        ("No.\n== queries\nx\n== late s when followed\na\n1\n", "is not written as this section is"),
+        ("No.\n== queries\nx\n== answers q\na,b\n1\n", "the line has 1 cell, and the header 2 cells"),
+        ("No.\n== queries\nx\n== answers q\na\n== answers q\na\n", "'q' has answers in line 4 already"),
         ("No.\n== queries\nx\n== errors\nunknown-stream\n", "is not 'line:column code: part of the message'"),
         (
             "No.\n== queries\nx\n== rows s\na\n== errors\n1:1 syntax: x\n",
             "a text that is refused has no answers",
         ),
-        ("No.\n== queries\nx\n== queries\ny\n", "a second text, with no restart before it"),
+        ("No.\n== queries\nx\n== queries\ny\n", "the case has queries already"),
         ("No.\n== restart\n== queries\nx\n", "has no queries"),
         ("No.\n== queries\nx\n== restart\n", "a restart with nothing behind it"),
         ("No.\n== queries\nx\n== restart\n\n== restart\n== rows s\na\n", "a restart with nothing behind it"),
@@ -165,7 +163,7 @@ def test_points_are_files_that_are_no_rows():
     case = read_case(PATH, text)
     assert case.files[3:] == (
         InputFile("marks", "", 1, "name,v\na,1\n", points=True),
-        InputFile("marks", "", 2, '{"name": "b", "v": 2}', "jsonl", points=True),
+        InputFile("marks", "", 2, '{"name": "b", "v": 2}', "jsonl", points=True, as_written=True),
     )
     assert case.streams == ("s",)
 

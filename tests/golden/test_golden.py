@@ -18,9 +18,11 @@ from headwater.query.language.tree import CreateQuery, Operator
 from headwater.query.operators.pattern.tree import MatchRecognize
 from headwater.query.operators.predict.tree import Predict
 from headwater.query.planning.plan import compile_text
+from headwater.testing.cases import Expected
+from headwater.testing.runs import Observed
 from tests.docs.pages import assert_alike
 from tests.golden import hosts, restarts
-from tests.golden.case import Case, Expected, all_cases, lines_of, repeated, table_of
+from tests.golden.case import Case, all_cases, lines_of, repeated, table_of
 
 CASES = all_cases()
 ANSWERED = [case for case in CASES if not case.errors and not case.command]
@@ -53,27 +55,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def batch(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
+def batch(folder: Path, spark) -> dict[str, Observed]:
     return hosts.run_on_spark_batch(steady(ANSWERED), folder / "batch", spark)
 
 
 @pytest.fixture(scope="module")
-def streaming(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
+def streaming(folder: Path, spark) -> dict[str, Observed]:
     return hosts.run_on_spark_streaming(steady(ANSWERED), folder / "streaming", spark)
 
 
 @pytest.fixture(scope="module")
-def restarted(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
+def restarted(folder: Path, spark) -> dict[str, Observed]:
     return restarts.restart_on_spark(RESTARTED, folder / "restarted", spark)
 
 
 @pytest.fixture(scope="module")
-def frames(folder: Path, spark) -> dict[str, hosts.HostAnswers]:
+def frames(folder: Path, spark) -> dict[str, Observed]:
     return hosts.run_on_dataframes(steady(CONDITIONS), folder / "frames", spark)
 
 
 @pytest.fixture(scope="module")
-def together(folder: Path) -> dict[str, hosts.HostAnswers]:
+def together(folder: Path) -> dict[str, Observed]:
     return hosts.run_together_on_local(steady(ANSWERED), folder / "together")
 
 
@@ -93,31 +95,29 @@ def test_answers_of_the_plain_loop_that_is_restarted(case: Case, tmp_path: Path)
 
 
 @each_bounded(ANSWERED)
-def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, hosts.HostAnswers]) -> None:
+def test_answers_of_a_batch_on_spark(case: Case, batch: dict[str, Observed]) -> None:
     compare(case, batch[case.name], case.bounded)
 
 
 @each_of(steady(ANSWERED))
-def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, hosts.HostAnswers]) -> None:
+def test_answers_of_a_stream_on_spark(case: Case, streaming: dict[str, Observed]) -> None:
     compare(case, streaming[case.name], case.followed)
 
 
 @each_of(RESTARTED)
-def test_answers_of_a_stream_on_spark_that_is_restarted(
-    case: Case, restarted: dict[str, hosts.HostAnswers]
-) -> None:
+def test_answers_of_a_stream_on_spark_that_is_restarted(case: Case, restarted: dict[str, Observed]) -> None:
     compare(case, restarted[case.name], case.followed)
 
 
 @each_bounded(CONDITIONS)
-def test_answers_over_dataframes(case: Case, frames: dict[str, hosts.HostAnswers]) -> None:
+def test_answers_over_dataframes(case: Case, frames: dict[str, Observed]) -> None:
     compare(case, frames[case.name], case.bounded)
 
 
 def test_identities_are_the_same_on_every_host(
-    together: dict[str, hosts.HostAnswers],
-    batch: dict[str, hosts.HostAnswers],
-    streaming: dict[str, hosts.HostAnswers],
+    together: dict[str, Observed],
+    batch: dict[str, Observed],
+    streaming: dict[str, Observed],
 ) -> None:
     for case in steady(ANSWERED):
         assert identities(batch[case.name]) == identities(together[case.name]), case.name
@@ -126,7 +126,7 @@ def test_identities_are_the_same_on_every_host(
 
 
 def test_identities_are_the_same_on_every_host_that_is_restarted(
-    restarted: dict[str, hosts.HostAnswers], tmp_path: Path
+    restarted: dict[str, Observed], tmp_path: Path
 ) -> None:
     local = restarts.restart_on_local(RESTARTED, tmp_path)
     for case in RESTARTED:
@@ -151,6 +151,8 @@ def test_what_a_command_says(case: Case, tmp_path: Path, capsys, monkeypatch) ->
     assert case.command is not None
     for file in case.files:
         (tmp_path / file.name).write_text(file.text, encoding=file.encoding)
+    for name, text in case.others.items():
+        (tmp_path / name).write_text(text)
     (tmp_path / "queries.hw").write_text(case.text)
     monkeypatch.chdir(tmp_path)
     code = run_command(shlex.split(case.command)[1:])
@@ -168,12 +170,12 @@ def test_every_code_of_a_query_has_a_golden_file() -> None:
     assert codes == refused | (codes & by_commands)  # unbounded-pattern: only a run that follows refuses it
 
 
-def identities(told: hosts.HostAnswers) -> list[str]:
+def identities(told: Observed) -> list[str]:
     """The identities of all answers."""
     return sorted(row["match_id"] for rows in told.answers.values() for row in rows)
 
 
-def compare(case: Case, told: hosts.HostAnswers, expected: Expected) -> None:
+def compare(case: Case, told: Observed, expected: Expected) -> None:
     """Answers, late rows and bad rows are exactly those that the file promises."""
     for query in sorted(set(told.answers) | set(expected.answers)):
         table = expected.answers.get(query)
@@ -202,7 +204,7 @@ def _in_rows(operator: Operator | None) -> bool:
     return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)
 
 
-def compare_bad(case: Case, told: hosts.HostAnswers) -> None:
+def compare_bad(case: Case, told: Observed) -> None:
     """Bad rows: place exactly, reason in part."""
     bad = sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in told.bad)
     wanted = sorted((file, int(line), reason) for _, file, line, reason in case.bad)

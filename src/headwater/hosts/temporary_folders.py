@@ -20,7 +20,7 @@ from typing import Final, Literal, Self, get_args
 # A folder without a name yet may be about to get its lock.
 LEFT_AFTER_S: Final = 60.0
 
-Use = Literal["spark", "run", "sort", "view", "demo", "prepare"]
+Use = Literal["spark", "run", "sort", "view", "demo", "prepare", "test"]
 
 _USES: Final[tuple[Use, ...]] = get_args(Use)
 _UNNAMED: Final = ".headwater-new-"

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "run": "answer the queries of a file over files or folders of readings",
     "check": "report every error in a query file",
     "explain": "show how the queries of a file will be answered",
+    "test": "run the test cases of .hwtest files: rows, queries and expected answers",
     "why": "report how far the partial matches of a pattern got in recorded readings, and what stopped them",
     "suppress-report": "report what each predictor and tolerance of SUPPRESS saves on recorded readings, and what error remains",
     "plan": "report for a network of sensors which operator runs where, and what each link carries",

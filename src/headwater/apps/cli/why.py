@@ -8,22 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from headwater.apps.cli.arguments import UsageError, add_file, read_queries
 from headwater.model import (
     END,
-    DataError,
     Instant,
-    LimitReached,
-    Rows,
-    join_rows,
-    order_of,
     parse_instant,
-    same_as_previous,
 )
 
 if TYPE_CHECKING:
@@ -31,9 +22,6 @@ if TYPE_CHECKING:
     from headwater.query.operators.union import PatternOperator
     from headwater.query.planning.plan import Plan
     from headwater.query.planning.query_plan import QueryPlan
-
-MOST_ROWS: Final = 5_000_000
-"""Rows of the source that are held in memory."""
 
 _EXAMPLES = """\
 examples:
@@ -73,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Say why a pattern did not match."""
     from headwater.apps.cli.run import read_inputs
+    from headwater.hosts.local.query_rows import rows_of_query
     from headwater.query.checking.check import check
     from headwater.query.operators.pattern.why import Why
     from headwater.query.operators.pattern.written import written_patterns
@@ -84,8 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     plan = make_plan(catalogue, text, chosen=catalogue.queries)  # a view that no query reads, too
     query, operator = _chosen(plan, arguments.query)
     partition = _partition_values(query.name, operator, arguments.key, arguments.partition or ())
-    plan = _needed(plan, query)
-    rows = _rows(plan, query, read_inputs(arguments.input, plan))
+    plan = plan.with_only([query.name])
+    rows, bad = rows_of_query(plan, query, read_inputs(arguments.input, plan))
+    if bad:
+        print(f"{bad:,} bad row{'s' * (bad != 1)} left out: 'headwater run' says which", file=sys.stderr)
     source = plan.stream(query.reads)
     why = Why(query.name, operator, written_patterns(text)[query.name], source, rows)
     print("\n".join(_report(why, partition, at)))
@@ -184,94 +175,3 @@ def _unknown_partition(why: Why, partition: Mapping[str, str]) -> UsageError:
             return UsageError("usage", f"no row has '{value}' in column '{column}'", advice=advice)
     together = " and ".join(f"{column} = '{value}'" for column, value in partition.items())
     return UsageError("usage", f"no row has {together}")
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def _needed(plan: Plan, query: QueryPlan) -> Plan:
-    """The plan of the query and what it reads alone."""
-    names = {query.name}
-    for other in reversed(plan.queries):
-        if other.name in names:
-            names.add(other.reads)
-    return replace(plan, queries=tuple(other for other in plan.queries if other.name in names))
-
-
-def _rows(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
-    """What the query looks at: the rows of its source in order, WHERE applied."""
-    from headwater.query.expressions import condition
-
-    declared = {stream.name for stream in plan.streams}
-    rows = (
-        _of_stream(plan, query.reads, inputs) if query.reads in declared else _of_query(plan, query, inputs)
-    )
-    if not rows.count:
-        raise DataError("no-input", f"there is no row of '{query.reads}' in the input")
-    schema = plan.stream(query.reads)
-    order = [column for column in schema.order if column in rows]
-    rows = rows.take(order_of(rows, order))
-    if schema.deduplicate:
-        rows = rows.take(~same_as_previous(rows, order))
-    if query.where is None:
-        return rows
-    chosen = rows.take(condition(query.where)(rows))
-    if not chosen.count:
-        message = f"WHERE of '{query.name}' holds for none of the {rows.count:,} rows of '{query.reads}'"
-        raise DataError("no-input", message)
-    return chosen
-
-
-def _of_stream(plan: Plan, stream: str, inputs: Mapping[str, Sequence[str]]) -> Rows:
-    """Every row, those that can begin nothing as well: a strict pattern sees them."""
-    from headwater.hosts.files import find_files
-    from headwater.hosts.stream_reading import read_stream
-
-    schema, columns = plan.stream(stream), plan.columns_read(stream)
-    parts = [Rows.empty({name: schema.types[name] for name in columns})]
-    count = bad = 0
-    for path in inputs[stream]:
-        for file in find_files(path):
-            for piece in read_stream(plan, stream, file):
-                parts.append(piece.rows)
-                count += piece.rows.count
-                bad += piece.bad.count
-                _bounded(count)
-    _mention(bad)
-    return join_rows(parts)
-
-
-def _of_query(plan: Plan, query: QueryPlan, inputs: Mapping[str, Sequence[str]]) -> Rows:
-    """The answers of the query that it reads, as a stream."""
-    from headwater.apps.cli.declared_sets import read_sets
-    from headwater.hosts.local import run_local
-
-    above = replace(plan, queries=tuple(other for other in plan.queries if other.name != query.name))
-    prepared = read_sets(above, {name: list(paths) for name, paths in inputs.items()})
-    schema = plan.stream(query.reads)
-    parts = [Rows.empty(schema.types)]
-    count, bad = 0, prepared.points.bad.count
-    for report in run_local(prepared.plan, prepared.streams):
-        bad += report.bad.count
-        for block in report.answers:
-            mine = [place for place, name in enumerate(block["query"].tolist()) if name == query.reads]
-            parts.append(block.take(np.array(mine, np.int64)).select(schema.types))
-            count += len(mine)
-            _bounded(count)
-    _mention(bad)
-    return join_rows(parts)
-
-
-def _mention(bad: int) -> None:
-    if bad:
-        print(f"{bad:,} bad row{'s' * (bad != 1)} left out: 'headwater run' says which", file=sys.stderr)
-
-
-def _bounded(count: int) -> None:
-    if count > MOST_ROWS:
-        raise LimitReached(
-            "MOST_ROWS",
-            MOST_ROWS,
-            f"more than {MOST_ROWS:,} rows are too many to explain",
-            advice=["give --input fewer files: only the relevant hour, or a file with one key"],
-        )

@@ -226,6 +226,14 @@ class Plan:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(("routing", stream), lambda: self._make_routing(stream))
 
+    def with_only(self, queries: Collection[str]) -> Plan:
+        """The plan of some queries and of what they read."""
+        names = set(queries)
+        for query in reversed(self.queries):
+            if query.name in names:
+                names.update(self.sources(query.reads), filter(None, [query.operator.reads_beside]))
+        return replace(self, queries=tuple(query for query in self.queries if query.name in names))
+
     def without_savings(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
         """The same plan without some savings of FOLLOW, for some of its queries or all: more is streamed, and no answer is another."""
         return replace(

@@ -119,8 +119,8 @@ class Why:
             )
         return lines
 
-    def report(self, partition: int, at: Instant | None = None) -> list[str]:
-        """What came of one partition; with `at`, of the attempts that were open then."""
+    def report(self, partition: int, at: Instant | None = None, *, most: int = MOST_SHOWN) -> list[str]:
+        """What came of one partition, with `most` attempts one by one; with `at`, of the attempts that were open then."""
         self.data.renew()
         looked = self._looked(partition, MOST_ATTEMPTS, at)
         lines = [self._title(partition)]
@@ -132,10 +132,10 @@ class Why:
         else:
             shown = looked.attempts
             lines += self._counts_at(looked, at)
-        for number, attempt in enumerate(shown[:MOST_SHOWN], start=1):
+        for number, attempt in enumerate(shown[:most], start=1):
             lines += ["", *self._attempt(number, attempt, looked)]
-        if len(shown) > MOST_SHOWN:
-            lines += ["", f"and {counted(len(shown) - MOST_SHOWN, 'more attempt')} that got no further"]
+        if len(shown) > most:
+            lines += ["", f"and {counted(len(shown) - most, 'more attempt')} that got no further"]
         return lines
 
     # --- which attempts ---------------------------------------------------------------------------------------------
