@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from headwater.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from headwater import testing as testing
     from headwater.hosts.spark.answers import Answers as Answers
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     from headwater.query.operators.suppress.build import suppressing as suppressing
     from headwater.query.python_input import check as check
     from headwater.query.python_input import explain as explain
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Answers": "headwater.hosts.spark.answers",

@@ -82,11 +82,10 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """A text of queries, and the name that errors give it; `line` is its first line in the test file, 0 for a file of its own."""
+    """A text of queries, and the name that errors give it."""
 
     text: str
     file: str
-    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

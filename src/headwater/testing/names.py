@@ -15,7 +15,7 @@ from headwater.query.planning.plan import Plan
 from headwater.testing.cases import Case, CaseFile, Table
 from headwater.testing.input_files import header_of
 from headwater.testing.matching import can_be
-from headwater.testing.runs import columns_declared
+from headwater.testing.runs import checked, columns_declared
 
 
 def wrong_names(file: CaseFile, case: Case, plan: Plan) -> list[QueryError]:
@@ -64,7 +64,8 @@ def _wrong_inputs(case: Case, plan: Plan) -> Iterator[QueryError]:
 
 
 def _wrong_answers(case: Case, plan: Plan, lines: list[str]) -> Iterator[QueryError]:
-    public = [query.name for query in plan.public_queries]
+    queries = checked(case).queries
+    public = [name for name, query in queries.items() if not query.tree.hidden]
     for expected in case.expected.values():
         for name, table in expected.answers.items():
             if name not in public:

@@ -252,7 +252,10 @@ class CaseReader:
         if "queries" in self.own:
             self.refuse("wrong-section", "the case has queries already", section.span)
         elif not section.words:
-            self.queries = Queries(section.body.rstrip() + "\n", self.shown, section.line + 1)
+            text = section.body.rstrip() + "\n"
+            self.queries = Queries(
+                text, f"{self.shown} (queries)"
+            )  # places are those in the text, as in 'errors'
         elif not section.words.startswith("from "):
             self._wrong_form(section)
         else:

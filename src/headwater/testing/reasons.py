@@ -14,12 +14,12 @@ from headwater.model import HeadwaterError
 from headwater.query.operators.pattern.why import Why
 from headwater.query.operators.pattern.written import written_patterns
 from headwater.query.operators.union import PatternOperator
-from headwater.query.planning.plan import Plan
+from headwater.query.planning.plan import Plan, make_plan
 from headwater.testing.cases import Case, Table
 from headwater.testing.input_files import input_paths, write_files
 from headwater.testing.matching import Comparison
 from headwater.testing.reader import ANYTHING
-from headwater.testing.runs import complete_files
+from headwater.testing.runs import checked, complete_files
 
 MOST_PARTITIONS: Final = 3
 """Partitions of which it is said why they have no match; more are too long to read."""
@@ -38,22 +38,24 @@ def reasons(case: Case, plan: Plan, query: str, table: Table, comparison: Compar
     if not wanted:
         return []
     try:
-        why = _why(case, plan, query)
+        why = _why(case, query)
     except HeadwaterError as fault:
         return [f"why: {fault.message}"]
     unique = [one for place, one in enumerate(wanted) if one not in wanted[:place]]
     return [line for one in unique[:MOST_PARTITIONS] for line in _report(why, one)]
 
 
-def _why(case: Case, plan: Plan, query: str) -> Why:
-    plan = plan.with_only([query])
+def _why(case: Case, query: str) -> Why:
+    text = case.queries.text
+    catalogue = checked(case)
+    plan = make_plan(catalogue, text, chosen=catalogue.queries).with_only([query])  # views that it reads emit
     found = plan.query(query)
     assert isinstance(found.operator, PatternOperator)
     files = complete_files(case, plan)
     with temporary_folder("test") as folder:
         write_files(files, folder.path)
         rows, _ = rows_of_query(plan, found, _InputPaths(input_paths(files, folder.path)))
-    written = written_patterns(case.queries.text)[query]
+    written = written_patterns(text)[query]
     return Why(query, found.operator, written, plan.stream(found.reads), rows)
 
 

@@ -16,9 +16,12 @@ from headwater.hosts.declared_sets import sets_from_files
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import RunReport, run_local, stream_local
 from headwater.hosts.temporary_folders import temporary_folder
-from headwater.model import Rows
-from headwater.query.planning.plan import Plan, compile_text
-from headwater.testing.cases import Case, InputFile, RunKind
+from headwater.model import END, Rows
+from headwater.query.checking.catalogue import Catalogue
+from headwater.query.checking.check import check
+from headwater.query.checking.history_limit import MOST_HISTORY_US
+from headwater.query.planning.plan import Plan, make_plan
+from headwater.testing.cases import Case, InputFile, Queries, RunKind
 from headwater.testing.input_files import input_paths, with_all_columns, write_files
 
 Row = Mapping[str, Any]
@@ -68,22 +71,32 @@ class LocalEngine:
         return gathered(stream_local(plan, list(zip(names, paths, strict=True)), inputs=inputs))
 
 
-@lru_cache(maxsize=16)
-def compiled(text: str, file: str = "query", zones: int = 1) -> Plan:
-    """The plan of a text, which no run changes; raises QueriesRefused."""
-    return compile_text(text, zones=zones, file=file)
+def checked(case: Case) -> Catalogue:
+    """The checked streams and queries of a case; raises QueriesRefused."""
+    return _checked(case.queries, bool(case.errors))
 
 
 def plan_of(case: Case, zones: int = 1) -> Plan:
-    """The queries that the case expects answers of, and what they read: rows need no columns for others. Without any, all queries."""
-    plan = compiled(case.queries.text, case.queries.file, zones)
-    tested = frozenset(query for expected in case.expected.values() for query in expected.answers)
-    return _with_only(plan, tested & {query.name for query in plan.queries}) if tested else plan
+    """The queries that the case expects answers of, views among them, and what they read: rows need no columns for others.
+
+    If it expects no answers, the plan has all queries.
+    """
+    tested = {query for expected in case.expected.values() for query in expected.answers}
+    chosen = frozenset(tested.intersection(checked(case).queries))
+    return _planned(case.queries, bool(case.errors), zones, chosen)
 
 
 @lru_cache(maxsize=16)
-def _with_only(plan: Plan, queries: frozenset[str]) -> Plan:
-    return plan.with_only(queries)
+def _checked(queries: Queries, expects_errors: bool) -> Catalogue:
+    # Few rows are stored here: queries that a run with --most-history accepts can be tested, and their error can be expected.
+    longest = MOST_HISTORY_US if expects_errors else END
+    return check(queries.text, file=queries.file, most_history_us=longest)
+
+
+@lru_cache(maxsize=16)
+def _planned(queries: Queries, expects_errors: bool, zones: int, chosen: frozenset[str]) -> Plan:
+    catalogue = _checked(queries, expects_errors)
+    return make_plan(catalogue, queries.text, zones=zones, chosen=chosen or None)
 
 
 def observe(case: Case, run: RunKind, engine: Engine) -> Observed:

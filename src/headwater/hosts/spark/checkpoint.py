@@ -21,7 +21,6 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Self
 
-from headwater import __version__
 from headwater.hosts.cores import usable_cores
 from headwater.hosts.spark.checkpoint_inspection import refuse_damaged
 from headwater.hosts.spark.checkpoint_notes import Notes, QueryNote, read_notes, write_notes
@@ -30,6 +29,7 @@ from headwater.hosts.spark.query_changes import Changes, changes_between
 from headwater.hosts.spark.state_notes import read_state_notes
 from headwater.model import HostError, StreamSchema
 from headwater.query.planning.plan import Plan
+from headwater.version import __version__
 
 
 @dataclass(slots=True)
