@@ -5,14 +5,15 @@ A row is judged by itself, so that every host finds the same ones bad, in files 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from headwater.hosts.files import ByteRange, FileRows, read_file_rows
-from headwater.hosts.files.file_rows import Judge
+from headwater.hosts.files.file_rows import Judge, shown_path
 from headwater.hosts.files.typed_columns import Faults
-from headwater.model import Rows
+from headwater.model import DataError, Rows
 from headwater.query.expressions import condition
 from headwater.query.planning.plan import Plan
 
@@ -28,6 +29,37 @@ def read_stream(
         judge=judge_of(plan, stream),
         byte_range=byte_range,
     )
+
+
+def refuse_unusable(plan: Plan, inputs: Mapping[str, Sequence[str]]) -> None:
+    """Before a bounded run: raises DataError if a file that is named itself, not found in a folder, is of no use as a whole.
+
+    Only its beginning is read.
+    """
+    found = [
+        (path, reason)
+        for stream, paths in inputs.items()
+        for path in paths
+        if Path(path).is_file() and (reason := why_unusable(plan, stream, path))
+    ]
+    if found:
+        (path, reason), *others = found
+        raise DataError(
+            "unusable-file",
+            f"'{shown_path(path)}' cannot be used: {reason.partition(': ')[2]}",
+            advice=[
+                f"'{shown_path(other)}' cannot be used: {why.partition(': ')[2]}" for other, why in others
+            ],
+        )
+
+
+def why_unusable(plan: Plan, stream: str, path: str) -> str | None:
+    """Why a file as a whole cannot be read as a stream, as a reason for bad rows; None: its rows may be used."""
+    first = next(iter(read_stream(plan, stream, path)), None)
+    if first is None or first.seen or first.bad.count != 1:
+        return None
+    (reason,) = first.bad["reason"].tolist()
+    return str(reason)
 
 
 def judge_of(plan: Plan, stream: str) -> Judge | None:

@@ -62,10 +62,11 @@ def test_bad_rows_are_told_by_reason_with_the_first_of_each():
     summary.take(RunReport(bad=bad(("a.csv", 7, "bad-time: x"), ("a.csv", 8, "bad-number: y")), seen=5))
     summary.take(RunReport(bad=bad(("b.csv", 0, "empty-file: nothing"), ("b.csv", 9, "bad-time: z")), seen=2))
     assert summary.lines()[2:] == [
-        "bad       4 rows",
+        "unusable  1 file could not be used",
+        "          empty-file 1, first b.csv: nothing",
+        "bad       3 rows",
         "          bad-time 2, first a.csv:7: x",
         "          bad-number 1, first a.csv:8: y",
-        "          empty-file 1, first b.csv: nothing",
     ]
 
 
@@ -212,6 +213,8 @@ def test_metrics_are_one_object_that_is_replaced(tmp_path):
         "answers": {"frost": 4},
         "late": {},
         "bad": {},
+        "unusable": {},
+        "changed": {},
         "counts": {},
         "state": {
             "frost": {"bytes": 1_500, "rows": 20, "keys": 3, "oldest": "1970-01-01T00:00:01Z"},

@@ -24,6 +24,8 @@ def write_metrics(path: Path, summary: Summary, batch: int) -> None:
         "answers": dict(summary.answers),
         "late": dict(summary.late),
         "bad": dict(summary.bad),
+        "unusable": dict(summary.unusable),
+        "changed": dict(summary.changed),
         "counts": dict(summary.counts),
         "state": _state(summary),
     }

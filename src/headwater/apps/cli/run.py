@@ -29,6 +29,7 @@ from headwater.apps.cli.zones_option import add_zones, zones_here
 from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import RunReport
+from headwater.hosts.stream_reading import refuse_unusable
 from headwater.model import SECOND, DataError
 from headwater.query.planning.plan import Plan
 
@@ -132,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = chosen_inputs(arguments, plan)
     for path in (path for paths in inputs.values() for path in paths):
         _refuse_no_files(path)
+    streams = {stream.name for stream in plan.streams}
+    refuse_unusable(plan, {name: paths for name, paths in inputs.items() if name in streams})
     prepared = read_sets(plan, inputs, audit=arguments.audit)
     if arguments.engine == "local":
         from headwater.hosts.local import run_local

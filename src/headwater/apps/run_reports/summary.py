@@ -14,6 +14,7 @@ import numpy as np
 
 from headwater.apps.run_reports.audits import Audited
 from headwater.hosts.declared_sets import DeclaredSets
+from headwater.hosts.files.file_rows import CHANGED, UNUSABLE
 from headwater.hosts.local import RunReport
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
@@ -56,10 +57,13 @@ class Summary:
         self.answers: Counter[str] = Counter()
         self.late: Counter[str] = Counter()
         self.bad: Counter[str] = Counter()
+        self.unusable: Counter[str] = Counter()
+        self.changed: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self.state: Mapping[str, StateSize] = {}
         self._take_bad(self.points.bad)
+        self.bad_points = self.bad.total()
 
     def take(self, report: RunReport) -> None:
         """Some more of what the run tells."""
@@ -80,7 +84,9 @@ class Summary:
     @property
     def all_refused(self) -> bool:
         """Whether there was something to read and none of it was of use."""
-        return 0 < self.seen == self.bad.total() - self.points.bad.count
+        if not self.seen:
+            return self.unusable.total() > 0
+        return self.seen == self.bad.total() - self.bad_points
 
     def lines(self, *, interrupted: bool = False) -> list[str]:
         """The closing lines."""
@@ -101,14 +107,28 @@ class Summary:
         lines.append(f"answers   {self.answers.total():,}{self._answers_by_query()}")
         if self.late:
             lines.append(f"late      {_rows(self.late.total())}: {_listed(self.late)}")
-        if self.bad:
-            lines.append(f"bad       {_rows(self.bad.total())}")
-            lines += [
-                f"          {reason} {count:,}, first {self.examples[reason]}"
-                for reason, count in self.bad.most_common()
-            ]
+        for label, what, reasons in (
+            ("unusable", "could not be used", self.unusable),
+            ("changed", "changed in a way that is not supported", self.changed),
+        ):
+            lines += self._refused(label, f"{counted(reasons.total(), 'file')} {what}", reasons)
+        lines += self._refused("bad", _rows(self.bad.total()), self.bad)
         lines += [*self._saved(), *self._followed(), *stored_in_words(self.stores[:MOST_NAMED], self.counts)]
         return [*lines, *self._notes(), *self._given_up(), *self._losses(), *state_in_words(self.state)]
+
+    def _reasons_like(self, code: str) -> Counter[str]:
+        if code in UNUSABLE:
+            return self.unusable
+        return self.changed if code in CHANGED else self.bad
+
+    def _refused(self, label: str, what: str, reasons: Counter[str]) -> list[str]:
+        """What was of no use, by reason."""
+        if not reasons:
+            return []
+        first = [
+            f"{reason} {count:,}, first {self.examples[reason]}" for reason, count in reasons.most_common()
+        ]
+        return [f"{label:<10}{what}", *(f"          {each}" for each in first)]
 
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
@@ -117,7 +137,7 @@ class Summary:
             *(bad[name].tolist() for name in ("file", "line", "reason")), strict=True
         ):
             code, _, words = reason.partition(": ")
-            self.bad[code] += 1
+            self._reasons_like(code)[code] += 1
             if code not in self.examples:
                 place = f"{file}:{line}" if line else file
                 self.examples[code] = f"{place}: {words}" if place else words

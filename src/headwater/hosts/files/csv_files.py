@@ -13,7 +13,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Final
 
 import numpy as np
@@ -23,7 +22,14 @@ from numpy.typing import NDArray
 
 from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.cell_parsing import arrow_style
-from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, even_parts, typed_rows
+from headwater.hosts.files.file_rows import (
+    FileRequest,
+    FileRows,
+    checked_rows,
+    even_parts,
+    missing_column,
+    typed_rows,
+)
 from headwater.hosts.files.record_scanner import LINE_LIMIT, Scan, scan_csv
 from headwater.hosts.files.text_blocks import ANY_LINE_END, BLOCK_BYTES, BYTE_ORDER_MARK, Block, read_blocks
 from headwater.hosts.files.typed_columns import Faults
@@ -31,6 +37,9 @@ from headwater.model import ColumnType, Rows
 
 DELIMITERS: Final = ",;\t"
 HEADER_BYTES: Final = 64 << 10
+MOST_SHOWN: Final = 60  # characters of a first line that is no header
+
+_OTHER_DELIMITERS: Final = "|:~^ "
 
 Text = bytes | memoryview
 
@@ -55,7 +64,8 @@ def read_csv(
         if table is None and len(block):
             header, trouble = _header(block, scanner.delimiter, request)
             if trouble:
-                yield request.refused(trouble, line=int(block.lines[0]), text=block.text(0))
+                if not request.goes_on:  # it was said of the beginning
+                    yield request.refused(trouble, line=int(block.lines[0]), text=block.text(0))
                 return
             table, first = _Table(request, header, scanner.delimiter), 1
         if table is not None:
@@ -64,7 +74,7 @@ def read_csv(
         if block.broken:
             yield request.refused(block.broken)
             return
-    if table is None:
+    if table is None and not request.goes_on:
         yield request.refused("empty-file: there is not even a header")
 
 
@@ -129,19 +139,27 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _header(block: Block, delimiter: str, request: FileRequest) -> tuple[list[str], str | None]:
     if 0 in block.faults:
-        return [], block.faults[0]
+        return [], f"bad-header: {block.faults[0].partition(': ')[2]}"
     names = _cells(block.text(0), delimiter)
-    missing = [name for name in request.columns if name not in names]
-    if missing and not set(names) & set(request.schema.types):
-        return [], f"no-header: the first line has no column of {request.noun} '{request.schema.name}'"
-    if missing:
-        near = get_close_matches(missing[0], names, 1)
-        hint = f"; did you mean '{near[0]}'?" if near else f"; the header has {', '.join(names)}"
-        return [], f"missing-column: no column '{missing[0]}'{hint}"
+    if request.columns and not set(names) & set(request.schema.types):
+        return [], f"no-header: {_no_header(block.text(0), request)}"
+    if trouble := missing_column(request, names, "the header"):
+        return [], trouble
     twice = [name for name in request.columns if names.count(name) > 1]
     if twice:
         return [], f"repeated-column: the header has '{twice[0]}' {names.count(twice[0])} times"
     return names, None
+
+
+def _no_header(line: str, request: FileRequest) -> str:
+    """What a first line is that names no column."""
+    for mark in _OTHER_DELIMITERS:
+        if set(request.schema.types).intersection(_cells(line, mark)):
+            return f"columns are separated by '{mark}', but a comma, a semicolon or a tab is expected"
+    if line.lstrip().startswith(("{", "[")):
+        return "the first line is JSON: let the file's name end with .jsonl"
+    begins = line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…"
+    return f"the first line has no column of {request.noun} '{request.schema.name}': {begins}"
 
 
 class _Table:

@@ -19,6 +19,15 @@ CSV_NAMES = (".csv", ".csv.gz")
 JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 PARQUET_NAMES = (".parquet",)
 
+_PARQUET = b"PAR1"
+_OTHER_BEGINNINGS = {
+    _PARQUET: "other-format: the file is Parquet: let its name end with .parquet",
+    b"\x1f\x8b": "other-format: the file is compressed with gzip: let its name end with .gz, as in .csv.gz",
+    b"PK\x03\x04": "other-format: the file is a ZIP archive or a spreadsheet: unpack it, or export it as CSV",
+    b"\xff\xfe": "not-utf8: the file is UTF-16: save it as UTF-8",
+    b"\xfe\xff": "not-utf8: the file is UTF-16: save it as UTF-8",
+}
+
 _ROTATED = re.compile(r"\.[0-9]{1,10}$")
 _LEFT_OUT = (".", "_")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # also a link that leads nowhere
@@ -77,6 +86,8 @@ def read_file_rows(
 def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[FileRows]:
     """The requested rows of a file, a piece at a time; the format goes by the end of its name."""
     name = format_name(request.path)
+    if not request.goes_on and (reason := _other_content(request.place, name)):
+        return iter([request.refused(reason)])
     if name.endswith(CSV_NAMES):
         from headwater.hosts.files.csv_files import read_csv
 
@@ -91,6 +102,23 @@ def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[Fil
         return read_parquet(request, piece_rows=piece_rows)
     known = ", ".join((*CSV_NAMES, *JSON_NAMES, *PARQUET_NAMES))
     return iter([request.refused(f"unknown-format: the name must end with one of {known}")])
+
+
+def _other_content(place: str, name: str) -> str | None:
+    """Why the first bytes of a file are not those of the format that its name says; None if they may be."""
+    try:
+        with Path(place).open("rb") as file:
+            beginning = file.read(4)
+    except OSError:
+        return None  # whoever reads it says so
+    if name.endswith(PARQUET_NAMES):
+        is_other = beginning and not _PARQUET.startswith(beginning)
+        return "other-format: the file is not Parquet, whatever its name says" if is_other else None
+    if name.endswith((*CSV_NAMES, *JSON_NAMES)) and not name.endswith(".gz"):
+        return next(
+            (reason for mark, reason in _OTHER_BEGINNINGS.items() if beginning.startswith(mark)), None
+        )
+    return None
 
 
 def format_name(path: str) -> str:

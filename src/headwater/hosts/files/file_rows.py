@@ -2,7 +2,8 @@
 
 Rule 1  Every row of a file is in `rows` or in `bad`, never in both, never in neither: `seen` counts both.
 Rule 2  A row is judged by its text as a whole (cells, UTF-8) and by the requested columns, nothing else.
-Rule 3  Trouble with a file as a whole is one bad entry: line 0, or 1 if it is about the header.
+Rule 3  Trouble with a file as a whole is one bad entry with one of FILE_REASONS: line 0, or 1 if it is about the header. It is no row, and not
+        counted as one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +29,7 @@ from headwater.model import (
     join_rows,
     strings,
 )
+from headwater.query.language.suggestions import nearest
 
 BAD_TYPES: Mapping[str, ColumnType] = {
     "stream": ColumnType.STRING,
@@ -35,6 +38,33 @@ BAD_TYPES: Mapping[str, ColumnType] = {
     "reason": ColumnType.STRING,
     "text": ColumnType.STRING,
 }
+
+UNUSABLE: Final = frozenset(
+    (
+        "bad-header",
+        "empty-file",
+        "json-array",
+        "missing-column",
+        "no-features",
+        "no-header",
+        "not-utf8",
+        "other-format",
+        "repeated-column",
+        "unknown-format",
+        "unreadable-file",
+        "wrong-type",
+    )
+)
+"""What reasons begin with that are about a file that is of no use, as a whole or from some line on."""
+
+CHANGED: Final = frozenset(("changed-file", "edited-file", "grown-file", "linked-file", "shrunk-file"))
+"""What reasons begin with that are about a file of a streaming run that changed, or that another input reads."""
+
+FILE_REASONS: Final = UNUSABLE | CHANGED
+"""What reasons begin with that are about a file, not about a row."""
+
+MOST_NAMED: Final = 20
+"""Columns of a file that are named where one is missing."""
 
 Judge = Callable[[Rows, Faults], Faults]
 """Typed rows and what is wrong with their cells -> all that makes one of them unusable."""
@@ -88,7 +118,7 @@ class FileRequest:
 
     def refused(self, reason: str, *, line: int = 0, text: str = "") -> FileRows:
         """The piece that says that the file as a whole is of no use, or from here on."""
-        return FileRows(Rows.empty(self.types), self.bad([(line, reason, text)]), 1)
+        return FileRows(Rows.empty(self.types), self.bad([(line, reason, text)]), 0)
 
     def bad(self, entries: Sequence[tuple[int, str, str]]) -> Rows:
         """Bad rows from (line, reason, text)."""
@@ -105,6 +135,19 @@ class FileRequest:
             },
             count,
         )
+
+
+def missing_column(request: FileRequest, names: Sequence[str], what: str) -> str | None:
+    """The reason for a file without some requested columns, of which it has `names`; None if it lacks none."""
+    missing = [name for name in request.columns if name not in names]
+    if not missing:
+        return None
+    near = nearest(missing[0], sorted(set(names) - request.schema.types.keys()))
+    more = f", nor {', '.join(repr(name) for name in missing[1:])}" if missing[1:] else ""
+    listed = ", ".join(names[:MOST_NAMED]) + " …" * (len(names) > MOST_NAMED)
+    return f"missing-column: no column '{missing[0]}'{more}; " + (
+        f"did you mean '{near}'?" if near else f"{what} has {listed}"
+    )
 
 
 def shown_path(path: str) -> str:

@@ -53,7 +53,7 @@ def read_json_lines(
         byte_range=request.byte_range,
     ):
         if nothing and len(block) and not request.goes_on and _ARRAY_FILE.match(block.text(0)):
-            reason = "bad-json: the file is one JSON array; write one object per line"
+            reason = "json-array: the file is one JSON array; write one object per line"
             yield request.refused(reason, line=int(block.lines[0]), text=block.text(0))
             return
         nothing = nothing and not len(block)

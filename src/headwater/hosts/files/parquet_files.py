@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, typed_rows
+from headwater.hosts.files.file_rows import FileRequest, FileRows, checked_rows, missing_column, typed_rows
 from headwater.hosts.files.typed_columns import cell_text, fits
 from headwater.model import ColumnType
 
@@ -59,12 +58,10 @@ def read_parquet(request: FileRequest, *, piece_rows: int) -> Iterator[FileRows]
 def misfit(schema: pa.Schema, request: FileRequest) -> str | None:
     """Why a table cannot hold what is requested; None if it can."""
     what = "file" if request.path else "table"
+    if trouble := missing_column(request, schema.names, f"the {what}"):
+        return trouble
     for name, kind in request.types.items():
         found = schema.names.count(name)
-        if not found:
-            near = get_close_matches(name, schema.names, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; the {what} has {', '.join(schema.names)}"
-            return f"missing-column: no column '{name}'{hint}"
         if found > 1:
             return f"repeated-column: the {what} has '{name}' {found} times"
         if not fits(schema.field(name).type, kind):

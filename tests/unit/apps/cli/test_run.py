@@ -136,11 +136,48 @@ def test_data_that_is_refused_is_exit_code_1(place, capfd, more, message):
 
 
 def test_input_of_which_nothing_can_be_used_is_exit_code_1(place, capfd):
-    Path("readings.csv").write_text("station,at\na,1\n")
+    Path("readings.csv").write_text("station,at,temperature\na,soon,1\n")
     assert run("--input", "weather=readings.csv") == 1
-    assert capfd.readouterr().err.splitlines()[-1] == (
-        "          missing-column 1, first readings.csv:1: no column 'temperature'; the header has station, at"
+    assert capfd.readouterr().err.splitlines()[-2] == "bad       1 row"
+
+
+def test_a_file_that_is_named_and_of_no_use_is_refused_before_the_run(place, capfd):
+    Path("other.csv").write_text("station,at\na,1\n")
+    Path("empty.csv").write_text("")
+    words = [
+        "--input",
+        "weather=readings.csv",
+        "--input",
+        "weather=other.csv",
+        "--input",
+        "weather=empty.csv",
+    ]
+    Path("answers.jsonl").write_text("those of the last run\n")
+    assert run(*words, "--output", "answers.jsonl") == 1
+    assert capfd.readouterr() == (
+        "",
+        "error[unusable-file]: 'other.csv' cannot be used: no column 'temperature'; the header has station, at\n"
+        "  'empty.csv' cannot be used: there is not even a header\n",
     )
+    assert Path("answers.jsonl").read_text() == "those of the last run\n"
+
+
+def test_a_file_of_no_use_in_a_folder_is_counted_as_a_file(place, capfd):
+    Path("in").mkdir()
+    Path("in/a.csv").write_text("station,Temperature\n" + "a,1\n" * 500)
+    assert run("--input", "weather=in", "--bad-output", "bad.jsonl") == 1
+    first, *others = capfd.readouterr().err.splitlines()
+    assert first.startswith("read      0 rows in 1 file, ")
+    assert others == [
+        "answers   0: none of cold, hot",
+        "unusable  1 file could not be used",
+        "          missing-column 1, first in/a.csv:1: no column 'at', nor 'temperature'; the header has station, Temperature",
+    ]
+    (bad,) = map(json.loads, Path("bad.jsonl").read_text().splitlines())
+    assert (bad["file"], bad["line"], bad["text"]) == ("in/a.csv", 1, "station,Temperature")
+    Path("in/b.csv").write_text(READINGS)
+    assert run("--input", "weather=in") == 0
+    assert "unusable  1 file could not be used\n" in capfd.readouterr().err
 
 
 def test_queries_that_are_refused_are_exit_code_1_without_a_traceback(place, capfd):

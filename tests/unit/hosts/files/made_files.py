@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headwater.hosts.files import read_file_rows
+from headwater.hosts.files.file_rows import FILE_REASONS
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 
 WEATHER = StreamSchema(
@@ -45,7 +46,9 @@ def read(
     good: list[dict[str, Any]] = []
     bad: list[tuple[int, str, str]] = []
     for piece in read_file_rows(path, WEATHER, columns, **options):
-        assert piece.seen == piece.rows.count + piece.bad.count
+        assert piece.seen == piece.rows.count + sum(
+            reason.partition(":")[0] not in FILE_REASONS for reason in piece.bad["reason"].tolist()
+        )
         assert piece.rows.types == {name: WEATHER.types[name] for name in columns}
         good += piece.rows.tolist()
         for entry in piece.bad.tolist():

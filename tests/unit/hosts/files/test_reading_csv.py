@@ -89,10 +89,44 @@ def test_every_kind_of_bad_row_has_its_line_reason_and_text(tmp_path):
     [
         ("", 0, "empty-file: there is not even a header"),
         ("\n\n", 0, "empty-file: there is not even a header"),
-        (GOOD, 1, "no-header: the first line has no column of stream 'weather'"),
+        (GOOD, 1, "no-header: the first line has no column of stream 'weather': " + GOOD[:-1]),
+        (
+            "at|temperature\n",
+            1,
+            "no-header: columns are separated by '|', but a comma, a semicolon or a tab is expected",
+        ),
+        (
+            '{"at": 1, "temperature": 2}\n',
+            1,
+            "no-header: the first line is JSON: let the file's name end with .jsonl",
+        ),
+        ("x" * 99 + "\n", 1, f"no-header: the first line has no column of stream 'weather': {'x' * 60}…"),
+        (
+            "key,Temperature\n",
+            1,
+            "no-header: the first line has no column of stream 'weather': key,Temperature",
+        ),
         ("at,temprature\n", 1, "missing-column: no column 'temperature'; did you mean 'temprature'?"),
         ("at,x\n", 1, "missing-column: no column 'temperature'; the header has at, x"),
-        (b"at,\xfftemperature\n", 1, "broken-utf8: byte 0xff at position 4"),
+        (
+            "station,Temperature\n",
+            1,
+            "missing-column: no column 'at', nor 'temperature'; the header has station, Temperature",
+        ),
+        ("at,Temperature\n", 1, "missing-column: no column 'temperature'; did you mean 'Temperature'?"),
+        (b"at,\xfftemperature\n", 1, "bad-header: byte 0xff at position 4"),
+        (b"PAR1\x15\x04", 0, "other-format: the file is Parquet: let its name end with .parquet"),
+        (
+            b"\x1f\x8b\x08\x00",
+            0,
+            "other-format: the file is compressed with gzip: let its name end with .gz, as in .csv.gz",
+        ),
+        (
+            b"PK\x03\x04xl",
+            0,
+            "other-format: the file is a ZIP archive or a spreadsheet: unpack it, or export it as CSV",
+        ),
+        ("at,temperature\n".encode("utf-16"), 0, "not-utf8: the file is UTF-16: save it as UTF-8"),
     ],
 )
 def test_trouble_with_the_whole_file_is_one_bad_entry(tmp_path, content, line, reason):

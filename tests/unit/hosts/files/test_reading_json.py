@@ -93,7 +93,7 @@ def test_an_empty_file_is_one_bad_entry(tmp_path, content):
 def test_a_json_array_is_refused_as_a_whole(tmp_path):
     text = json.dumps([{"at": 1}, {"at": 2}], indent=1)
     assert reasons(read(written(tmp_path, "w.json", text))[1]) == [
-        (1, "bad-json: the file is one JSON array; write one object per line")
+        (1, "json-array: the file is one JSON array; write one object per line")
     ]
 
 

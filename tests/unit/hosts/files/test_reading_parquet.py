@@ -136,6 +136,10 @@ def test_a_file_that_is_no_parquet_is_one_bad_entry(tmp_path):
     path.write_bytes(b"PAR1 but not really PAR1")
     ((line, reason),) = reasons(read(str(path))[1])
     assert (line, reason.split(":")[0]) == (0, "unreadable-file")
+    path.write_bytes(b"at,temperature\n")
+    assert reasons(read(str(path))[1]) == [
+        (0, "other-format: the file is not Parquet, whatever its name says")
+    ]
 
 
 def test_row_numbers_go_on_from_piece_to_piece(tmp_path):
