@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 
-FOLDERS = ("docs", "tests", "lab", "examples", "benchmarks")
+FOLDERS = ("docs", "tests", "lab", "src", "benchmarks")
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).glob("**/*.md"))]
 )

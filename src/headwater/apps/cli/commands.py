@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "suppress-report": "report what each predictor and tolerance of SUPPRESS saves on recorded readings, and what error remains",
     "plan": "report for a network of sensors which operator runs where, and what each link carries",
     "checkpoint": "show the contents of a checkpoint, verify it, or copy it so that it can continue elsewhere",
+    "examples": "list complete examples, or copy one into a folder, with the commands that run it",
     "demo": "run standing queries over generated stations, live, without preparation",
     "prepare": "compile the kernels once, so that later starts are fast",
 }
@@ -86,7 +87,7 @@ def command_parser(named: str) -> tuple[CommandParser, CommandParser]:
     parser = CommandParser(
         prog="headwater",
         description="Standing queries over sensors and moving objects, answered for as long as readings arrive.",
-        epilog="'headwater COMMAND --help' describes a command.",
+        epilog="'headwater COMMAND --help' describes a command. 'headwater examples' lists what to begin with.",
     )
     parser.add_argument("--version", action="version", version=f"headwater {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -22,8 +22,10 @@ WIDTH = 150
 
 _EXAMPLES = """\
 examples:
-  headwater plan examples/network.hw --network examples/network.json
+  headwater plan network.hw --network network.json
   headwater plan alerts.hw --network valley.json --input weather=2026-01-15.csv --output plan/
+
+'headwater examples copy network' gives the files of the first.
 """
 
 

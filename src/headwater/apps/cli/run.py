@@ -45,6 +45,8 @@ examples:
   headwater run alerts.hw --input weather=readings.csv
   headwater run alerts.hw --input weather=2026-01/ --input weather=2026-02/ --output answers.parquet
   headwater run alerts.hw --input weather=incoming/ --follow --checkpoint state/ --output answers/
+
+'headwater examples copy alerts' gives the files of the first.
 """
 
 

@@ -27,6 +27,7 @@ examples:
   headwater suppress-report lab.hw --query warm --input lab=2026-01/ --output report/
 
 A predictor without numbers uses those of the query, or the best of a few on these readings.
+'headwater examples copy cars' gives the files of the first two.
 """
 
 

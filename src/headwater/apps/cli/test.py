@@ -30,6 +30,8 @@ examples:
   headwater test tests/ -k "warm night"
   headwater test tests/ --junit results.xml
   headwater test frost.hwtest --update
+
+'headwater examples copy testing-queries' gives the files of the first.
 """
 
 _COLOURS = {"-": "31", "+": "32", "F": "1;31"}

@@ -28,6 +28,8 @@ examples:
   headwater why alerts.hw --query fire --input weather=readings.csv
   headwater why alerts.hw --query fire --input weather=readings.csv --key meadow
   headwater why alerts.hw --query fire --input weather=2026-01/ --key meadow --at 2026-01-31T06:00:05Z
+
+'headwater examples copy alerts' gives the files of the first two.
 """
 
 
