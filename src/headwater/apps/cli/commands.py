@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "plan": "report for a network of sensors which operator runs where, and what each link carries",
     "checkpoint": "show the contents of a checkpoint, verify it, or copy it so that it can continue elsewhere",
     "examples": "list complete examples, or copy one into a folder, with the commands that run it",
+    "completion": "print a script that completes commands, flags and files in bash, zsh or fish",
     "demo": "run standing queries over generated stations, live, without preparation",
     "prepare": "compile the kernels once, so that later starts are fast",
 }
