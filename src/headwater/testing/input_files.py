@@ -19,11 +19,13 @@ def header_of(file: InputFile) -> list[str]:
 
 
 def with_all_columns(file: InputFile, columns: Iterable[str]) -> InputFile:
-    """Columns that rows in a test file leave out are NULL."""
+    """Columns that rows in a test file leave out are NULL; without any line there is no row."""
     header = header_of(file)
     left_out = [name for name in columns if name not in header]
-    if not header or not left_out:
+    if file.as_written or not left_out:
         return file
+    if not header:
+        return replace(file, text=",".join(left_out) + "\n")
     first, *lines = file.text.splitlines()
     whole = [",".join([first, *left_out])]
     is_open = False  # a quoted cell goes on in the next line

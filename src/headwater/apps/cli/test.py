@@ -98,7 +98,7 @@ class _Session:
 
     def test(self, file: CaseFile, cases: Sequence[object], engine: Engine) -> None:
         """All cases of a file."""
-        failed = []
+        failed, before = [], list[str]()
         for case in file.cases:
             if case not in cases:
                 continue
@@ -108,7 +108,9 @@ class _Session:
             if not outcome.passed:
                 failed.append(outcome)
                 lines = outcome.lines()
-                _say([f"FAILED {outcome.place}: {case.name}", *(f"  {line}".rstrip() for line in lines), ""])
+                shown = lines if lines != before else ["the same as above"]  # queries that many cases share
+                before = lines
+                _say([f"FAILED {outcome.place}: {case.name}", *(f"  {line}".rstrip() for line in shown), ""])
         self.failed += len(failed)
         if self.update and failed:
             done = update(file, failed)
