@@ -110,7 +110,7 @@ def _run_predeployed(case: Case, setting: Setting) -> list[Measured]:
             question(f"once{edge}", setting.following(edge, last_s)),
             counted(f"posts{edge}", events, Following("posts", box(edge))),
         ]
-        visible += [f"each{edge}", f"once{edge}"]
+        visible += [f"each{edge}", f"once{edge}", f"posts{edge}"]
     result = setting.ask(queries, visible, [f"once{edge}_near" for edge in case.points])
     return [row for edge in case.points for row in _beside_posts(case, setting, result, edge)]
 
