@@ -43,7 +43,7 @@ from headwater.model.time import END, Instant
 
 CELL_BYTES = 256 << 10
 _RATIO = 3
-_GLANCE = 64
+_LOOKED_AT = 64
 
 Places = NDArray[np.int64]
 
@@ -96,12 +96,12 @@ def _run(number: int, records: Records, alive: NDArray[np.bool_]) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class KeyedStore:
-    """Records by key. `glanced`: for every run, how many places of `by_hold` are known not to count."""
+    """Records by key. `skipped`: for every run, how many places of `by_hold` are known not to count."""
 
     like: Records
     runs: tuple[Run, ...] = ()
     count: int = 0
-    glanced: tuple[int, ...] = ()
+    skipped: tuple[int, ...] = ()
     next_number: int = 0
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class KeyedStore:
     def held(self) -> Instant:
         """The least `hold` of all records; END if there is none."""
         fronts = (
-            int(run.by_hold[1][at]) for run, at in zip(self.runs, self.glanced, strict=True) if at < len(run)
+            int(run.by_hold[1][at]) for run, at in zip(self.runs, self.skipped, strict=True) if at < len(run)
         )
         return min(fronts, default=END)
 
@@ -131,8 +131,8 @@ class KeyedStore:
         least = END
         for place, run in enumerate(self.runs):
             order, times = run.by_due
-            for first in range(0, int(np.searchsorted(times, least)), _GLANCE):
-                counts = self._counts(place, order[first : first + _GLANCE])
+            for first in range(0, int(np.searchsorted(times, least)), _LOOKED_AT):
+                counts = self._counts(place, order[first : first + _LOOKED_AT])
                 if counts.any():
                     least = min(least, int(times[first + int(counts.argmax())]))
                     break
@@ -197,9 +197,9 @@ class KeyedStore:
             runs=tuple(runs),
             count=self.count + len(records) - before,
             next_number=number,
-            glanced=(0,) * len(runs),
+            skipped=(0,) * len(runs),
         )
-        return replace(after, glanced=after._glances(dict(zip(self.runs, self.glanced, strict=True))))
+        return replace(after, skipped=after._skipped_places(dict(zip(self.runs, self.skipped, strict=True))))
 
     def has(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether each key has a record."""
@@ -224,7 +224,7 @@ class KeyedStore:
     def outline(self) -> Tree:
         """What is needed beside the runs to put the store together again."""
         runs = np.array([[run.number, run.cells] for run in self.runs], np.int64).reshape(-1, 2)
-        return {"next": self.next_number, "count": self.count, "glanced": list(self.glanced), "runs": runs}
+        return {"next": self.next_number, "count": self.count, "glanced": list(self.skipped), "runs": runs}
 
     def _counts(self, place: int, at: Places) -> NDArray[np.bool_]:
         """Whether records of a run count: their keys are not gone, and no newer run has them."""
@@ -235,7 +235,7 @@ class KeyedStore:
             counts &= search(newer.records.ids, ids) < 0
         return counts
 
-    def _glances(self, known: Mapping[Run, int]) -> tuple[int, ...]:
+    def _skipped_places(self, known: Mapping[Run, int]) -> tuple[int, ...]:
         """For every run the first place of `by_hold` that counts; END counts for nothing, so nobody looks behind it."""
         found = []
         for place, run in enumerate(self.runs):
@@ -243,7 +243,7 @@ class KeyedStore:
             last = int(np.searchsorted(times, END))
             at = known.get(run, 0)
             while at < last:
-                counts = self._counts(place, order[at : min(at + _GLANCE, last)])
+                counts = self._counts(place, order[at : min(at + _LOOKED_AT, last)])
                 if counts.any():
                     at += int(counts.argmax())
                     break

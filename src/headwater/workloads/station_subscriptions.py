@@ -92,19 +92,19 @@ def share_in_events(
 
     `times` and `values` by attribute and in order of time; `ranges` float64[attributes, 2].
     """
-    passing = [
+    matching = [
         time[(value >= low) & (value <= high)]
         for time, value, (low, high) in zip(times, values, ranges, strict=True)
     ]
-    if any(not len(time) for time in passing):
+    if any(not len(time) for time in matching):
         return 0.0
-    latest = np.unique(np.concatenate(passing))
-    for time in passing:
+    latest = np.unique(np.concatenate(matching))
+    for time in matching:
         at = np.searchsorted(time, latest, "right") - 1
         latest = latest[(at >= 0) & (time[at] > latest - within_us)]
     counted = sum(
         int(np.count_nonzero(np.searchsorted(latest, time + within_us) > np.searchsorted(latest, time)))
-        for time in passing
+        for time in matching
     )
     return counted / sum(len(time) for time in times)
 

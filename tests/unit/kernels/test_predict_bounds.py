@@ -10,7 +10,7 @@ import pytest
 from headwater.kernels.predict import Certainty, Comparator
 from headwater.kernels.predict.geometry import Join, Lines, join_interval, join_of, workspace
 from headwater.kernels.predict.geometry import bounds as bound
-from headwater.kernels.predict.sources import cards_of
+from headwater.kernels.predict.sources import empty_lines
 from headwater.model import SECOND
 from headwater_lab.bench.predict_kernel import PredictQuestion
 
@@ -21,7 +21,7 @@ NEAR_M = 150.0
 def lines_of(seed: int, *, are_whole: bool, far: float = 0.0) -> Lines:
     """Lines that cross, some of them standing, some only in one dimension, some side by side; tolerances of all sizes."""
     rng = np.random.default_rng(seed)
-    lines = cards_of(LINES, 3)
+    lines = empty_lines(LINES, 3)
     lines.t0[:] = lines.start[:] = 1_790_000_000 * SECOND + rng.integers(0, 20 * SECOND, LINES)
     lines.end[:] = lines.start + rng.integers(1, 30 * SECOND, LINES)
     lines.values[:] = rng.uniform(0, 900, (LINES, 3))

@@ -19,7 +19,7 @@ from headwater.kernels.predict.geometry import (
 from headwater.kernels.predict.geometry.chances import ordered
 from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED, lay_out, plain_chance, plain_interval
 from headwater.kernels.predict.ordering import FEW, by_places, in_order
-from headwater.kernels.predict.sources import cards_of
+from headwater.kernels.predict.sources import empty_lines
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
 from headwater_lab.bench.predict_kernel import PredictQuestion
 
@@ -34,7 +34,7 @@ FAR = pytest.mark.parametrize("far", [0.0, 5e6, 4e10])
 def lines_of(seed: int, far: float) -> Lines:
     """Lines that cross, some of them standing, some with whole numbers, and tolerances of all sizes."""
     rng = np.random.default_rng(seed)
-    lines = cards_of(LINES, 2)
+    lines = empty_lines(LINES, 2)
     lines.t0[:] = lines.start[:] = 1_790_000_000 * SECOND + rng.integers(0, 20 * SECOND, LINES)
     lines.end[:] = lines.start + rng.integers(1, 30 * SECOND, LINES)
     lines.values[:] = rng.uniform(0, 900, (LINES, 2))
@@ -103,7 +103,7 @@ def test_a_probability_without_a_search_is_that_of_the_search(certainty: Certain
 
 
 def test_a_best_instant_on_an_edge_along_which_nothing_changes_is_left_to_the_search():
-    lines, join = cards_of(2, 2), join_of(PredictQuestion(50.0, 60 * SECOND).query(("x", "y")), 0, 1)
+    lines, join = empty_lines(2, 2), join_of(PredictQuestion(50.0, 60 * SECOND).query(("x", "y")), 0, 1)
     lines.t0[:] = lines.start[:] = 9 * SECOND, 6 * SECOND
     lines.end[:] = 30 * SECOND + 1, 12 * SECOND + 1
     lines.values[:] = (-75.0, 100.0), (-75.0, 150.0)

@@ -50,7 +50,7 @@ class Membership:
     def __init__(self, operators: int, sources: int, table: ShapeTable) -> None:
         self._operators = operators
         self._sources = sources
-        self._book = table
+        self._table = table
         self.sources = np.isin(np.arange(sources), table.slot_source)
 
     def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
@@ -61,7 +61,7 @@ class Membership:
             assert source.min() >= 0, "a source before the first"
             assert source.max() < self._sources, "a source that was not given to prepare"
             assert np.all(time[1:] >= time[:-1]), "readings must come by time"
-            _mark(self._book, self._sources, source, time, value, each, marked)
+            _mark(self._table, self._sources, source, time, value, each, marked)
         return marked
 
 

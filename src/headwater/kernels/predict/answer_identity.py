@@ -1,7 +1,7 @@
 """What all rows of an answer say of it: its `match_id`, and the keys and update times of its lines, as words of 64 bits.
 
 Rule 1  `match_id` is what `content_ids` makes of query, keys, update times and piece, without ordinals: all rows of an answer have one.
-Rule 2  What is known of a line lies side by side, and so does, where an answer has several rows, what its rows say: its card. Whoever
+Rule 2  What is known of a line lies side by side, and so does, where an answer has several rows, what its rows say. Whoever
         looks at one looks at one place in memory.
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
-from headwater.kernels.predict.ordering import SOME, glimpse
+from headwater.kernels.predict.ordering import SOME, prefetch
 from headwater.model import Column
 from headwater.model.identity import content_hash
 from headwater.model.splitmix import splitmix64
@@ -22,9 +22,9 @@ from headwater.model.splitmix import splitmix64
 Bits = NDArray[np.uint64]
 
 ID: Final = 4
-"""The words of a `match_id`, the first of a card."""
+"""The words of a `match_id`, the first of what its rows say."""
 
-# What is known of a line, side by side: uint64[lines, _KNOWN]. What cards may say comes first.
+# What is known of a line, side by side: uint64[lines, _KNOWN]. What answers may say comes first.
 _KEY: Final = 0
 _T0: Final = 1
 _IDENTITY: Final = 2
@@ -44,7 +44,7 @@ _TO_LETTERS: Final = np.uint64(ord("a") - ord("9") - 1)
 
 
 def known_of(query: Column, key: Whole, identity: Whole, t0: Whole) -> Bits:
-    """uint64[lines, …]: what cards say of lines. `query`: its name; `key`, `identity` and `t0` by line."""
+    """uint64[lines, …]: what answers say of lines. `query`: its name; `key`, `identity` and `t0` by line."""
     known = np.empty((len(t0), _KNOWN), np.uint64)
     known[:, _KEY], known[:, _T0], known[:, _IDENTITY] = (of.view(np.uint64) for of in (key, t0, identity))
     known[:, _HASHES:] = content_hash([query])[:, 0]
@@ -52,7 +52,7 @@ def known_of(query: Column, key: Whole, identity: Whole, t0: Whole) -> Bits:
     return known
 
 
-def write_cards(
+def write_answer_words(
     known: Bits, lines: tuple[Whole, ...], piece: Whole | None, chosen: Whole, ids: Whole, words: Whole
 ) -> None:
     """Write the identities of answers, int64[answers, ID], and what is chosen of their lines, int64[answers, len(chosen)].
@@ -86,7 +86,7 @@ def _write(known: Bits, lines: tuple[Whole, ...], piece: Whole, chosen: Whole, i
         stop = min(start + SOME, len(ids))
         # To hash takes long, so that few lines would be waited for at a time: here they all come near at once.
         for alias in range(len(lines)):
-            seen ^= glimpse(known, lines[alias], start, stop)
+            seen ^= prefetch(known, lines[alias], start, stop)
         for row in range(start, stop):
             _write_row(known, lines, piece[row if len(piece) > 1 else 0], chosen, row, ids, words)
     return seen

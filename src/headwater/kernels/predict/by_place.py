@@ -262,7 +262,7 @@ class PredictByPlace:
 
 def _cleared(state: ByPlaceState, everything: WholeState) -> ByPlaceState:
     """With all keys opened, and stores in which there is nothing; numbers of runs are not used again."""
-    store, cells = (replace(store, runs=(), count=0, glanced=()) for store in (state.store, state.near.cells))
+    store, cells = (replace(store, runs=(), count=0, skipped=()) for store in (state.store, state.near.cells))
     return replace(state, everything=everything, store=store, near=CellIndex(cells))
 
 

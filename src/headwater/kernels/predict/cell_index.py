@@ -40,7 +40,7 @@ _FINEST: Final = 2.0**-36
 """… such a part of how far away they are, at least: so what is lost in rounding …"""
 _ROUNDING: Final = 2.0**-50
 """… is small beside a cell. Middles of boxes that hold a place are in two cells along each axis, not in three."""
-_GLANCE: Final = 64
+_LOOKED_AT: Final = 64
 """Cells around a box that are always looked at, however few there are."""
 _ODD: Final = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
@@ -65,7 +65,7 @@ class CellIndex:
     def meeting(self, boxes: Real, layer: int) -> Ids | None:
         """All whose boxes on a layer meet one of these, and some others; None: more cells than there are would be looked at."""
         cells_found = [no_records().ids]
-        left = len(self.cells) + _GLANCE * len(boxes)
+        left = len(self.cells) + _LOOKED_AT * len(boxes)
         for level, _ in self.levels:
             if _layer_of(level) == layer:
                 cells = _cells_around(boxes, level, left)

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.predict.answer_identity import ID, Bits, known_of, write_cards
+from headwater.kernels.predict.answer_identity import ID, Bits, known_of, write_answer_words
 from headwater.kernels.predict.geometry.shapes import Real, Whole
 from headwater.kernels.predict.ordering import by_places, columns_of, in_order, in_slices, places
 from headwater.kernels.predict.question import PredictQuery
@@ -119,12 +119,12 @@ def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Who
     assert isinstance(said.when, Ticks)
     many = len(chosen)
     chosen = chosen if many else np.zeros(1, np.int64)  # loops take no tuple without columns
-    cards = np.empty((len(order), ID + len(chosen)), np.int64)
+    answer_words = np.empty((len(order), ID + len(chosen)), np.int64)
     of_lines = chosen[chosen < 2 * len(said.lines)]
-    write_cards(known, said.lines, said.piece, of_lines, cards[:, :ID], cards[:, ID:])
+    write_answer_words(known, said.lines, said.piece, of_lines, answer_words[:, :ID], answer_words[:, ID:])
     if len(of_lines) < len(chosen):
-        cards[:, -1] = said.begins
-    written = write_ticks(said.when, cards, speech.chance)
+        answer_words[:, -1] = said.begins
+    written = write_ticks(said.when, answer_words, speech.chance)
     return written._replace(words=written.words[:many])
 
 
@@ -144,7 +144,7 @@ def _once(
         rows[some] = of[inner]
         found[:, some] = part.take(inner, axis=1)
         said = speech.say(found[:, some])
-        write_cards(known, said.lines, said.piece, of_lines, ids[some], words[:, some].T)
+        write_answer_words(known, said.lines, said.piece, of_lines, ids[some], words[:, some].T)
     said = speech.say(found)
     assert not isinstance(said.when, Ticks)
     chance = speech.chance.take(rows) if len(speech.chance) else speech.chance

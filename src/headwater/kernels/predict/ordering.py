@@ -101,7 +101,7 @@ def _packed(columns: Sequence[Whole], most: int) -> list[tuple[Bits, int]]:
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def glimpse(rows: Any, which: Whole, start: int, stop: int) -> Any:
+def prefetch(rows: Any, which: Whole, start: int, stop: int) -> Any:
     """Look at the beginning and the end of some rows. What it gives back means nothing, but a compiler would leave out what nobody takes."""
     seen, last = rows[0, 0], np.uint64(rows.shape[1] - 1)
     for place in range(start, stop):
@@ -128,11 +128,11 @@ def _slice(time: Whole, low: int, shift: int, starts: Whole, order: Whole) -> No
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
-    """Write rows down column by column. What it gives back means nothing: see `glimpse`."""
+    """Write rows down column by column. What it gives back means nothing: see `prefetch`."""
     seen = 0
     for start in range(0, len(order), SOME):
         stop = min(start + SOME, len(order))
-        seen ^= glimpse(rows, order, start, stop)
+        seen ^= prefetch(rows, order, start, stop)
         for place in range(start, stop):
             row = np.uint64(order[place])
             for column in range(len(columns)):

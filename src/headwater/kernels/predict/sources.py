@@ -2,7 +2,7 @@
 
 Rule 1  A line is known by slot · sources + source.
 Rule 2  Of two updates of one sensor at one time the former answers nothing, not even for the moment until the latter is read.
-Rule 3  All that is known of a line lies in one row, its card: whoever looks at a line looks at one place in memory. `Lines` are views of
+Rule 3  All that is known of a line lies in one row: whoever looks at a line looks at one place in memory. `Lines` are views of
         the columns.
 """
 
@@ -20,9 +20,9 @@ from headwater.kernels.predict.sensors import Sensors
 
 _ALIGNED: Final = 64
 _WORD: Final = 8
-_FIXED: Final = 4  # words of a card before values and slopes
+_FIXED: Final = 4  # words of a row before values and slopes
 _FEWEST: Final = 2
-"""Views of fewer cards would have no gaps, and loops are compiled for columns with gaps."""
+"""Views of fewer rows would have no gaps, and loops are compiled for columns with gaps."""
 
 
 def merged(events: Sequence[Whole], after: Sequence[LineState], sensors: Sensors) -> Whole:
@@ -64,7 +64,7 @@ def lines_of(before: Sequence[LineState], after: Sequence[LineState]) -> tuple[L
     """The lines of all sources with the lives that they had before the step, and the codes of their keys."""
     sources = len(after)
     slots = max(_FEWEST, *(len(state.key) for state in after))
-    lines = cards_of(slots * sources, max(state.lines.values.shape[1] for state in after))
+    lines = empty_lines(slots * sources, max(state.lines.values.shape[1] for state in after))
     code = np.zeros(slots * sources, np.int64)
     for source, (old, new) in enumerate(zip(before, after, strict=True)):
         many, known = len(new.key), min(len(old.key), len(new.key))
@@ -90,18 +90,18 @@ def lines_without_gaps(states: Sequence[LineState]) -> Whole:
     return found
 
 
-def cards_of(count: int, dimensions: int) -> Lines:
+def empty_lines(count: int, dimensions: int) -> Lines:
     """Lines of nothing."""
     width = _FIXED + 2 * dimensions
     memory = np.zeros(count * width + _ALIGNED // _WORD, np.int64)
     first = -memory.ctypes.data % _ALIGNED // _WORD
-    cards = memory[first : first + count * width].reshape(count, width)
-    numbers = cards.view(np.float64)
+    words = memory[first : first + count * width].reshape(count, width)
+    numbers = words.view(np.float64)
     middle = _FIXED + dimensions
     return Lines(
-        cards[:, 0],
-        cards[:, 1],
-        cards[:, 2],
+        words[:, 0],
+        words[:, 1],
+        words[:, 2],
         numbers[:, _FIXED:middle],
         numbers[:, middle:],
         numbers[:, 3],

@@ -3,7 +3,7 @@
 Rule 1  Rows are in the order of time, and at one time in the order of their answers. With answers in order it is enough to count the rows
         of each tick: nothing is sorted but ends, which stand between the ticks.
 Rule 2  Ticks at which nothing is emitted have no place, so that there are never more of them than rows.
-Rule 3  Answers are gone through some at a time, and of these one tick after the other: cards that are read again at each tick are at hand,
+Rule 3  Answers are gone through some at a time, and of these one tick after the other: words that are read again at each tick are at hand,
         and what is written is written on.
 """
 
@@ -17,7 +17,7 @@ from numba import njit
 from headwater.kernels.predict.answer_identity import ID
 from headwater.kernels.predict.answers import NEVER
 from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
-from headwater.kernels.predict.ordering import SOME, glimpse, in_order
+from headwater.kernels.predict.ordering import SOME, in_order, prefetch
 
 AT_HAND: Final = 16_384
 """Rows of some answers, about, that are written before those of the next ones."""
@@ -35,7 +35,7 @@ class Ticks(NamedTuple):
 
 
 class Written(NamedTuple):
-    """By row: `time` int64; `ids` int64[rows, ID] and `words`, the columns of its card that are needed; `chance` float64, if there are any: else it is empty."""
+    """By row: `time` int64; `ids` int64[rows, ID] and `words`, the columns of its answer that are needed; `chance` float64, if there are any: else it is empty."""
 
     time: Whole
     ids: Whole
@@ -55,8 +55,8 @@ class _Stand(NamedTuple):
     which: Whole
 
 
-def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
-    """All rows of answers that are in order. `cards` int64[answers, …]: see `answer_identity`; `chance` as in `Speech`."""
+def write_ticks(ticks: Ticks, answer_words: Whole, chance: Real) -> Written:
+    """All rows of answers that are in order. `answer_words` int64[answers, …]: see `answer_identity`; `chance` as in `Speech`."""
     over = np.flatnonzero(ticks.last != NEVER)
     ends = ticks.last[over]
     if len(ends):
@@ -66,20 +66,20 @@ def write_ticks(ticks: Ticks, cards: Whole, chance: Real) -> Written:
     when, rows = _counted(ticks, place)
     before = np.searchsorted(ends, when)
     where = np.arange(len(ends)) + np.repeat(rows, np.diff(before, prepend=0, append=len(ends)))
-    count, width = int(rows[-1]) + len(ends), cards.shape[1] - ID
+    count, width = int(rows[-1]) + len(ends), answer_words.shape[1] - ID
     written = Written(
         np.empty(count, np.int64),
         np.empty((count, ID), np.int64),
         tuple(np.empty(count, np.int64) for _ in range(width)),
         np.empty(count if len(chance) else 0),
     )
-    _write_ends(cards, ticks, over, ends, where, chance, written)
+    _write_ends(answer_words, ticks, over, ends, where, chance, written)
     # Some answers have at most as many rows more than needed as there are ticks.
     which = np.empty(2 * max(AT_HAND, len(when)), np.int64)
     stand = _Stand(place, when, rows[:-1] + before, np.empty(len(rows), np.int64), which)
     first = 0
-    while first < len(cards):
-        first = _write_some(cards, ticks, stand, first, chance, written)
+    while first < len(answer_words):
+        first = _write_some(answer_words, ticks, stand, first, chance, written)
     return written
 
 
@@ -118,22 +118,24 @@ def _count(ticks: Ticks, place: Whole, low: int, change: Whole, gap: Whole) -> N
 
 @njit(**LOOP)
 def _write_ends(
-    cards: Whole, ticks: Ticks, over: Whole, ends: Whole, where: Whole, chance: Real, rows: Written
+    answer_words: Whole, ticks: Ticks, over: Whole, ends: Whole, where: Whole, chance: Real, rows: Written
 ) -> Any:
-    """Write the rows at ends: of which answers, when, and where they stand. What it gives back means nothing: see `glimpse`."""
+    """Write the rows at ends: of which answers, when, and where they stand. What it gives back means nothing: see `prefetch`."""
     seen = 0
     for start in range(0, len(over), SOME):
         stop = min(start + SOME, len(over))
-        seen ^= glimpse(cards, over, start, stop)
+        seen ^= prefetch(answer_words, over, start, stop)
         for row in range(start, stop):
-            _write(cards, over[row], where[row], ends[row], rows)
+            _write(answer_words, over[row], where[row], ends[row], rows)
             if len(chance):
                 rows.chance[where[row]] = chance[ticks.chances[over[row]] + ticks.many[over[row]]]
     return seen
 
 
 @njit(**LOOP)
-def _write_some(cards: Whole, ticks: Ticks, stand: _Stand, first: int, chance: Real, rows: Written) -> int:
+def _write_some(
+    answer_words: Whole, ticks: Ticks, stand: _Stand, first: int, chance: Real, rows: Written
+) -> int:
     """Write the rows at ticks of some answers, from the first of these on; says up to which one."""
     place, many, starts, which = stand.place, ticks.many, stand.starts, stand.which
     stop, count = first, 0
@@ -157,7 +159,7 @@ def _write_some(cards: Whole, ticks: Ticks, stand: _Stand, first: int, chance: R
         where = stand.upto[tick]
         while row < starts[tick]:
             answer = which[row]
-            _write(cards, answer, where, stand.when[tick], rows)
+            _write(answer_words, answer, where, stand.when[tick], rows)
             if len(chance):
                 rows.chance[where] = chance[ticks.chances[answer] + tick - place[answer]]
             row += 1
@@ -167,11 +169,11 @@ def _write_some(cards: Whole, ticks: Ticks, stand: _Stand, first: int, chance: R
 
 
 @njit(**LOOP, inline="always")
-def _write(cards: Whole, answer: int, where: int, time: int, rows: Written) -> None:
+def _write(answer_words: Whole, answer: int, where: int, time: int, rows: Written) -> None:
     """Write a row. A place without a sign costs no look at whether it counts from the end."""
-    card, place = np.uint64(answer), np.uint64(where)
+    row, place = np.uint64(answer), np.uint64(where)
     rows.time[place] = time
     for word in range(ID):
-        rows.ids[place, word] = cards[card, word]
+        rows.ids[place, word] = answer_words[row, word]
     for column in range(len(rows.words)):
-        rows.words[column][place] = cards[card, ID + column]
+        rows.words[column][place] = answer_words[row, ID + column]

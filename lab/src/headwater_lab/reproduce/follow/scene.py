@@ -115,8 +115,8 @@ def _roads(trace: Trace, way: Any) -> list[list[int]]:
     (left, low), (right, up) = way.min(axis=0), way.max(axis=0)
     near = (trace.x >= left - wide) & (trace.x <= right + wide)
     near &= (trace.y >= low - high) & (trace.y <= up + high)
-    spots = np.unique(np.rint(np.column_stack([trace.x[near], trace.y[near]]) / ROAD_M).astype(int), axis=0)
-    return (spots * ROAD_M).tolist()
+    cells = np.unique(np.rint(np.column_stack([trace.x[near], trace.y[near]]) / ROAD_M).astype(int), axis=0)
+    return (cells * ROAD_M).tolist()
 
 
 def _cars(trace: Trace, places: Any, driver: int) -> list[list[list[int]]]:
@@ -128,8 +128,8 @@ def _cars(trace: Trace, places: Any, driver: int) -> list[list[list[int]]]:
         part = slice(int(bounds[second]), int(bounds[second + 1]))
         near = (np.abs(trace.x[part] - x) <= wide) & (np.abs(trace.y[part] - y) <= high)
         near &= trace.car[part] != driver
-        spots = np.column_stack([trace.x[part][near], trace.y[part][near]])
-        shown.append(np.rint(spots).astype(int).tolist())
+        cells = np.column_stack([trace.x[part][near], trace.y[part][near]])
+        shown.append(np.rint(cells).astype(int).tolist())
     return shown
 
 

@@ -27,7 +27,7 @@ def words(operator: FollowOperator, explained: Explained) -> Words:
     return Words(
         [*_asks(operator, query), *completeness_in_words(*plan.promised(query.name))],
         _state(operator, query, [plan.stream(name) for name in operator.events]),
-        zones=zones_of_following_in_words(plan.zones) if shared else None,
+        zones=zones_in_words(plan.zones) if shared else None,
     )
 
 
@@ -99,7 +99,7 @@ def _state(operator: FollowOperator, query: QueryPlan, events: Sequence[StreamSc
     ]
 
 
-def zones_of_following_in_words(zones: int) -> str:
+def zones_in_words(zones: int) -> str:
     """Where a FOLLOW and what stands behind it live."""
     return f"all {zones} (from 0): each has all events, and handles the focal objects that live in it"
 

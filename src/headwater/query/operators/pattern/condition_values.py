@@ -40,7 +40,7 @@ _OVER_MATCHES: Final = frozenset((*LOGICAL, *PHYSICAL, *AGGREGATES, "CLASSIFIER"
 
 
 @dataclass(slots=True)
-class Seeing:
+class ConditionValues:
     """What the parts of a condition see: values of the row under test and of the rows bound so far."""
 
     data: Recording

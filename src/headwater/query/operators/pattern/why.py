@@ -30,7 +30,7 @@ from headwater.model import ColumnType, Instant, Rows, StreamSchema, format_inst
 from headwater.query.expressions import ExprType
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import counted
-from headwater.query.operators.pattern.condition_values import Seeing, as_node
+from headwater.query.operators.pattern.condition_values import ConditionValues, as_node
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator
 from headwater.query.operators.pattern.text import skip_text
@@ -64,7 +64,7 @@ class Why:
         self.schema = schema
         self.data = Recording(schema, make_query(name, "", 0, None, operator, schema), rows)
         self.emitted_matches = self.data.emitted()
-        self.seeing = Seeing(self.data, operator, written, schema)
+        self.condition_values = ConditionValues(self.data, operator, written, schema)
 
     def partitions(self, requested: Mapping[str, str]) -> list[int]:
         """The partitions that have these values, given as texts."""
@@ -251,8 +251,11 @@ class Why:
             if state < 0 or auto.kind[state] != 0 or auto.condition[state] < 0:
                 continue
             number, variable = int(auto.condition[state]), int(auto.variable[state])
-            for part in self.seeing.parts(number):
-                held = sum(self.seeing.truth(part, variable, (), row, 1) is True for row in range(low, high))
+            for part in self.condition_values.parts(number):
+                held = sum(
+                    self.condition_values.truth(part, variable, (), row, 1) is True
+                    for row in range(low, high)
+                )
                 text = f"{expression_text(part)} holds for {held:,} of {counted(high - low, 'row')}"
                 lines.append(f"  {self.operator.variables[variable]}  {text}")
         return lines
@@ -291,16 +294,18 @@ class Why:
 
     def _table(self, rows: Sequence[tuple[int, str]]) -> list[str]:
         """Rows with their time, variable and the columns that conditions use."""
-        cells = [(self.schema.time, "", *self.seeing.columns)]
+        cells = [(self.schema.time, "", *self.condition_values.columns)]
         cut = len(rows) - MOST_ROWS_SHOWN
         half = MOST_ROWS_SHOWN // 2
         for place, (row, variable) in enumerate(rows):
             if cut > 0 and half <= place < half + cut:
                 if place == half:
-                    cells.append((f"… {counted(cut, 'row')} more", "", *("" for _ in self.seeing.columns)))
+                    cells.append(
+                        (f"… {counted(cut, 'row')} more", "", *("" for _ in self.condition_values.columns))
+                    )
                 continue
             values = self.data.table.rows.take(slice(row, row + 1)).tolist()[0]
-            shown = (self._shown(values[column], column) for column in self.seeing.columns)
+            shown = (self._shown(values[column], column) for column in self.condition_values.columns)
             cells.append((self._at(row), variable, *shown))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return [
@@ -353,7 +358,7 @@ class Why:
         bound = self._bound(partial)
         return [
             f"{self._waited(ending.state)}: {emitted_matches}",
-            *self.seeing.lines(condition, variable, bound, ending.row, number),
+            *self.condition_values.lines(condition, variable, bound, ending.row, number),
         ]
 
     def _out_of_time(self, partial: Partial, ending: Ending, number: int) -> list[str]:
@@ -403,7 +408,7 @@ class Why:
     def _condition(self, partial: Partial, state: int, row: int, number: int) -> list[str]:
         auto = self.data.auto
         condition, variable = int(auto.condition[state]), int(auto.variable[state])
-        return self.seeing.lines(condition, variable, self._bound(partial), row, number)
+        return self.condition_values.lines(condition, variable, self._bound(partial), row, number)
 
     def _bound(self, partial: Partial) -> Bound:
         return tuple((row, int(self.data.auto.variable[state])) for row, state in partial.bound)
