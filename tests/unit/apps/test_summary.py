@@ -89,7 +89,7 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
         "buffer    wide: 1 update given up with BUFFER 5,000; other lines of the same sensors replace 0 s of them, "
         "and nothing replaces the rest",
         "          all sensors of a stream share a BUFFER: sensors for which there is no room are not predicted, "
-        "and a larger one gives up less",
+        "and a larger BUFFER gives up fewer updates",
     ]
 
 

@@ -59,7 +59,7 @@ def recorded_day(
     paths: Sequence[str], stream: StreamSchema, sources: tuple[Source, ...], say: Say = lambda words: None
 ) -> Day:
     """The readings of files, folders and patterns."""
-    assert stream.key is not None, "a network tells sensors apart"
+    assert stream.key is not None, "sensors of a network need a key"
     taken = _Taken(stream, sources)
     files = [file for path in paths for file in find_files(path)]
     if not files:

@@ -270,7 +270,7 @@ class Summary:
         if lines:
             lines.append(
                 "          all sensors of a stream share a BUFFER: sensors for which there is no room are not predicted, "
-                "and a larger one gives up less"
+                "and a larger BUFFER gives up fewer updates"
             )
         return lines
 

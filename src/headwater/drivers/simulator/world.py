@@ -215,7 +215,7 @@ class World:
         self._arm(node)
 
     def _send(self, node: NodeId, to: NodeId, message: Message) -> None:
-        assert self._links.joins(node, to), f"'{node}' sends to '{to}', which is no neighbour"
+        assert self._links.joins(node, to), f"'{node}' sends to '{to}', which is not a neighbour"
         arrivals = self._links.carry(node, to, len(message.body), self.now)
         if not arrivals and self._trace:
             self._trace.record(self.now, "lost", to, node, message.kind, message.body)

@@ -135,7 +135,7 @@ def _set(schema: PointsSchema | FencesSchema, asking: Sequence[QueryPlan]) -> st
     if unused := [name for name, _ in schema.columns if name not in used and name != schema.key]:
         entries.append(("left out", _wrapped(f"{', '.join(unused)} (needed by no query)")))
     names = [query.name for query in asking]
-    entries.append(("asked by", _wrapped(listed(names))))
+    entries.append(("used by", _wrapped(listed(names))))
     is_fences = isinstance(schema, FencesSchema)
     read = fences_in_words(schema.name) if is_fences else points_in_words(schema.name, names)
     entries.append(("read", read))

@@ -83,9 +83,9 @@ def _read_by_a_step(operator: PredictOperator) -> str:
     if operator.buffer is not None:
         return "everything that is stored: what is given up depends on all of it"
     if len(operator.aliases) == 1:
-        return "the keys with updates, and those whose time has come"
+        return "the keys with updates, and those that are due"
     if bounds_all_joins(operator.conditions):
-        return "the keys with updates, those whose time has come, and reads those whose lines may come near"
+        return "the keys with updates and those that are due; it also reads the keys whose lines may come near them"
     return "everything: no condition bounds how far apart two of them may be (<=, < or DISTANCE)"
 
 
