@@ -98,7 +98,9 @@ class Reliable:
         core: Core,
         settings: DeliverySettings = USUAL,
     ) -> None:
-        assert name not in neighbours and len(set(neighbours)) == len(neighbours), "a node cannot be its own neighbour"
+        assert name not in neighbours and len(set(neighbours)) == len(neighbours), (
+            "a node cannot be its own neighbour"
+        )
         self.name = name
         self.core = core
         self.settings = settings

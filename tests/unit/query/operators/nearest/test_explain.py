@@ -167,7 +167,7 @@ CREATE QUERY three AS SELECT * FROM panels NEAREST ({EACH} EMIT CHANGES);
             "points profiles",
             "  columns   id (key), solar, volts",
             "  left out  price (needed by no query)",
-            "  asked by  one, three",
+            "  used by   one, three",
             "  read      once, before the first row, from --input profiles=PATH; one operator a query, however many they are",
         ]
 
