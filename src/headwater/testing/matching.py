@@ -16,15 +16,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Literal
 
-from headwater.model import ColumnType, parse_instant
+from headwater.model import ColumnType, LimitReached, parse_instant
 from headwater.testing.cases import Line, Table
 from headwater.testing.reader import ANYTHING
 
 RELATIVE: Final = 1e-9
 ABSOLUTE: Final = 1e-12
 
-MOST_PAIRS: Final = 250_000
-"""Pairs of lines and rows that are compared cell by cell; of more, the rest is taken as it comes."""
+MOST_PAIRS: Final = 4_000_000
+"""Pairs of lines and rows that are compared cell by cell, after those with equal texts, and within those of equal keys."""
+
+MOST_SIMILAR: Final = 250_000
+"""Pairs that are compared to find the most similar ones; of more, none is sought."""
 
 Row = Mapping[str, Any]
 Kind = ColumnType | Literal["part"]
@@ -55,9 +58,10 @@ def compare(table: Table, rows: Sequence[Row], types: Types) -> Comparison:
     """What of a table came out."""
 
     def equal(line: int, row: int) -> bool:
-        return all(cells_that_match(table, line, rows[row], types))
+        cells = zip(table.header, table.lines[line], strict=True)
+        return all(cell_matches(cell, rows[row].get(name), types[name]) for name, cell in cells)
 
-    matched = _assign(table, rows, equal)
+    matched = _assign(table, rows, types, equal)
     lines = [line for line in range(len(table.lines)) if line not in matched]
     taken = set(matched.values())
     left = [row for row in range(len(rows)) if row not in taken]
@@ -112,7 +116,10 @@ def _number_matches(cell: str, value: float) -> bool:
     number = _number(cell)
     if isinstance(number, int) and isinstance(value, int):
         return number == value
-    return number is not None and math.isclose(number, value, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    try:
+        return number is not None and math.isclose(number, value, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    except OverflowError:  # more digits than a DOUBLE has
+        return False
 
 
 def _number(cell: str) -> int | float | None:
@@ -134,19 +141,56 @@ def _instant(text: str) -> int | None:
 # --- which line takes which row -------------------------------------------------------------------------------------
 
 
-def _assign(table: Table, rows: Sequence[Row], equal: Callable[[int, int], bool]) -> dict[int, int]:
+def _assign(
+    table: Table, rows: Sequence[Row], types: Types, equal: Callable[[int, int], bool]
+) -> dict[int, int]:
     """A row for as many lines as possible: first by text, then line by line, moving earlier lines to other rows."""
     matched = _by_text(table, rows)
     lines = [line for line in range(len(table.lines)) if line not in matched]
     taken = set(matched.values())
     left = [row for row in range(len(rows)) if row not in taken]
-    if len(lines) * len(left) > MOST_PAIRS:
-        left = left[: MOST_PAIRS // len(lines)]
-    options = {line: [row for row in left if equal(line, row)] for line in lines}
+    possible = _by_key(table, rows, types, lines, left)
+    if (pairs := sum(map(len, possible.values()))) > MOST_PAIRS:
+        message = f"{pairs:,} pairs of expected and actual rows are too many to compare"
+        advice = "add a column with exact values, such as event_time, or expect fewer rows"
+        raise LimitReached("MOST_PAIRS", MOST_PAIRS, message, advice=[advice])
+    options = {line: [row for row in possible[line] if equal(line, row)] for line in lines}
     owner: dict[int, int] = {}
     for line in sorted(lines, key=lambda one: len(options[one])):
         _find_row(line, options, owner)
     return matched | {line: row for row, line in owner.items()}
+
+
+def _by_key(
+    table: Table, rows: Sequence[Row], types: Types, lines: Sequence[int], left: Sequence[int]
+) -> dict[int, list[int]]:
+    """For each line the rows that have its values in the columns in which equal values have one form."""
+    columns = [
+        place
+        for place, name in enumerate(table.header)
+        if types[name] in _ONE_FORM and not any(table.lines[line][place] in ANYTHING for line in lines)
+    ]
+    kinds = [(table.header[place], types[table.header[place]]) for place in columns]
+    places: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for row in left:
+        places[tuple(_one_form(rows[row].get(name), kind) for name, kind in kinds)].append(row)
+    keys = {
+        line: tuple(
+            _one_form(table.lines[line][place], kind) for place, (_, kind) in zip(columns, kinds, strict=True)
+        )
+        for line in lines
+    }
+    return {line: places.get(key, []) for line, key in keys.items()}
+
+
+_ONE_FORM: Final = (ColumnType.STRING, ColumnType.ID, ColumnType.TIMESTAMP)
+
+
+def _one_form(value: Any, kind: Kind) -> Any:
+    """What equal values of a column have in common, in a table and in a row."""
+    if value in (None, "", "NULL"):
+        return None
+    return _instant(value) if kind is ColumnType.TIMESTAMP else value
 
 
 def _by_text(table: Table, rows: Sequence[Row]) -> dict[int, int]:
@@ -187,7 +231,7 @@ def _similar(
     table: Table, rows: Sequence[Row], types: Types, lines: Sequence[int], left: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
     """Lines and rows that nothing matches, the most similar together; those with nothing in common stay apart."""
-    if len(lines) * len(left) > MOST_PAIRS:
+    if len(lines) * len(left) > MOST_SIMILAR:
         return ()
     scored = [
         (sum(cells_that_match(table, line, rows[row], types)), line, row) for line in lines for row in left

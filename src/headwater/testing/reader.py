@@ -8,7 +8,6 @@ Rule 2  Whether a query, stream or column exists is not decided here: `names.py`
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +39,7 @@ SUFFIX: Final = ".hwtest"
 
 _SHORT_TIME = re.compile(r"(\d\d:\d\d:\d\d)(\.\d+)?")
 _ERROR = re.compile(r"(?:(\d+):(\d+)|nowhere) ([a-z-]+)(?:: (.+))?")
-_FILE = re.compile(r"(.+?)(?: from (.+?))?(?: as (\S+?)(?: in (\S+))?)?")
+_FILE = re.compile(r"(.+?)(?: from (.+?))?(?: as ([\w.]+)(?: in (\S+))?)?")
 _EXPECTED = re.compile(r"(.+?)(?: when (\S+))?( in order)?")
 BAD_COLUMNS: Final = ("stream", "file", "line", "reason")
 
@@ -278,9 +277,13 @@ class CaseReader:
         self.inputs.append((section.kind, stream, section.line))
         points = section.kind != "rows"
         try:
-            codecs.lookup(encoding or "utf-8")
+            section.body.encode(encoding or "utf-8")
         except LookupError:
             self.refuse("wrong-section", f"there is no encoding '{encoding}'", section.place(encoding))
+            return
+        except UnicodeEncodeError as fault:
+            message = f"{encoding} has no character '{section.body[fault.start]}'"
+            self.refuse("wrong-section", message, section.place(encoding))
             return
         if "." in source or "/" in source:
             self._existing_file(section, stream, source, points=points)

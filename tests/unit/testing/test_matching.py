@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headwater.model import ColumnType
+from headwater.model import ColumnType, LimitReached
 from headwater.testing.cases import Table
 from headwater.testing.matching import can_be, cell_matches, compare
 
@@ -44,6 +44,7 @@ def test_cells_that_match(cell: str, value: Any, kind: ColumnType) -> None:
         ("0.3", 0.3000001, D),
         ("1e-13", 3e-12, D),
         ("9007199254740993", 9007199254740992, B),
+        ("9" * 400, 1.0, D),
         ("~1.5", 1.56, D),
         ("~2", 2.51, D),
         ("NULL", 0.0, D),
@@ -132,6 +133,21 @@ def test_a_table_in_order_is_in_order_of_event_time() -> None:
     assert (found.out_of_order, found.missing, found.is_equal) == (True, (), False)
     at_once = [{**row, "event_time": "2026-01-01T06:00:00Z"} for row in rows(("x", 1.0), ("y", 2.0))]
     assert compare(table("n", "y", "x", in_order=True), at_once, TYPES).is_equal
+
+
+def test_many_rows_that_have_other_texts_are_compared_by_what_is_exact() -> None:
+    many = [
+        {"event_time": f"2026-01-01T06:{n // 60:02d}:{n % 60:02d}Z", "n": "x", "a": n + 0.04}
+        for n in range(3_000)
+    ]
+    lines = (f"2026-01-01T07:{n // 60:02d}:{n % 60:02d}+01:00, x, ~{n}.0" for n in range(3_000))
+    assert compare(table("event_time, n, a", *lines), many, TYPES).is_equal
+
+
+def test_too_many_pairs_are_refused_and_not_half_compared() -> None:
+    many = [{"event_time": "2026-01-01T06:00:00Z", "n": "x", "a": n + 0.04} for n in range(2_100)]
+    with pytest.raises(LimitReached):
+        compare(table("a", *(f"~{n}.0" for n in range(2_100))), many, TYPES)
 
 
 def test_many_rows_are_compared_in_time() -> None:

@@ -105,6 +105,8 @@ def test_windows_line_ends_are_line_ends(tmp_path: Path) -> None:
         ("== queries from q.hw\n== answers q\n", [(1, 17, "missing-queries")]),
         (QUERIES + "== rows s from w.csv\n== answers q\n", [(4, 16, "no-files")]),
         (QUERIES + "== rows s as csv in klingon\n== answers q\n", [(4, 21, "wrong-section")]),
+        (QUERIES + "== rows s as csv in hex\n== answers q\n", [(4, 21, "wrong-section")]),
+        (QUERIES + "== rows s as csv in ascii\nat,a\n1,…\n== answers q\n", [(4, 21, "wrong-section")]),
         (QUERIES + "== answers q\n== answers q\n", [(5, 1, "wrong-section")]),
         (QUERIES + "== answers q when ready\n", [(4, 1, "wrong-section")]),
         (QUERIES + "== late s when followed\n", [(4, 1, "wrong-section")]),
