@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from headwater.hosts.query_texts import read_query_text
 from headwater.model import DataError, QueriesRefused, QueryError, Span
 from headwater.query.language.suggestions import suggest
 from headwater.testing.cases import (
@@ -60,7 +61,7 @@ _FORMS: Final[Mapping[str, str]] = {
 def read_test_file(path: Path, shown: str | None = None) -> CaseFile:
     """The cases of a file; raises DataError if it cannot be read, and QueriesRefused with every mistake in it."""
     shown = shown or str(path)
-    return read_tests(read_text(path, shown), path, shown)
+    return read_tests(_read_text(path, shown), path, shown)
 
 
 def read_tests(text: str, path: Path, shown: str) -> CaseFile:
@@ -84,21 +85,8 @@ def read_tests(text: str, path: Path, shown: str) -> CaseFile:
     return CaseFile(path, shown, text, tuple(case for case in cases if case is not None))
 
 
-def read_text(path: Path, shown: str) -> str:
-    """A file as text."""
-    try:
-        data = path.read_bytes()
-    except OSError as fault:
-        raise DataError("missing-queries", f"cannot read '{shown}': {fault.strerror or fault}") from fault
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as fault:
-        line = data[: fault.start].count(b"\n") + 1
-        raise DataError(
-            "queries-not-text",
-            f"'{shown}' is not UTF-8 text: byte 0x{data[fault.start]:02x} in line {line}",
-            advice=["save it as UTF-8"],
-        ) from fault
+def _read_text(path: Path, shown: str) -> str:
+    return read_query_text(path, shown).replace("\r\n", "\n")
 
 
 def full_time(cell: str) -> str:
@@ -261,7 +249,7 @@ class CaseReader:
             self._no_lines(section)
             file = section.words.removeprefix("from ").strip()
             try:
-                text = read_text(self.path.parent / file, file)
+                text = _read_text(self.path.parent / file, file)
             except DataError as fault:
                 self.refuse(fault.code, fault.message, section.place(file), *fault.advice)
             else:

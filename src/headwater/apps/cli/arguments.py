@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from headwater.hosts.query_texts import decoded_query_text, read_query_text
 from headwater.model import DataError, HeadwaterError
 
 
@@ -24,19 +25,11 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 
 def read_queries(file: str) -> str:
     """The text of a file of queries."""
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as fault:
-        raise DataError("missing-queries", f"cannot read '{file}': {fault.strerror or fault}") from fault
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        line = data[: fault.start].count(b"\n") + 1
-        raise DataError(
-            "queries-not-text",
-            f"'{file}' is not UTF-8 text: byte 0x{data[fault.start]:02x} in line {line}",
-            advice=["save it as UTF-8"],
-        ) from fault
+    return (
+        decoded_query_text(sys.stdin.buffer.read(), file)
+        if file == "-"
+        else read_query_text(Path(file), file)
+    )
 
 
 def folder_for(path: Path) -> Path:
