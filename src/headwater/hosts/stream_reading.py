@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from headwater.hosts.files import ByteRange, FileRows, read_file_rows
-from headwater.hosts.files.file_rows import Judge, shown_path
+from headwater.hosts.files.file_rows import UNUSABLE, Judge, shown_path
 from headwater.hosts.files.typed_columns import Faults
 from headwater.model import DataError, Rows
 from headwater.query.expressions import condition
@@ -42,15 +42,16 @@ def refuse_unusable(plan: Plan, inputs: Mapping[str, Sequence[str]]) -> None:
         for path in paths
         if Path(path).is_file() and (reason := why_unusable(plan, stream, path))
     ]
-    if found:
-        (path, reason), *others = found
-        raise DataError(
-            "unusable-file",
-            f"'{shown_path(path)}' cannot be used: {reason.partition(': ')[2]}",
-            advice=[
-                f"'{shown_path(other)}' cannot be used: {why.partition(': ')[2]}" for other, why in others
-            ],
-        )
+    _refuse(found)
+
+
+def refuse_unusable_sets(bad: Rows, inputs: Mapping[str, Sequence[str]]) -> None:
+    """The same for files of points and fences, which have been read: `bad` are their bad rows."""
+    named = {shown_path(path) for paths in inputs.values() for path in paths if Path(path).is_file()}
+    entries = zip(bad["file"].tolist(), bad["reason"].tolist(), strict=True)
+    _refuse(
+        [(file, reason) for file, reason in entries if file in named and reason.partition(":")[0] in UNUSABLE]
+    )
 
 
 def why_unusable(plan: Plan, stream: str, path: str) -> str | None:
@@ -76,3 +77,15 @@ def judge_of(plan: Plan, stream: str) -> Judge | None:
         return faults
 
     return judge if used else None
+
+
+def _refuse(found: Sequence[tuple[str, str]]) -> None:
+    if found:
+        (path, reason), *others = found
+        raise DataError(
+            "unusable-file",
+            f"'{shown_path(path)}' cannot be used: {reason.partition(': ')[2]}",
+            advice=[
+                f"'{shown_path(other)}' cannot be used: {why.partition(': ')[2]}" for other, why in others
+            ],
+        )

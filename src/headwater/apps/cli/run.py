@@ -29,7 +29,7 @@ from headwater.apps.cli.zones_option import add_zones, zones_here
 from headwater.hosts.declared_sets import used_fences, used_points
 from headwater.hosts.files import check_output, find_files
 from headwater.hosts.local import RunReport
-from headwater.hosts.stream_reading import refuse_unusable
+from headwater.hosts.stream_reading import refuse_unusable, refuse_unusable_sets
 from headwater.model import SECOND, DataError
 from headwater.query.planning.plan import Plan
 
@@ -138,6 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     streams = {stream.name for stream in plan.streams}
     refuse_unusable(plan, {name: paths for name, paths in inputs.items() if name in streams})
     prepared = read_sets(plan, inputs, audit=arguments.audit)
+    refuse_unusable_sets(prepared.points.bad, inputs)
     if arguments.engine == "local":
         from headwater.hosts.local import run_local
 

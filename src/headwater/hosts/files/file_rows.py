@@ -204,6 +204,9 @@ def describe_bad_rows(bad: Rows, what: str) -> tuple[str, list[str]]:
         return f"there is no {what}", []
     file, line, reason = (bad[name].tolist()[0] for name in ("file", "line", "reason"))
     place = f"{file}:{line}" if file and line else file or f"row {line}"
+    if file and all(each.partition(":")[0] in UNUSABLE for each in bad["reason"].tolist()):
+        what = "unusable file"
+        return f"{bad.count:,} {what}{'s' * (bad.count != 1)}", [f"the first: {place}: {reason}"]
     return f"{bad.count:,} bad {what}{'s' * (bad.count != 1)}", [f"the first: {place}: {reason}"]
 
 

@@ -91,6 +91,19 @@ def test_a_share_is_above_nothing_and_at_most_everything(place, capfd, share: st
     assert f"expected a share above 0 and at most 1, not '{share}'" in capfd.readouterr().err
 
 
+def test_a_file_of_points_that_is_of_no_use_is_refused_before_the_run(place, capfd):
+    (place / "more.csv").write_text("id,solar\nx,1\n")
+    assert run("exact.hw", "--input", "profiles=more.csv") == 1
+    assert capfd.readouterr() == (
+        "",
+        "error[unusable-file]: 'more.csv' cannot be used: no column 'volts'; the header has id, solar\n",
+    )
+    (place / "in").mkdir()
+    (place / "more.csv").rename(place / "in/more.csv")
+    assert run("exact.hw", "--input", "profiles=in") == 0
+    assert "unusable  1 file could not be used\n" in capfd.readouterr().err
+
+
 def test_points_without_an_input_are_missed(place, capfd):
     assert main(["run", "exact.hw", "--engine", "local", "--input", "profiles=profiles.csv"]) == 2
     assert "no --input for stream 'panels'\n  add --input panels=PATH" in capfd.readouterr().err

@@ -84,9 +84,9 @@ def test_columns_that_no_query_asks_for_may_be_missing_or_wrong(tmp_path):
         ("id,solar,volts\n,1,1\nb,x,1\n", "2 bad rows\n  the first: {}:2: missing-id: column 'id' is empty"),
         (
             "a,1,1\n",
-            "1 bad row\n  the first: {}:1: no-header: the first line has no column of points 'profiles'",
+            "1 unusable file\n  the first: {}:1: no-header: the first line has no column of points 'profiles'",
         ),
-        ("", "1 bad row\n  the first: {}: empty-file"),
+        ("", "1 unusable file\n  the first: {}: empty-file"),
     ],
 )
 def test_points_of_which_none_can_be_used_are_refused(tmp_path, text: str, words: str):
