@@ -1,1 +1,1 @@
-"""Ways in: the command line (`cli`) and Python (`python_api`); both tell of a run what `run_reports` says."""
+"""Ways in: the command line (`cli`) and what it needs; it says of a run what `hosts.run_reports` says."""

@@ -11,8 +11,8 @@ import sys
 from typing import Final
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.apps.run_reports.answer_columns import answer_types
 from headwater.hosts.files import FORMATS, Output, TableStyle, open_output
+from headwater.hosts.run_reports.answer_columns import answer_types
 from headwater.query.planning.plan import Plan
 
 GATHER_S: Final = 1.0

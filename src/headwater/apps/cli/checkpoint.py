@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.commands import DONE
-from headwater.apps.run_reports.spark_tables import spark_trouble
+from headwater.hosts.run_reports.spark_tables import spark_trouble
 from headwater.hosts.spark.checkpoint import lock_for_reading, refuse_absent
 from headwater.hosts.spark.checkpoint_copy import copy_checkpoint
 from headwater.hosts.spark.checkpoint_inspection import (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.apps.cli.arguments import UsageError
-from headwater.apps.run_reports.audits import Audited, audits_of
 from headwater.hosts.declared_sets import DeclaredSets, probable_queries, sets_from_files
+from headwater.hosts.run_reports.audits import Audited, audits_of
 from headwater.query.planning.plan import Plan
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from headwater.apps.run_reports.summary import Summary
+from headwater.hosts.run_reports.summary import Summary
 from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import BEGINNING, END, HostError, format_instant
 

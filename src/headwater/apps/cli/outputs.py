@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headwater.apps.cli.bad_row_groups import join_runs
-from headwater.apps.run_reports.answer_columns import late_rows
 from headwater.hosts.files import BAD_TYPES, LATE_TYPES, Output, open_output
 from headwater.hosts.local import RunReport
+from headwater.hosts.run_reports.answer_columns import late_rows
 from headwater.query.planning.plan import Plan
 
 

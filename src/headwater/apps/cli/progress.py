@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from headwater.apps.run_reports.summary import Summary
+from headwater.hosts.run_reports.summary import Summary
 
 
 class Progress:

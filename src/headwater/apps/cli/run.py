@@ -268,7 +268,7 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
-    from headwater.apps.run_reports.summary import Summary, buffers_of
+    from headwater.hosts.run_reports.summary import Summary, buffers_of
     from headwater.query.explaining.event_stores import stores_of
 
     plan = prepared.plan

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headwater.apps.run_reports.spark_tables import in_file_order, report_from_table, spark_trouble
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local import RunReport
 from headwater.hosts.local.streaming import given_up_by
+from headwater.hosts.run_reports.spark_tables import in_file_order, report_from_table, spark_trouble
 from headwater.hosts.zone import add_sizes
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan

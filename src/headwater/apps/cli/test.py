@@ -152,7 +152,7 @@ def _engine(arguments: argparse.Namespace) -> Iterator[Engine]:
     if arguments.engine == "local":
         yield LocalEngine()
         return
-    from headwater.apps.run_reports.spark_tables import spark_trouble
+    from headwater.hosts.run_reports.spark_tables import spark_trouble
     from headwater.hosts.spark.session import embedded_spark
     from headwater.testing.spark_runs import SparkEngine
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main
-from headwater.apps.run_reports.audits import Audited
-from headwater.apps.run_reports.summary import Summary
 from headwater.hosts.local import RunReport
+from headwater.hosts.run_reports.audits import Audited
+from headwater.hosts.run_reports.summary import Summary
 
 TEXT = """
 CREATE STREAM panels (panel STRING KEY, at TIMESTAMP TIME, solar DOUBLE, volts DOUBLE);

@@ -5,9 +5,9 @@ import json
 import pyarrow as pa
 
 from headwater.apps.cli.spark_runs import report_from_zones, with_listed_paths
-from headwater.apps.run_reports.spark_tables import report_from_table
 from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.local import RunReport
+from headwater.hosts.run_reports.spark_tables import report_from_table
 from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import Output
 from headwater.model import Rows, strings

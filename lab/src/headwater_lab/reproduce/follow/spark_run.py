@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwater.apps.run_reports.spark_tables import report_from_table, spark_trouble
+from headwater.hosts.run_reports.spark_tables import report_from_table, spark_trouble
 from headwater.hosts.spark.file_runs import run_batch
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan

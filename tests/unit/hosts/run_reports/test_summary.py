@@ -5,11 +5,11 @@ import json
 import pyarrow as pa
 
 from headwater.apps.cli.metrics import write_metrics
-from headwater.apps.run_reports.answer_columns import answer_types, late_rows
-from headwater.apps.run_reports.spark_tables import report_from_table
-from headwater.apps.run_reports.summary import Summary, buffers_of
 from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import RunReport
+from headwater.hosts.run_reports.answer_columns import answer_types, late_rows
+from headwater.hosts.run_reports.spark_tables import report_from_table
+from headwater.hosts.run_reports.summary import Summary, buffers_of
 from headwater.hosts.zone import StateSize
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.explaining.event_stores import stores_of

@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from headwater.apps.run_reports.audits import Audited
 from headwater.hosts.declared_sets import DeclaredSets
 from headwater.hosts.files.file_rows import CHANGED, UNUSABLE
 from headwater.hosts.local import RunReport
+from headwater.hosts.run_reports.audits import Audited
 from headwater.hosts.zone import StateSize
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, Rows, add_counts, format_instant

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.apps.run_reports.spark_errors import error_from_fault
+from headwater.hosts.run_reports.spark_errors import error_from_fault
 
 OURS = """\
 [STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage failure: Task 0 failed 1 times

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.apps.run_reports.answer_columns import answer_types
-from headwater.apps.run_reports.spark_errors import error_from_fault
 from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local import RunReport
 from headwater.hosts.local.streaming import given_up_rows
+from headwater.hosts.run_reports.answer_columns import answer_types
+from headwater.hosts.run_reports.spark_errors import error_from_fault
 from headwater.model import ColumnType, Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan
 
