@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.kernels import growing_array
 from headwater.kernels.correlate import match, regions, subscription_table, window
 from headwater.kernels.fence import kernel as fence_kernel
 from headwater.kernels.fence import moving_step
 from headwater.kernels.follow import places
 from headwater.kernels.nearest import query_sets
-from headwater.kernels.pattern import kernel as pattern_kernel
-from headwater.kernels.pattern import node
+from headwater.kernels.pattern import compiled_query, node
 from headwater.kernels.predict import grids, pair_queries, standing_queries
 from headwater.model import END
 from tests.laws import correlate_worlds, fence_worlds, follow_worlds, nearest_worlds
@@ -85,6 +85,7 @@ def test_predict_with_little_room_keeps_the_law(little_room_for_predictions, law
 def little_room_for_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscription_table, "ROOM", 1)
     monkeypatch.setattr(window, "_ROOM", 1)
+    monkeypatch.setattr(growing_array, "_ROOM", 1)
     monkeypatch.setattr(match, "_first_room", one)
     monkeypatch.setattr(regions, "_first_room", one)
 
@@ -105,6 +106,7 @@ def test_correlate_with_little_room_keeps_the_law(
 def little_room_for_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_sets, "ROOM_FOR_CANDIDATES", 1)
     monkeypatch.setattr(query_sets, "ROOM_FOR_ANSWERS", 1)
+    monkeypatch.setattr(growing_array, "_ROOM", 1)
 
 
 @pytest.mark.parametrize("law", (equals_the_oracle, *LAWS), ids=lambda law: law.__name__)
@@ -121,9 +123,9 @@ def test_nearest_with_little_room_keeps_the_law(
 
 @pytest.fixture
 def little_room_for_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern_kernel, "ROOM", 1)
-    monkeypatch.setattr(pattern_kernel, "MANY_NODES", 1)
-    monkeypatch.setattr(pattern_kernel, "MANY_NODES_OF_EVERY", 1)
+    monkeypatch.setattr(compiled_query, "ROOM", 1)
+    monkeypatch.setattr(compiled_query, "MANY_NODES", 1)
+    monkeypatch.setattr(compiled_query, "MANY_NODES_OF_EVERY", 1)
     monkeypatch.setattr(node, "ROOM", 1)
 
 

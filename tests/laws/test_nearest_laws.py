@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from headwater.kernels.nearest import grid, query_sets
+from headwater.kernels.nearest.query_sets import QuerySet
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import BEGINNING, END, Instant
@@ -63,7 +64,8 @@ def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """A grid for a single point already, and drawn anew whenever there is a chance to."""
     monkeypatch.setattr(query_sets, "FEWEST", 1)
     monkeypatch.setattr(grid, "FEWEST", 1)
-    monkeypatch.setattr(query_sets.Field, "_budget", lambda field, grid: 0 if field.indexed else 1 << 62)
+    budget = QuerySet._budget
+    monkeypatch.setattr(QuerySet, "_budget", lambda of, grid: 0 if of.indexed else budget(of, grid))
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------
