@@ -15,7 +15,7 @@ from headwater.apps.plan.sensor_day import generated_day
 from headwater.apps.plan.subscriptions import read_question
 from headwater.model import PeerError
 
-EXAMPLES = Path(__file__).parents[4] / "examples"
+EXAMPLE = Path(plan.__file__).parents[1] / "examples" / "network"
 
 QUERIES = """CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE, wind DOUBLE, snow DOUBLE);
 CREATE QUERY frost AS SELECT * FROM weather CORRELATE (temperature < 0, wind > 3 WITHIN 1 MINUTE EMIT READINGS);
@@ -77,7 +77,7 @@ def test_recorded_readings_are_carried_as_far_as_they_are_asked_for(here, capsys
 
 
 def test_the_example_runs_and_every_reading_reaches_its_user(tmp_path, capsys):
-    files = [str(EXAMPLES / "network.hw"), "--network", str(EXAMPLES / "network.json")]
+    files = [str(EXAMPLE / "network.hw"), "--network", str(EXAMPLE / "network.json")]
     assert main(["plan", *files, "--output", str(tmp_path / "new" / "plan")]) == 0
     out = squeezed(capsys.readouterr().out)
     assert out[0] == "network 15 nodes, 39 sensors, 2 users; the centre is 'forest'"
