@@ -44,7 +44,7 @@ def test_nodes_have_the_same_readings_whatever_the_cover(name: str) -> None:
 def test_only_pairwise_filtering_lets_b_through_to_its_sensor(approach: str) -> None:
     told = retold((FOLDER / "six-on-receipt.net").read_text().replace("probable receipt", approach))
     third = told[told.index("> subscribe s3") : told.index("> publish sa a 60")]
-    let_through = "n2 asks its sensors: s3 {15 < b < 35}" in third
+    let_through = "n2 requests from its sensors: s3 {15 < b < 35}" in third
     assert let_through == approach.startswith("pairwise")
-    assert ("n4 asks n1: s3" in third) == approach.endswith("receipt")
-    assert ("n2 asks n3: s3" in third) == approach.endswith("receipt")
+    assert ("n4 requests from n1: s3" in third) == approach.endswith("receipt")
+    assert ("n2 requests from n3: s3" in third) == approach.endswith("receipt")

@@ -14,10 +14,10 @@ user n3
 > wait 100                           seconds
 ```
 
-Below each step stands what changed. `n4 asked by n5` what a neighbour (or a user: the node itself) asked, `covered` if others from there cover it;
-`n4 asks n1` what it asked in turn, `n4 holds back for n1` what is covered by that. In braces: `a?` is not needed, `(a)` not wanted. Then
-readings that crossed links, in order; all the readings that a node now has, by time, where they are others than before
-(`n4 has sa a 60 of 0, sb b 33 of 1`); what users got; what they were told.
+Below each step is what changed. `n4 requested by n5` what a neighbour (or a user: the node itself) requested, `covered` if others from there cover it;
+`n4 requests from n1` what it requested in turn, `n4 holds back for n1` what is covered by that. In braces: `a?` is not needed, `(a)` not wanted. Then
+readings that crossed links, in order; all the readings that a node now has, by time, where they differ from before
+(`n4 has sa a 60 of 0, sb b 33 of 1`); what users got, and what they were informed of.
 """
 
 from __future__ import annotations
@@ -206,10 +206,10 @@ def _stored(bus: Bus) -> list[str]:
     for name, node in bus.nodes.items():
         for side, known in node.sides.items():
             who = "a user" if side == name else side
-            facts += [f"{name} asked by {who}: {_line_of(one)}" for one in known.requested]
-            facts += [f"{name} asked by {who}, covered: {_line_of(one)}" for one in known.covered]
+            facts += [f"{name} requested by {who}: {_line_of(one)}" for one in known.requested]
+            facts += [f"{name} requested by {who}, covered: {_line_of(one)}" for one in known.covered]
             whom = "its sensors" if side == name else side
-            facts += [f"{name} asks {whom}: {_line_of(one)}" for one in known.sent]
+            facts += [f"{name} requests from {whom}: {_line_of(one)}" for one in known.sent]
             facts += [f"{name} holds back for {whom}: {_line_of(one)}" for one in known.held]
     return facts
 
@@ -222,8 +222,8 @@ def _readings(node: Broker) -> list[tuple[str, str, int]]:
     return [(*sources[source[slot]][:2], int(number[slot])) for slot in store["order"].tolist()]
 
 
-def _line_of(asked: Request) -> str:
-    operator = asked.operator
+def _line_of(request: Request) -> str:
+    operator = request.operator
     near = "" if operator.within_m is None else f" near {operator.within_m:g}"
     within = "" if len(operator.filters) == 1 else f" within {operator.within_us / SECOND:g}"
     return f"{operator.subscription} {{{', '.join(_words(operator.filters))}}}{within}{near}"
