@@ -51,7 +51,7 @@ def _wrong_inputs(case: Case, plan: Plan) -> Iterator[QueryError]:
         for column in header_of(file) if name in declared else ():
             if column not in declared[name]:
                 advice = suggest(column, declared[name], "columns")
-                advice.append(f"'== {kind} {name} as csv' takes other columns as well")
+                advice.append(f"'== {kind} {name} as csv' allows other columns too")
                 message = f"{kind} of '{name}' have no column named '{column}'"
                 yield _error("unknown-column", message, Span(line + 1, 1), advice)
     given = {file.stream for file in case.files}

@@ -114,7 +114,7 @@ def _shared_sections(sections: Sequence[Section], errors: list[QueryError]) -> l
             errors.append(
                 QueryError(
                     "wrong-section",
-                    f"'== {section.kind}' belongs to a case, and stands before the first '== case'",
+                    f"'== {section.kind}' must come after the first '== case'",
                     span=section.span,
                     advice=[
                         "before the first case, only queries, rows, points and fences are shared by all cases"

@@ -347,7 +347,7 @@ def test_roads_are_those_that_cars_may_take(tmp_path) -> None:
 @pytest.mark.parametrize("text", ["id,x,y\n1,2,3\n", "<net></net>", NETWORK.replace("length", "long")])
 def test_what_is_no_network_is_refused(tmp_path, text) -> None:
     (tmp_path / "a.net.xml").write_text(text)
-    with pytest.raises(DataError, match="is no network of SUMO"):
+    with pytest.raises(DataError, match="is not a SUMO network"):
         read_roads(tmp_path / "a.net.xml")
 
 

@@ -110,5 +110,5 @@ def _number(cell: str) -> float:
         return math.nan
     number = float(cell)
     if not math.isfinite(number):
-        raise ValueError(f"'{cell}' is no number")
+        raise ValueError(f"'{cell}' is not a number")
     return number

@@ -61,7 +61,7 @@ def _lanes(names: Any, path: Path) -> tuple[Any, Any]:
     parts = pc.extract_regex(coded.dictionary, r"^(?P<road>.+)_(?P<lane>\d+)$")
     if parts.null_count:
         wrong = coded.dictionary.filter(pc.is_null(parts))[0].as_py()
-        raise ValueError(f"{path.name}: '{wrong}' is no lane: a road, '_' and a number are required")
+        raise ValueError(f"{path.name}: '{wrong}' is not a lane: a road, '_' and a number are required")
     road = _codes(pc.struct_field(parts, "road"))
     lane = np.asarray(pc.struct_field(parts, "lane").cast(pa.int64()))
     codes = np.asarray(coded.indices)

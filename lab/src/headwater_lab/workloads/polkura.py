@@ -165,7 +165,7 @@ def _reading(line: Sequence[str]) -> _Reading:
     kind, at, _, site, cell = line
     value = float(cell)
     if not site or not math.isfinite(value):
-        raise ValueError(f"'{site}' or '{cell}' is none")
+        raise ValueError(f"'{site}' or '{cell}' cannot be used")
     return _Reading(kind, parse_instant(at), site, value)
 
 

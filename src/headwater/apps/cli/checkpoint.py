@@ -123,7 +123,7 @@ def _heading(folder: Path, notes: Notes) -> Iterator[str]:
     last = last_batch(folder, "commits")
     yield f"checkpoint  '{folder}', format {FORMAT}, last used by Headwater {notes.version}"
     yield f"zones       {notes.zones}, spread over {notes.tasks} tasks"
-    yield f"batches     {'none finished yet' if last is None else f'finished up to number {last}'}"
+    yield f"batches     {'no batch has finished' if last is None else f'finished up to number {last}'}"
     yield f"files       {files}, {size_in_words(size)}"
 
 
@@ -162,7 +162,7 @@ def _groups(zones: Sequence[StoredZone], notes: Notes) -> Iterator[tuple[str, ..
         for key, size in zone.chunks.items():
             kind, _, rest = key.partition("/")
             owner = rest.rpartition("/")[0] if kind == "waiting" else rest.partition("/")[0]
-            name = owner if kind in ("group", "store") else f"rows of {owner} that wait"
+            name = owner if kind in ("group", "store") else f"waiting rows of {owner}"
             sizes[name] += size
             blobs[name] += 1
         sizes["heads: clocks and small values"] += zone.sizes.get("head", 0)

@@ -46,7 +46,7 @@ class CommandParser(argparse.ArgumentParser):
             )
         raise _usage_error(
             "usage",
-            f"'{self.prog}' does not know what to do with '{word}'",
+            f"'{self.prog}' does not take '{word}'",
             advice=[f"'{self.prog} --help' lists what it takes"],
         )
 

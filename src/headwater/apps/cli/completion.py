@@ -117,7 +117,7 @@ def _each(commands: Iterable[Command]) -> Iterator[Command]:
 # --- bash ----------------------------------------------------------------------------------------------------------
 
 _BASH: Final = """\
-# Completes the words of headwater. Made by 'headwater completion bash'.
+# Completion for headwater. Made by 'headwater completion bash'.
 _headwater() {
   local cur="${COMP_WORDS[COMP_CWORD]}" prev="" flag="" word path="" words="" values="" i
   local IFS=$' \\t\\n'
@@ -128,7 +128,7 @@ _headwater() {
 @steps@
     esac
   done
-  # Bash takes a '=' for a word of its own: --format=csv, --input weather=readings.csv
+  # Bash treats '=' as a separate word: --format=csv, --input weather=readings.csv
   if [ "$cur" = "=" ]; then cur=""; flag="$prev"; fi
   if [ "$prev" = "=" ]; then flag="${COMP_WORDS[COMP_CWORD-2]}"; fi
   case "$flag" in
@@ -192,7 +192,7 @@ def _zsh(commands: Sequence[Command]) -> str:
     functions = "\n".join(_zsh_function(command) for command in _each(commands))
     return f"""\
 #compdef headwater
-# Completes the words of headwater. Made by 'headwater completion zsh'.
+# Completion for headwater. Made by 'headwater completion zsh'.
 _headwater_named_path() {{
   if compset -P '*='; then _files; fi
 }}
@@ -255,7 +255,7 @@ def _zsh_described(command: Command) -> str:
 
 def _fish(commands: Sequence[Command]) -> str:
     lines = [
-        "# Completes the words of headwater. Made by 'headwater completion fish'.",
+        "# Completion for headwater. Made by 'headwater completion fish'.",
         "complete -c headwater -f",
         "complete -c headwater -n __fish_use_subcommand -l version -d 'print the version'",
         "complete -c headwater -n __fish_use_subcommand -l help -d 'show the commands'",

@@ -28,7 +28,7 @@ def changes_in_words(changes: Changes) -> Iterator[str]:
     parts_dropped = [*map(_in_words, changes.dropped_state), *([_listed(unsized)] if unsized else [])]
     dropped = [f"of {'; of '.join(parts_dropped)}"] if parts_dropped else []
     if changes.dropped_streams:
-        dropped.append(f"of rows that waited in {_listed(changes.dropped_streams)}")
+        dropped.append(f"of waiting rows of {_listed(changes.dropped_streams)}")
     if dropped:
         yield f"dropped   the state {', and '.join(dropped)}"
 

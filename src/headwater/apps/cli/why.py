@@ -78,7 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan.with_only([query.name])
     rows, bad = rows_of_query(plan, query, read_inputs(arguments.input, plan))
     if bad:
-        print(f"{bad:,} bad row{'s' * (bad != 1)} left out: 'headwater run' says which", file=sys.stderr)
+        print(
+            f"{bad:,} bad row{'s' * (bad != 1)} left out: 'headwater run --bad-output FILE' lists them",
+            file=sys.stderr,
+        )
     source = plan.stream(query.reads)
     why = Why(query.name, operator, written_patterns(text)[query.name], source, rows)
     print("\n".join(_report(why, partition, at)))

@@ -83,9 +83,9 @@ def replay(seed: int, *, approaches: Sequence[str] = APPROACHES, faults: Faults 
     brokers = {name: cast(Broker, cast(Reliable, node).core) for name, node in world.nodes.items()}
     tells = {effect.subscription for _, _, effect in world.tells}
     dropped = dropped_in(scene, brokers)
-    strange = [f"'{name}' was dropped without a word" for name in dropped if name not in tells]
+    strange = [f"'{name}' was dropped without a report" for name in dropped if name not in tells]
     strange += [
-        f"'{node}' blames '{report.peer}': {report.error.message}"
+        f"'{node}' reports '{report.peer}': {report.error.message}"
         for _, node, report in world.reported
         if report.error.code not in DAMAGE
     ]

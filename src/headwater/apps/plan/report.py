@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 60
 """Lines of a printed table; the CSV has all of them."""
 
-OPERATOR_COLUMNS: Final = ("node", "asked by", "for", "asks for")
+OPERATOR_COLUMNS: Final = ("node", "requested by", "for", "requests")
 LINK_COLUMNS: Final = (
     "link", "operators", "readings", "operators to the centre", "readings to the centre", "saved",
 )  # fmt: skip

@@ -59,7 +59,8 @@ class Comparison:
         )
         left_out = [
             f"{counted(recorded.lacking, 'row')} without a key or a number left out" * bool(recorded.lacking),
-            f"{counted(recorded.bad, 'bad row')} left out: 'headwater run' says which" * bool(recorded.bad),
+            f"{counted(recorded.bad, 'bad row')} left out: 'headwater run --bad-output FILE' lists them"
+            * bool(recorded.bad),
         ]
         cells = [COLUMNS, *(self._cells(one) for one in self.found)]
         return [head, *filter(None, left_out), "", *aligned(cells), "", self._best()]

@@ -101,7 +101,7 @@ class World:
 
     def at(self, time: Instant, node: NodeId, message: Message) -> None:
         """Something local happens: the node itself is its sender."""
-        assert time >= self.now and node in self.nodes, "the past is over"
+        assert time >= self.now and node in self.nodes, "nothing can happen in the past"
         self._push(time, _LOCAL, node, message)
 
     def run(self, until: Instant | None = None, *, most_steps: int = MOST_STEPS) -> None:

@@ -75,7 +75,7 @@ def read_csv(
             yield request.refused(block.broken)
             return
     if table is None and not request.goes_on:
-        yield request.refused("empty-file: there is not even a header")
+        yield request.refused("empty-file: the file is empty, without a header")
 
 
 def _blocks(request: FileRequest, scanner: CsvScanner, block_bytes: int, limit: int) -> Iterator[Block]:

@@ -113,7 +113,7 @@ def _other_content(place: str, name: str) -> str | None:
         return None  # whoever reads it says so
     if name.endswith(PARQUET_NAMES):
         is_other = beginning and not _PARQUET.startswith(beginning)
-        return "other-format: the file is not Parquet, whatever its name says" if is_other else None
+        return "other-format: the file is not Parquet, although its name says so" if is_other else None
     if name.endswith((*CSV_NAMES, *JSON_NAMES)) and not name.endswith(".gz"):
         return next(
             (reason for mark, reason in _OTHER_BEGINNINGS.items() if beginning.startswith(mark)), None

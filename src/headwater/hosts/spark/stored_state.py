@@ -72,7 +72,7 @@ def _check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _fault(name: str, cell: bytes) -> str | None:
     """What is wrong with a cell."""
     if name == VERSION:
-        return None if len(cell) == 8 else "it is no number"
+        return None if len(cell) == 8 else "it is not a number"
     try:
         decode(cell)
     except HostError as fault:

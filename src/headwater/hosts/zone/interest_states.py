@@ -350,7 +350,7 @@ class InterestsApart:
             serials.append(group.kernel.due_apart(state.states[group.name], watermark))
         due_serials = np.unique(np.concatenate([np.zeros(0, np.int64), *serials]))
         records, _ = state.interests.find(_ids(due_serials))
-        assert len(records) == len(due_serials), "an interest of which kernels know is not known"
+        assert len(records) == len(due_serials), "a kernel stores an interest that is not stored here"
         focal: Any = records.table[_FOCAL]
         return focal
 

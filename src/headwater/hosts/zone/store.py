@@ -107,7 +107,7 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
             },
             "waiting": _outline(f"queue/{name}/waiting", queue.waiting, chunks),
         }
-        sizes[f"rows of {name} that wait"] = size_of_log(queue.waiting)
+        sizes[f"waiting rows of {name}"] = size_of_log(queue.waiting)
     groups = {}
     for group in program.groups:
         saved = group.kernel.save(state.groups[group.name])
@@ -122,7 +122,7 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
     for name, fingerprint in program.waits.items():
         outline = _outline(f"waiting/{name}", state.groups[waiting_for(name)], chunks)
         waits[name] = {"fingerprint": fingerprint, "log": outline}
-        sizes[f"rows of {name} that wait"] = size_of_log(state.groups[waiting_for(name)])
+        sizes[f"waiting rows of {name}"] = size_of_log(state.groups[waiting_for(name)])
     head = {"zones": program.plan.zones, "queues": queues, "groups": groups, "waiting": waits}
     worth = {name: size for name, size in sizes.items() if size.rows or size.keys or size.size > _SMALL}
     return SavedZone(encode(head), chunks, worth)

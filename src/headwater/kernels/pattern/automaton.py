@@ -193,7 +193,7 @@ class _Builder:
             case Loop():
                 self._loop(shape, begin, end, loops, hidden, after)
             case Never():
-                raise AssertionError("a negation stands in a chain, behind something")
+                raise AssertionError("a negation comes after an element of a chain")
 
     def _chain(
         self,

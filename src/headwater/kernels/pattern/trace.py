@@ -73,8 +73,8 @@ Bound = tuple[tuple[int, int], ...]
 class End(enum.Enum):
     """What ended a wait."""
 
-    FAILED = "the row that had to come did not satisfy the condition"
-    FORBIDDEN = "a row came that must not come"
+    FAILED = "the required row did not satisfy the condition"
+    FORBIDDEN = "a forbidden row came"
     OUT_OF_TIME = "the time limit passed"
     NO_MORE_ROWS = "the input ended"
     GIVEN_UP = "LIMIT"

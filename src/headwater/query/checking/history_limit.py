@@ -54,7 +54,7 @@ def _refuse(
     enough = format_duration(needed_us)
     complaints.refuse(
         "history-too-long",
-        f"events of the last {history_in_words(needed_us)} would have to be stored, and a run stores those of {history_in_words(most_us)} at most",
+        f"events of the last {history_in_words(needed_us)} must be stored, but a run stores those of {history_in_words(most_us)} at most",
         node.place_of(word),
         f"{reason}: use shorter times",
         f"or allow a longer history, if there is enough memory: headwater run --most-history '{enough}', hw.run(…, most_history='{enough}')",

@@ -43,5 +43,7 @@ def window_us(query: CheckedQuery, catalogue: Catalogue) -> int:
     # A heartbeat that is not known here matters to no answer, or its source was refused, and there is no plan.
     beats = [heartbeat_us(catalogue.queries, source) or 0 for source in (query.reads, *query.further_reads)]
     looks_back_us = query.operator.looks_back_us(max(beats))
-    assert not isinstance(looks_back_us, Unbounded), f"'{query.name}' should have been refused behind FOLLOW"
+    assert not isinstance(looks_back_us, Unbounded), (
+        f"'{query.name}' should have been refused downstream of FOLLOW"
+    )
     return looks_back_us

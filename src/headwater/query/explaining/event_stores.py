@@ -51,6 +51,6 @@ def stored_in_words(stores: Iterable[Stored], counts: Mapping[str, int]) -> list
         seconds = counts.get(f"{HIGHEST}stored_us:{store.source}", 0) / SECOND
         lines.append(
             f"stored    {store.source}: at most {counted(many, 'event')} at once, {size_in_words(many * store.event_bytes)}, "
-            f"of {seconds:,.1f} s; needed are the last {history_in_words(store.history_us)}"
+            f"of {seconds:,.1f} s; the query needs the last {history_in_words(store.history_us)}"
         )
     return lines

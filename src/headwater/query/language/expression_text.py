@@ -42,7 +42,7 @@ _LEVELS: Final = {
 @singledispatch
 def expression_text(node: object) -> str:
     """The text of an expression."""
-    raise AssertionError(f"{type(node).__name__} is no expression")
+    raise AssertionError(f"{type(node).__name__} is not an expression")
 
 
 @expression_text.register

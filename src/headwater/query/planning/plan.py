@@ -220,7 +220,7 @@ class Plan:
                     if follow_query.name == query:
                         weak = group.behind[query].weak if query in group.behind else ()
                         return weak, follow_query.reuses
-        raise AssertionError(f"{query} is no FOLLOW")
+        raise AssertionError(f"{query} is not a FOLLOW")
 
     def routing(self, stream: str) -> Callable[[Rows], ZoneMask]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""

@@ -41,7 +41,7 @@ def test_queries_that_went_on_are_new_replaced_or_gone_are_named() -> None:
 def test_rows_that_waited_in_a_stream_that_is_gone_are_dropped() -> None:
     assert words(notes("s t", a=PATTERN, b=SELECT), notes("s", a=PATTERN)) == [
         "restart   continued: a; gone: b",
-        "dropped   the state of rows that waited in t",
+        "dropped   the state of waiting rows of t",
     ]
 
 
@@ -56,7 +56,7 @@ def test_dropped_state_is_told_with_its_size_and_with_whom_it_was_shared() -> No
     remembered = {
         "a, b": StateSize(123_456, keys=40),
         "c": StateSize(2_000),
-        "rows of s that wait": StateSize(99),
+        "waiting rows of s": StateSize(99),
     }
     assert list(changes_in_words(changes_between(earlier, now, remembered))) == [
         "restart   continued: a; replaced, and start again: b; gone: c",

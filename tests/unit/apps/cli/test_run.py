@@ -157,7 +157,7 @@ def test_a_file_that_is_named_and_of_no_use_is_refused_before_the_run(place, cap
     assert capfd.readouterr() == (
         "",
         "error[unusable-file]: 'other.csv' cannot be used: no column 'temperature'; the header has station, at\n"
-        "  'empty.csv' cannot be used: there is not even a header\n",
+        "  'empty.csv' cannot be used: the file is empty, without a header\n",
     )
     assert Path("answers.jsonl").read_text() == "those of the last run\n"
 

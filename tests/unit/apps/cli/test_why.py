@@ -330,7 +330,7 @@ class TestSources:
         assert main(["why", "q.hw", "--input", "weather=r.csv"]) == 0
         out, err = capsys.readouterr()
         assert out.startswith("query q, station = 'm': 2 rows from")
-        assert err == "1 bad row left out: 'headwater run' says which\n"
+        assert err == "1 bad row left out: 'headwater run --bad-output FILE' lists them\n"
 
     def test_a_pattern_over_the_answers_of_a_query(self, capsys) -> None:
         more = """CREATE QUERY hot AS SELECT station, t FROM weather WHERE t > 40;

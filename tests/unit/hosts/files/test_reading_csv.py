@@ -87,8 +87,8 @@ def test_every_kind_of_bad_row_has_its_line_reason_and_text(tmp_path):
 @pytest.mark.parametrize(
     ("content", "line", "reason"),
     [
-        ("", 0, "empty-file: there is not even a header"),
-        ("\n\n", 0, "empty-file: there is not even a header"),
+        ("", 0, "empty-file: the file is empty, without a header"),
+        ("\n\n", 0, "empty-file: the file is empty, without a header"),
         (GOOD, 1, "no-header: the first line has no column of stream 'weather': " + GOOD[:-1]),
         (
             "at|temperature\n",

@@ -138,7 +138,7 @@ def test_a_file_that_is_no_parquet_is_one_bad_entry(tmp_path):
     assert (line, reason.split(":")[0]) == (0, "unreadable-file")
     path.write_bytes(b"at,temperature\n")
     assert reasons(read(str(path))[1]) == [
-        (0, "other-format: the file is not Parquet, whatever its name says")
+        (0, "other-format: the file is not Parquet, although its name says so")
     ]
 
 

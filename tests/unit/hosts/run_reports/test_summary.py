@@ -128,7 +128,7 @@ def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
     for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
         summary.take(RunReport(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
     assert summary.lines()[2:] == [
-        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; needed are the last 4 minutes"
+        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; the query needs the last 4 minutes"
     ]
 
 

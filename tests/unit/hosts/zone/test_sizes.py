@@ -29,9 +29,9 @@ def test_sizes_name_the_queries_that_remember_something_and_the_rows_that_wait()
     program = Program(compile_text(TEXT))
     state, _ = program.step(program.start(), Arrivals({"weather": [unit(0, list(range(100, 150)), 35.0)]}))
     sizes = save_zone(program, state).sizes
-    assert set(sizes) == {"down", "rows of weather that wait"}  # `hot` looks at rows one by one
-    assert sizes["rows of weather that wait"].rows == 1
-    assert sizes["rows of weather that wait"].oldest == 149 * SECOND
+    assert set(sizes) == {"down", "waiting rows of weather"}  # `hot` looks at rows one by one
+    assert sizes["waiting rows of weather"].rows == 1
+    assert sizes["waiting rows of weather"].oldest == 149 * SECOND
     assert sizes["down"].rows >= 49
     assert sizes["down"].size > 49 * 16
 

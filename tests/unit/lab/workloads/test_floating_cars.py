@@ -44,7 +44,7 @@ def test_columns_may_come_in_any_order_with_others_between(tmp_path) -> None:
     [
         ("time;x;y\n1;2;3\n", "the columns timestep_time, vehicle_id"),
         (HEADER + "60.00;a;east;50.00;13.50;A0B0_1\n", "the columns timestep_time, vehicle_id"),
-        (HEADER + "60.00;a;1;50.00;13.50;A0B0\n", "'A0B0' is no lane"),
+        (HEADER + "60.00;a;1;50.00;13.50;A0B0\n", "'A0B0' is not a lane"),
     ],
 )
 def test_what_is_no_floating_car_data_is_refused(tmp_path, text, words) -> None:

@@ -122,9 +122,9 @@ def read_roads(network: Path) -> Sequence[_Road]:
                 found += _road(edge)
                 edge.clear()
     except (ElementTree.ParseError, ValueError, KeyError) as fault:
-        raise DataError("not-roads", f"'{network}' is no network of SUMO: {fault}") from fault
+        raise DataError("not-roads", f"'{network}' is not a SUMO network: {fault}") from fault
     if len(found) < 2:
-        raise DataError("not-roads", f"'{network}' is no network of SUMO: it has no roads for cars")
+        raise DataError("not-roads", f"'{network}' is not a SUMO network: it has no roads for cars")
     return found
 
 

@@ -90,7 +90,7 @@ class _Checker:
         """Objects have names and places."""
         self._check_placed(
             self.sides.positions,
-            "who is where",
+            "objects",
             "an object",
             self.sides.source_span,
             self.sides.positions_known,
@@ -104,7 +104,7 @@ class _Checker:
         check_where(self.tree.where, dict(fences.columns), self.complaints)
         if isinstance(fences, FencesSchema):
             return
-        self._check_placed(fences, "where fences are", "a fence", span, self.sides.fences_known)
+        self._check_placed(fences, "fences", "a fence", span, self.sides.fences_known)
         positions = self.sides.positions
         if not positions or not positions.place or not fences.place:
             return
@@ -118,21 +118,21 @@ class _Checker:
             )
 
     def _check_placed(
-        self, schema: StreamSchema | None, question: str, what: str, span: Span | None, place_known: bool
+        self, schema: StreamSchema | None, who: str, what: str, span: Span | None, place_known: bool
     ) -> None:
         if schema is None:
             return
         if schema.key is None:
             self._refuse(
                 "needs-key",
-                f"FENCE asks {question}, and '{schema.name}' has no KEY",
+                f"FENCE identifies {who} by key, but '{schema.name}' has no KEY",
                 span or self.tree.span,
                 f"mark the column that names {what} with KEY, or select it under its name",
             )
         if schema.place is None and place_known:
             self._refuse(
                 "needs-place",
-                f"FENCE asks {question}, and '{schema.name}' has no PLACE",
+                f"FENCE needs the places of {who}, but '{schema.name}' has no PLACE",
                 span or self.tree.span,
                 *NO_PLACE,
             )

@@ -12,6 +12,7 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.query_sources import QuerySources
 from headwater.query.checking.streams import duration_us, forget_us
 from headwater.query.language.suggestions import suggest
+from headwater.query.language.words import counted
 from headwater.query.operators.nearest.operator import (
     MOST_ATTRIBUTES,
     MOST_NEIGHBOURS,
@@ -238,7 +239,7 @@ class _Checker:
         if len(weights) != needed:
             self._refuse(
                 "wrong-weights",
-                f"WEIGHTED has {len(weights)} of them, but BY has {_attributes(needed)}",
+                f"WEIGHTED has {counted(len(weights), 'weight')}, but BY has {_attributes(needed)}",
                 span,
                 "give one weight for each, in the same order",
             )

@@ -254,7 +254,7 @@ class _Lowering:
         if len(found) > 1:
             self._refuse(
                 "misplaced-aggregate",
-                f"{call.function} refers to the rows of one variable, but here are several",
+                f"{call.function} refers to the rows of one variable, but there are several here",
                 call,
                 "name both in a SUBSET, or use two aggregates",
             )
@@ -333,7 +333,7 @@ class _Lowering:
         if call.function in PHYSICAL:
             found = set(map(self._last, found))
         if len(found) != 1:
-            several = "refers to the rows of one variable, but here are several"
+            several = "refers to the rows of one variable, but there are several here"
             wrong = several if found else "needs a column"
             self._refuse("wrong-navigation", f"{call.function} {wrong}", call, "as in FIRST(A.x + A.y)")
         return _plain(argument), _Row(found.pop(), final=final)

@@ -193,7 +193,7 @@ class _Checker:
             if len({(c.left, c.left_dimension, c.right, c.right_dimension) for c in several}) < len(several):
                 self._refuse(
                     "no-closed-form",
-                    "PROBABILITY takes one condition on a difference, but here are two",
+                    "PROBABILITY takes one condition on a difference, but there are two here",
                     span,
                     "keep the narrower one, or use MAY or MUST",
                 )

@@ -165,7 +165,7 @@ class Subjects:
             example = f"{self.aliases[0]}.{name.name}"
             self.complaints.refuse(
                 "unknown-alias",
-                f"'{name.name}' of which update?",
+                f"'{name.name}' needs an alias that says which update it belongs to",
                 name.span or self.tree.span,
                 f"write {example}: the aliases are {', '.join(self.aliases)}",
             )

@@ -340,7 +340,7 @@ class TestAsAStream:
         ("1 TO LOWEST slar OVER 1 DAY", "unknown-column", 13, "there is no column named 'slar'"),
         ("1 TO (1) BY (solar) OVER 1 DAY PER staton", "unknown-column", 36, "there is no column named 'staton'"),
         ("1 TO (1, 2) BY (solar, solar AS s) OVER 1 DAY", "duplicate-name", 24, "'solar' appears here twice"),
-        ("1 TO (1, 2) BY (solar, volts) WEIGHTED (1) OVER 1 DAY", "wrong-weights", 31, "WEIGHTED has 1 of them, but BY has 2"),
+        ("1 TO (1, 2) BY (solar, volts) WEIGHTED (1) OVER 1 DAY", "wrong-weights", 31, "WEIGHTED has 1 weight, but BY has 2"),
         ("1 TO (1) BY (solar) WEIGHTED (-1) OVER 1 DAY", "wrong-weights", 21, "the weight -1 is not greater than zero"),
         ("1 TO (1) BY (solar) WEIGHTED (0.0) OVER 1 DAY", "wrong-weights", 21, "the weight 0.0 is not greater than zero"),
         ("1 TO (1, 2) BY PLACE WEIGHTED (1, 1) OVER 1 DAY", "wrong-weights", 22, "WEIGHTED has no meaning here: a place has no"),
