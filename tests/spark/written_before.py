@@ -1,4 +1,4 @@
-"""A checkpoint of a streaming run of every operator, made once and stored here: whatever changes later must still read it.
+"""A checkpoint of a streaming run of every operator, made once (c2f9e77) and stored here: whatever changes later must still read it.
 
 `python -m tests.spark.written_before` makes it again, in a folder under `/tmp`, so that it names no other place. Do that when
 the format of checkpoints changes, and at no other time.
