@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports bench sim soak lock env clean
+.PHONY: help demo test check lint types imports bench sim soak grammar lock env clean
 
 SHELL := /bin/sh
 ARGS ?=
@@ -27,6 +27,7 @@ help:
 	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
 	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed: many hours; make soak SEED=7'
+	@echo 'make grammar  make the stored parse table again, after a change to a grammar.lark'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   throw away the environment and every cache'
 	@echo ''
@@ -69,6 +70,10 @@ soak: $(STAMPS)/dev
 		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) HEADWATER_SOAK_PAIRS=$(or $(PAIRS),20) HEADWATER_SOAK_GROWTHS=$(or $(GROWTHS),20) \
 		HEADWATER_SOAK_DRAWS=$(or $(DRAWS),5) \
 		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder --durations=0 -m soak $(ARGS)
+
+grammar: $(STAMPS)/dev
+	@$(BIN)/python -m headwater.query.language.write_parse_table
+	$(call say,the parse table is that of the grammar)
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
 lock: $(STAMPS)/env

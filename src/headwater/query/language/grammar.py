@@ -5,7 +5,7 @@ A file of an operator has its rules and the terminals that they alone need. The 
 
 from __future__ import annotations
 
-from importlib import resources
+from pathlib import Path
 from typing import Final, get_args
 
 from headwater.query.language.tree import Operator
@@ -16,7 +16,7 @@ OPERATORS: Final = {node.__module__.split(".")[-2]: node.keyword.lower() for nod
 
 def grammar() -> str:
     """The whole grammar, as Lark reads it."""
-    query = resources.files("headwater.query")
+    query = Path(__file__).parents[1]
     files = [
         query / "language" / "grammar.lark",
         *(query / "operators" / operator / "grammar.lark" for operator in OPERATORS),

@@ -5,7 +5,7 @@ Rule 2  A statement ends with `;`, and the next CREATE begins a new one even whe
         statement never hides the errors of another.
 Rule 3  An expression is at most MAX_DEPTH levels deep, so that everything that walks a tree may walk it by recursion.
 
-Memory  The parse table is made once in a process, on first use.
+Memory  The parse table is loaded once in a process, on first use.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args
 
-from lark import Lark, Token
+from lark import Token
 from lark.exceptions import UnexpectedToken
-from lark.lexer import Lexer
 
 from headwater.model import QueryError, Span
 from headwater.query.language.grammar import grammar
 from headwater.query.language.leaves import too_deep
+from headwater.query.language.parse_table import TableParser, stored_table, table_of_grammar
 from headwater.query.language.statement_rules import all_rules
 from headwater.query.language.tokens import MAX_DEPTH, MOST_ERRORS, PLAIN_NAME, Cutter, span_of
 from headwater.query.language.tree import Expression, Item, Operator, Quantity, Script, Statement
@@ -29,11 +29,14 @@ from headwater.query.language.tree.operator_node import OperatorNode
 from headwater.query.language.unexpected import Keywords, explain_unexpected
 from headwater.query.language.walk import depth_of
 
-_STARTS: Final[Mapping[str, type[OperatorNode] | None]] = {
+_OPERATOR_OF: Final[Mapping[str, type[OperatorNode] | None]] = {
     **dict.fromkeys(("statement", "items", "expression", "quantity")),
     **{rule: node for node in get_args(Operator) for rule in node.read_alone},
 }
 """The rules that are read from a text of their own, and the operator to which they belong."""
+
+STARTS: Final = tuple(_OPERATOR_OF)
+"""What a text of its own may be."""
 
 _NAMES: Final = ("word", "plain_word")
 
@@ -93,7 +96,7 @@ def is_plain_name(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Language:
-    parser: Lark
+    parser: TableParser
     kinds: dict[str, str]
     keywords: Keywords
 
@@ -107,28 +110,12 @@ class _Piece:
     unfinished: bool = False
 
 
-class _TokensAsTheyAre(Lexer):
-    """The lexer of the parser: the tokens are cut already."""
-
-    def __init__(self, _: Any) -> None: ...
-
-    def lex(self, tokens: list[Token]) -> Iterator[Token]:  # type: ignore[override]
-        yield from tokens
-
-
 @cache
 def _language() -> _Language:
-    parser = Lark(
-        grammar(),
-        parser="lalr",
-        lexer=_TokensAsTheyAre,
-        start=list(_STARTS),
-        maybe_placeholders=True,
-        transformer=all_rules(),
-    )
-    kinds = {str(t.pattern.value): t.name for t in parser.terminals if t.pattern is not None}
-    usable = {rule.expansion[0].name for rule in parser.rules if rule.origin.name in _NAMES}
-    return _Language(parser, kinds, Keywords.of(kinds, usable))
+    text = grammar()
+    table = stored_table(text, STARTS) or table_of_grammar(text, STARTS)
+    usable = {rule.expansion[0].name for rule in table.rules if rule.origin.name in _NAMES}
+    return _Language(TableParser(table, all_rules()), table.kinds, Keywords.of(table.kinds, usable))
 
 
 def _pieces(tokens: Iterable[Token]) -> Iterator[_Piece]:
@@ -153,7 +140,7 @@ def _read(tokens: list[Token], start: str, end: Span) -> Any:
     except QueryError as error:
         return error
     except UnexpectedToken as error:
-        return explain_unexpected(error, language.keywords, end, _STARTS[start])
+        return explain_unexpected(error, language.keywords, end, _OPERATOR_OF[start])
     if depth_of(tree) > MAX_DEPTH:
         return too_deep(span_of(tokens[0]))
     return tree
