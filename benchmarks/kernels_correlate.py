@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from headwater.kernels.correlate import Clause, CorrelateKernel, Emit, Interval, Subscription
+from headwater.kernels.correlate.kernel import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
 from headwater.model import (
     BEGINNING,
     SECOND,

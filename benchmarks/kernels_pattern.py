@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import RowTest
 from headwater.query.planning.plan import compile_text

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from headwater.kernels.correlate import Clause, CorrelateKernel, CorrelateState, Emit, Interval, Subscription
+from headwater.kernels.correlate.kernel import CorrelateKernel, CorrelateState
 from headwater.kernels.correlate.match import Matches
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
 from headwater.kernels.correlate.subscription_table import UNLIMITED
 from headwater.model import (
     SECOND,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from headwater.kernels.nearest import NearestKernel
 from headwater.kernels.nearest.candidate_limits import r_star
+from headwater.kernels.nearest.kernel import NearestKernel
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import SECOND, Column, ColumnType, Instant, PlaceColumns, Rows, StreamSchema, order_of

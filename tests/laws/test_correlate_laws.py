@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.kernel import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
 from headwater.model import BEGINNING, END, row_log
 from tests.laws.correlate_worlds import CONDITIONS, CorrelateWorld, long_worlds, worlds

@@ -25,9 +25,8 @@ from headwater.hosts.zone import (
     Unit,
     clusters_of,
 )
-from headwater.kernels.follow import FollowKernel
 from headwater.kernels.follow.by_key import everybody
-from headwater.kernels.follow.kernel import FollowState
+from headwater.kernels.follow.kernel import FollowKernel, FollowState
 from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
 from headwater.query.planning.groups import store_of

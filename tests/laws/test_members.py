@@ -11,8 +11,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.kernels.correlate import Clause, Emit, Interval, MemberMatcher, Subscription
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.kernels.correlate.shapes import SourceSets
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
 from headwater.model import (
     BEGINNING,
     ColumnType,

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern import PatternKernel, row_blocks
-from headwater.kernels.pattern.kernel import PatternState
+from headwater.kernels.pattern import row_blocks
+from headwater.kernels.pattern.kernel import PatternKernel, PatternState
 from headwater.kernels.pattern.packed_runs import SLOT, entries, unpacked
 from headwater.kernels.pattern.partitioned_rows import Lane
 from headwater.kernels.pattern.question import PatternQuery

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.compiled_query import CompiledQuery
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.pattern.machine import Look, Programs, Table, holds, make_stack, remember
 from headwater.kernels.pattern.partitioned_rows import Arranged
 from headwater.kernels.pattern.question import PatternQuery, Program

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.pattern.packed_runs import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.partitioned_rows import EMPTY_RECORD_BYTES
 from headwater.kernels.pattern.question import RowTest

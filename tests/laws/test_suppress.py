@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from headwater.kernels.suppress import SuppressQuery
+from headwater.kernels.suppress.question import SuppressQuery
 from headwater.model import BEGINNING, END, SECOND
 from tests.laws import kernel_laws
 from tests.laws.draws import bounded

@@ -4,7 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.kernels.correlate import Clause, CorrelateKernel, Emit, Interval, Subscription
+from headwater.kernels.correlate.kernel import CorrelateKernel
+from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
 from headwater.model import (
     BEGINNING,
     END,

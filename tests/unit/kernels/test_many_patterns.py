@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.pattern.question import RowTest
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows
 from headwater.query.planning.plan import compile_text

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import SECOND, Box, Filter, Operator, Readings, Source
 
 A, B, C = Filter("a"), Filter("b"), Filter("c")

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.kernels.nearest import NearestKernel, query_sets
+from headwater.kernels.nearest import query_sets
+from headwater.kernels.nearest.kernel import NearestKernel
 from headwater.kernels.nearest.packing import runs_of, spans
 from headwater.kernels.nearest.question import NearestQuery, Points
 from headwater.kernels.nearest.words import Algorithm, Emission, Metric

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from headwater.kernels.pattern import PatternKernel
 from headwater.kernels.pattern.compiled_query import CompiledQuery
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.pattern.runs import STEPS
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Instant, Rows, Step
 from headwater.query.planning.plan import compile_text

@@ -7,19 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwater.kernels.predict import (
-    Alias,
-    Certainty,
-    Comparator,
-    Difference,
-    Distance,
-    GiveUp,
-    PredictKernel,
-    PredictQuery,
-    Value,
-    columns,
-    pair_queries,
-)
+from headwater.kernels.predict import columns, pair_queries
+from headwater.kernels.predict.kernel import PredictKernel
+from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
+from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import (
     BEGINNING,
     END,

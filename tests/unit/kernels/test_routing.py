@@ -1,5 +1,5 @@
-from headwater.kernels.correlate import Clause, Interval, Subscription
 from headwater.kernels.correlate.routing import Routing
+from headwater.kernels.correlate.subscription import Clause, Interval, Subscription
 from headwater.model import (
     SECOND,
     Circle,

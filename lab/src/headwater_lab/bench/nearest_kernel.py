@@ -13,8 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.kernels.nearest import NearestKernel
-from headwater.kernels.nearest.kernel import NearestState
+from headwater.kernels.nearest.kernel import NearestKernel, NearestState
 from headwater.kernels.nearest.query_sets import QuerySetState
 from headwater.model import BEGINNING, Rows
 from headwater_lab.bench.nearest_objects import SCHEMA, Floats, Numbers, Objects, batches

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from headwater.apps.overlay.approaches import cover_of, policies
 from headwater.apps.overlay.measured_cover import Watched
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import Network, NodeId
 from headwater.protocols.broker import Broker, BrokerSettings
 from headwater.protocols.cover import Exact, Probable

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import (
     BEGINNING,
     SECOND,

@@ -29,7 +29,7 @@ from headwater.apps.overlay.nodes import maker_of
 from headwater.apps.overlay.outcome import Outcome, Pairs, outcome_of
 from headwater.apps.overlay.reading_lifetime import slack_us
 from headwater.drivers.simulator import NO_FAULTS, Faults, Trace, World, reliable_world
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import SECOND, Instant, LimitReached, Network, NodeId, Operator, Readings, Source
 from headwater.protocols.broker import Broker, BrokerSettings, Events, Request, advertise, events, subscribe
 from headwater.protocols.delivery import Reliable

@@ -2,19 +2,5 @@
 
 `subscription` is a standing query, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
 events, `routing` which zones need a row at all. `members` finds the readings of operators for the nodes of a network.
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
 """
-
-from headwater.kernels.correlate.kernel import CorrelateKernel, CorrelateState
-from headwater.kernels.correlate.members import MemberMatcher, Membership
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
-
-__all__ = [
-    "Clause",
-    "CorrelateKernel",
-    "CorrelateState",
-    "Emit",
-    "Interval",
-    "MemberMatcher",
-    "Membership",
-    "Subscription",
-]

@@ -1,5 +1,4 @@
-"""FENCE: who enters what. See `kernel`."""
+"""FENCE: who enters what. See `kernel`.
 
-from headwater.kernels.fence.kernel import FenceKernel
-
-__all__ = ["FenceKernel"]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

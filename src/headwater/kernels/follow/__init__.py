@@ -1,6 +1,4 @@
-"""FOLLOW: situations around those who move. See `kernel`."""
+"""FOLLOW: situations around those who move. See `kernel`.
 
-from headwater.kernels.follow.kernel import FollowKernel
-from headwater.kernels.follow.store import StoreKernel
-
-__all__ = ["FollowKernel", "StoreKernel"]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

@@ -1,5 +1,4 @@
-"""NEAREST: the k nearest objects of a sliding window, for thousands of standing queries."""
+"""NEAREST: the k nearest objects of a sliding window, for thousands of standing queries. See `kernel`.
 
-from headwater.kernels.nearest.kernel import NearestKernel
-
-__all__ = ["NearestKernel"]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

@@ -1,5 +1,4 @@
-"""Patterns of rows over time: MATCH_RECOGNIZE, its event patterns, and what a sensor node holds of it."""
+"""Patterns of rows over time: MATCH_RECOGNIZE, its event patterns, and what a sensor node holds of it. See `kernel`.
 
-from headwater.kernels.pattern.kernel import PatternKernel
-
-__all__ = ["PatternKernel"]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

@@ -1,18 +1,4 @@
-"""PREDICT: when are conditions on predicted lines true? Of one sensor, or of pairs of them that need not report together."""
+"""PREDICT: when are conditions on predicted lines true? Of one sensor, or of pairs of them that need not report together. See `kernel`.
 
-from headwater.kernels.predict.kernel import PredictKernel, PredictState
-from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
-
-__all__ = [
-    "Alias",
-    "Certainty",
-    "Comparator",
-    "Difference",
-    "Distance",
-    "GiveUp",
-    "PredictKernel",
-    "PredictQuery",
-    "PredictState",
-    "Value",
-]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

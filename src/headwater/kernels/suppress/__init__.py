@@ -1,7 +1,4 @@
-"""SUPPRESS: a sensor sends lines instead of readings, and only when the last line no longer holds."""
+"""SUPPRESS: a sensor sends lines instead of readings, and only when the last line no longer holds. See `kernel`.
 
-from headwater.kernels.suppress.kernel import SuppressKernel
-from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.words import Predictor
-
-__all__ = ["Predictor", "SuppressKernel", "SuppressQuery"]
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+"""

@@ -3,14 +3,3 @@
 One file a part of the language. Each takes a piece of the tree, tells `Complaints` everything that is wrong with it, and gives what it
 means as far as it can be said, so that one mistake does not hide the next and does not make others appear.
 """
-
-from headwater.query.checking.catalogue import (
-    Catalogue,
-    CheckedFences,
-    CheckedPoints,
-    CheckedQuery,
-    CheckedStream,
-)
-from headwater.query.checking.check import check
-
-__all__ = ["Catalogue", "CheckedFences", "CheckedPoints", "CheckedQuery", "CheckedStream", "check"]

@@ -1,5 +1,1 @@
 """A plan in words, for people: what travels, what is filtered where, what is remembered and how much that is, what is shared."""
-
-from headwater.query.explaining.explain import dot, explain
-
-__all__ = ["dot", "explain"]

@@ -60,7 +60,7 @@ def make_follow_group(
     zones: int,
 ) -> Group:
     """The group of some FOLLOW queries of the same focal objects and events, each with what stands behind it, and the names of that."""
-    from headwater.kernels.follow import FollowKernel
+    from headwater.kernels.follow.kernel import FollowKernel
 
     follow_queries = [
         make_follow_query(
@@ -93,8 +93,7 @@ def make_store(
     zones: int,
 ) -> Group:
     """The group that keeps the events of a source for FOLLOW queries, each given with all its sources."""
-    from headwater.kernels.follow import StoreKernel
-    from headwater.kernels.follow.store import Looker
+    from headwater.kernels.follow.store import Looker, StoreKernel
 
     lookers = [
         Looker(query.name, events_of(query, events), counts=_share(query, zone, zones) in (None, (0, zones)))

@@ -211,7 +211,7 @@ class Plan:
 
         Points and fences need not be given.
         """
-        from headwater.kernels.follow import FollowKernel
+        from headwater.kernels.follow.kernel import FollowKernel
 
         plan = self.with_placeholders()
         for group in plan.groups(self.zone_of(query)):

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.apps.overlay.approaches import cover_of, policies
 from headwater.apps.overlay.measured_cover import Watched
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import SECOND, Box, Filter, Link, Network, Operator, Readings, Report, Source
 from headwater.protocols.broker import (
     Broker,

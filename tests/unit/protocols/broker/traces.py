@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.apps.overlay.approaches import cover_of, policies
-from headwater.kernels.correlate import MemberMatcher
+from headwater.kernels.correlate.members import MemberMatcher
 from headwater.model import BEGINNING, SECOND, Box, Filter, Link, Network, NodeId, Operator, Source
 from headwater.protocols.broker import (
     Approach,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.kernel import CorrelateKernel
 from headwater.kernels.correlate.subscription import Clause, Emit, Interval
 from headwater.model import (
     SECOND,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.kernels.correlate import CorrelateKernel
+from headwater.kernels.correlate.kernel import CorrelateKernel
 from headwater.kernels.correlate.subscription import Subscription
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.correlate.operator import CorrelateOperator

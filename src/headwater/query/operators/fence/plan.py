@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headwater.kernels.fence import FenceKernel
+from headwater.kernels.fence.kernel import FenceKernel
 from headwater.kernels.fence.question import FenceQuery, Fences, Placed, Taking
 from headwater.kernels.fence.shapes import of_rings
 from headwater.model import GEOMETRY, FencesSchema, PointsSchema, Rows, StreamSchema, order_of

@@ -26,7 +26,7 @@ from headwater.query.operators.nearest.operator import NearestOperator
 from headwater.query.planning.row_conditions import RowConditions
 
 if TYPE_CHECKING:
-    from headwater.kernels.nearest import NearestKernel
+    from headwater.kernels.nearest.kernel import NearestKernel
     from headwater.query.planning.query_plan import QueryPlan
 
 POINTS_A_ZONE: Final = 1000
@@ -46,7 +46,7 @@ _CELL_BITS: Final = 42  # of the 52 behind the point are left out: cells of a th
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKernel:
     """The kernel of some NEAREST queries, each with those of its points that live in the zone."""
-    from headwater.kernels.nearest import NearestKernel
+    from headwater.kernels.nearest.kernel import NearestKernel
 
     conditions = RowConditions()
     kernel_queries = []

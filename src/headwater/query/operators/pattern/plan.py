@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.kernels.pattern import PatternKernel
+from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.kernels.predict import PredictKernel
+from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.query.checking.updates import HEARTBEAT, TOLERANCE, slope_of
 from headwater.query.operators.contract import KernelPlace

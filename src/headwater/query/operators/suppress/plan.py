@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.kernels.suppress import SuppressKernel
+from headwater.kernels.suppress.kernel import SuppressKernel
 from headwater.kernels.suppress.question import SuppressQuery
 from headwater.query.operators.contract import KernelPlace
 from headwater.query.operators.suppress.operator import SuppressOperator
