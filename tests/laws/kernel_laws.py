@@ -2,7 +2,8 @@
 
 A *world* is some queries, some rows and a cut of the rows into steps, drawn by Hypothesis. The laws are those of the
 architecture: (1) equal to the oracle, (2) any split, (3) any arrival order, (4) saving and restoring, also with other
-queries, (5) inputs untouched, (6) state below its bound, (7) optimisations change nothing.
+queries, (5) inputs untouched, (6) state below its bound, (7) optimisations change nothing, (8) what a kernel says of its states to a
+host that leaves out steps and states (`next_due`, `is_blank`) is true.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from headwater.model import (
     order_of,
     run_from,
 )
+from tests.laws.quiet_kernels import BegunAnewWhereBlank, SteppedWhileNothingIsDue
+
+_LONGEST: Final = 8
 
 Row = dict[str, Any]
 Told = dict[str, list[Row]]  # the answers of every query, in order
@@ -230,6 +234,22 @@ def optimisations_change_nothing(world: World) -> None:
     assert run(world, [END], kernel=world.kernel(fast=False)).told == run(world, [END]).told
 
 
+def steps_before_anything_is_due_change_nothing(world: World) -> None:
+    """Law 8: steps without rows up to `next_due` emit nothing, and later steps emit the same with and without them."""
+    kernel = SteppedWhileNothingIsDue(world.kernel(), world.schema.time)
+    assert _each_step(world, kernel) == _each_step(world)
+
+
+def blank_states_go_on_as_the_empty_one(world: World) -> None:
+    """Law 8, with a step before each of the longest times without rows is over: then states are blank if ever."""
+    times = np.unique(world.rows[world.schema.time].values)
+    longest = np.argsort(np.diff(times), kind="stable")[-_LONGEST:] + 1
+    watermarks = sorted({*world.watermarks, *times[longest].tolist()})
+    begun_anew = run(world, [*watermarks, END], kernel=BegunAnewWhereBlank(world.kernel()))
+    undisturbed = run(world, [*watermarks, END])
+    assert (begun_anew.told, begun_anew.counts) == (undisturbed.told, undisturbed.counts)
+
+
 LAWS = (
     equals_the_oracle,
     any_split_gives_the_same_answers,
@@ -240,6 +260,8 @@ LAWS = (
     inputs_are_not_modified,
     state_stays_below_its_bound,
     optimisations_change_nothing,
+    steps_before_anything_is_due_change_nothing,
+    blank_states_go_on_as_the_empty_one,
 )
 
 
@@ -284,9 +306,9 @@ def _lock(rows: Rows) -> None:
                 array.flags.writeable = False
 
 
-def _each_step(world: World) -> list[Any]:
-    """What the steps of an undisturbed run give."""
-    kernel = world.kernel()
+def _each_step(world: World, kernel: Kernel[Any] | None = None) -> list[Any]:
+    """What the steps of a run give."""
+    kernel = kernel or world.kernel()
     state, after, gave = kernel.start(BEGINNING), BEGINNING, []
     for watermark in [*world.watermarks, END]:
         step = kernel.step(state, between_times(world, after, watermark), watermark)

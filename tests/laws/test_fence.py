@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -15,9 +17,11 @@ from headwater.kernels.fence.by_key import ByKey
 from headwater.kernels.fence.geometry import side
 from headwater.kernels.fence.moving_step import Sides
 from headwater.model import BEGINNING
+from headwater.query.planning.groups import Group
 from tests.laws.draws import bounded
 from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
 from tests.laws.oracles import fence
+from tests.laws.quiet_kernels import BegunAnewWhereBlank, SteppedWhileNothingIsDue
 from tests.laws.zone_runs import (
     Row,
     Steps,
@@ -177,6 +181,38 @@ def test_answers_come_in_order_and_in_their_step(world: FenceWorld):
             assert times == sorted(times)
             assert all(before <= time < reached for time in times)
         before = min(until for _, until in ordered.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@bounded(20)
+@given(data=st.data())
+def test_steps_before_anything_is_due_change_nothing(kind: str, data: st.DataObject):
+    """Law 8: what a kernel says of its states to a host that leaves out steps is true."""
+    world = data.draw(worlds(kind))
+    steps = steps_of(world)
+    altered = run_plan(world, world.plan(), steps, alter=stepped_while_nothing_is_due)
+    assert altered == run(world, steps)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@bounded(20)
+@given(data=st.data())
+def test_blank_states_go_on_as_the_empty_one(kind: str, data: st.DataObject):
+    """Law 8: a host may leave out states of which nothing is known. There is a step before the rows of every time."""
+    world = data.draw(worlds(kind))
+    times = {int(time) for rows in world.rows.values() for time in rows["at"].values}
+    steps: Steps = [dict.fromkeys(world.rows, time) for time in sorted(times)]
+    altered = run_plan(world, world.plan(), steps, alter=begun_anew_where_blank)
+    assert altered == run(world, steps)
+
+
+def stepped_while_nothing_is_due(group: Group) -> Group:
+    kernel: Any = group.kernel
+    return replace(group, kernel=SteppedWhileNothingIsDue(kernel, kernel.schema.time))
+
+
+def begun_anew_where_blank(group: Group) -> Group:
+    return replace(group, kernel=BegunAnewWhereBlank(group.kernel))
 
 
 @bounded(80)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Protocol
 
@@ -46,7 +47,7 @@ def run_plan(
     counts: Counter[str] = Counter()
     for zone in range(plan.zones):
         program = Program(plan, zone)
-        program.groups = tuple(map(alter, program.groups))
+        program.graph = replace(program.graph, groups=tuple(map(alter, program.graph.groups)))
         state = program.start()
         for ordered in ordered_steps(world, plan, steps or [], zone):
             groups, answers, counted = program.advance(state.groups, ordered)
