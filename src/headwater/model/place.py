@@ -2,7 +2,7 @@
 
 A plane has metres and Euclidean distance. Geographic places are longitude and latitude in degrees, with great-circle
 distance on a sphere. Edges of geographic polygons are straight in longitude and latitude; a box whose west is greater
-than its east crosses the date line.
+than its east crosses the date line. Shapely, which decides about polygons, is imported when there is one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 
 import numba
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from headwater.model.rows import Mask
@@ -111,6 +110,8 @@ class Polygon:
     @cached_property
     def shape(self) -> Any:
         """The prepared shapely polygon."""
+        import shapely
+
         polygon = shapely.Polygon(self.corners)
         shapely.prepare(polygon)
         return polygon
@@ -120,6 +121,8 @@ class Polygon:
 
     def contains(self, x: Coordinates, y: Coordinates) -> Mask:
         """Which of the places lie inside or on the border."""
+        import shapely
+
         west, south, east, north = self.bounds()[0]
         inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
         inside[inside] = shapely.intersects_xy(self.shape, x[inside], y[inside])

@@ -7,7 +7,6 @@ another. Geographic places are degrees; a geographic box whose west is greater t
 from __future__ import annotations
 
 import numpy as np
-import shapely
 
 from headwater.model import Box, Circle, Polygon, Region, Span
 from headwater.query.checking.complaints import Complaints
@@ -88,6 +87,8 @@ def _polygon(area: PolygonArea, geographic: bool | None, complaints: Complaints)
 def _no_inside(corners: Corners) -> str | None:
     if len(set(corners)) < 3:
         return "has fewer than three corners"
+    import shapely  # which takes a tenth of a second: only where there is a polygon
+
     ring = shapely.Polygon(corners)
     with np.errstate(all="ignore"):  # corners may be as far away as numbers go
         if not ring.area > 0:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 Ring = NDArray[np.float64]  # float64[n, 2]; its last corner is its first one again
@@ -43,6 +42,8 @@ def text_of_text(text: str, *, geographic: bool = False) -> str:
             return text_of(json.loads(text), geographic=geographic)
         except ValueError as fault:
             raise NoFence(f"bad-geometry: it is not JSON: {fault}") from fault
+    import shapely  # which takes a tenth of a second: files of fences are read by runs that have none, too
+
     with np.errstate(all="ignore"):
         found = shapely.from_wkt(text, on_invalid="ignore")
     if found is None:
@@ -105,6 +106,8 @@ def _check_world(ring: Sequence[Sequence[float]]) -> None:
 
 
 def _check_crossings(polygons: Sequence[Sequence[Any]]) -> None:
+    import shapely
+
     shape = shapely.MultiPolygon(
         [(_flat(rings[0]), [_flat(hole) for hole in rings[1:]]) for rings in polygons]
     )
@@ -144,4 +147,6 @@ def _parts(shape: Any) -> Iterator[Any]:
 
 
 def _rings(part: Any) -> list[list[list[float]]]:
+    import shapely
+
     return [shapely.get_coordinates(ring).tolist() for ring in (part.exterior, *part.interiors)]
