@@ -35,8 +35,8 @@ from headwater.model import (
 )
 from headwater.model.codec import rows_tree, tree_rows
 from headwater.model.row_log import log_from
-from headwater.query.planning.follow import InterestPlan
 from headwater.query.planning.groups import Group
+from headwater.query.planning.interest_plan import InterestPlan
 from headwater.query.planning.projections import column_of
 
 States = Mapping[str, Any]

@@ -43,7 +43,7 @@ from headwater.model import (
     key_ids,
     no_records,
 )
-from headwater.query.planning.follow import InterestPlan
+from headwater.query.planning.interest_plan import InterestPlan
 
 _FOCAL: Final = "focal"
 _SETTLED: Final = "settled"

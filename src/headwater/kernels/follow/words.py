@@ -19,7 +19,7 @@ class Update(enum.Enum):
     QUALITY = "QUALITY"
 
 
-class Saving(enum.Enum):
+class Saving(enum.StrEnum):
     """What need not be streamed to operators again, without changing an answer. Each can be left off.
 
     SPACE: of operators that look at each event by itself, events that lie in the region before as well. TIME: of operators that look at

@@ -21,6 +21,7 @@ from headwater.query.language.tree import Expression, Item
 if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
     from headwater.query.checking.merges import Merge
+    from headwater.query.planning.interest_plan import InterestPlan
     from headwater.query.planning.plan import Plan
     from headwater.query.planning.query_plan import QueryPlan
 
@@ -366,8 +367,22 @@ class Operator:
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
-        """The kernel that answers some queries of this kind together. Compiled code is loaded only now.
+        """The kernel that answers some queries of this kind together. Compiled code is loaded only now."""
+        raise AssertionError("its kernel looks at stored events: see `make_kernel_on_stores`")
 
-        That of FOLLOW is made with all that runs behind it, by the plan.
-        """
-        raise AssertionError("a kernel of its own is made by the operator")
+    @staticmethod
+    def make_kernel_on_stores(
+        queries: Sequence[QueryPlan],
+        place: KernelPlace,
+        events: Sequence[StreamSchema],
+        downstream: Mapping[str, InterestPlan],
+    ) -> Kernel[Any]:
+        """The same for queries with `stored_sources`, whose schemas are `events`; what runs downstream of each of them, by its name."""
+        raise AssertionError("its kernel looks at no stored events")
+
+    @staticmethod
+    def make_store_kernel(
+        queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace
+    ) -> Kernel[Any]:
+        """The kernel that stores the events of the source of a place for some queries, each given with the schemas of its `stored_sources`."""
+        raise AssertionError("its kernel looks at no stored events")

@@ -14,7 +14,7 @@ from headwater.model import Kernel, Rows, StreamSchema
 from headwater.query.expressions import condition
 from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.operators.correlate.plan import make_subscriptions
-from headwater.query.planning.follow import InterestPlan, events_of, make_follow_query
+from headwater.query.planning.interest_plan import InterestPlan
 from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.row_conditions import RowConditions, zone_of_rows
 from headwater.query.planning.zones import zone_of
@@ -51,60 +51,29 @@ def make_group(queries: Sequence[QueryPlan], place: KernelPlace, *, suffix: str 
     return Group(name, place.source.name, tuple(query.name for query in queries), kernel)
 
 
-def make_follow_group(
+def make_group_on_stores(
     queries: Sequence[QueryPlan],
-    focals: StreamSchema,
+    place: KernelPlace,
     events: Sequence[StreamSchema],
-    behind: Sequence[tuple[InterestPlan | None, Sequence[str]]],
-    zone: int,
-    zones: int,
+    behind: Mapping[str, InterestPlan],
+    names: Sequence[str],
 ) -> Group:
-    """The group of some FOLLOW queries of the same focal objects and events, each with what stands behind it, and the names of that."""
-    from headwater.kernels.follow.kernel import FollowKernel
-
-    follow_queries = [
-        make_follow_query(
-            query,
-            focals,
-            events_of(query, events),
-            share=_share(query, zone, zones),
-            behind=inside,
-        )
-        for query, (inside, _) in zip(queries, behind, strict=True)
-    ]
-    names = [
-        name for query, (_, inside) in zip(queries, behind, strict=True) for name in (query.name, *inside)
-    ]
-    sources = tuple(source.name for source in events)
+    """The group of some queries of one kind that look at the same stored events, with what runs behind each; `names` are those of them all."""
+    operator = queries[0].operator
     return Group(
-        queries[0].operator.group_name(focals.name),
-        focals.name,
+        operator.group_name(place.source.name),
+        place.source.name,
         tuple(names),
-        FollowKernel(focals, follow_queries),
-        sources,
-        {query.name: plan for query, (plan, _) in zip(queries, behind, strict=True) if plan is not None},
+        operator.make_kernel_on_stores(queries, place, events, behind),
+        tuple(source.name for source in events),
+        behind,
     )
 
 
-def make_store(
-    source: StreamSchema,
-    queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]],
-    zone: int,
-    zones: int,
-) -> Group:
-    """The group that keeps the events of a source for FOLLOW queries, each given with all its sources."""
-    from headwater.kernels.follow.store import Looker, StoreKernel
-
-    lookers = [
-        Looker(query.name, events_of(query, events), counts=_share(query, zone, zones) in (None, (0, zones)))
-        for query, events in queries
-    ]
-    return Group(store_of(source.name), source.name, (), StoreKernel(source, lookers))
-
-
-def _share(query: QueryPlan, zone: int, zones: int) -> tuple[int, int] | None:
-    """Which of the objects that a query follows live in a zone, if not all do."""
-    return (zone, zones) if query.shared and zones > 1 else None
+def make_store(queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace) -> Group:
+    """The group that stores the events of a source for some queries, each given with all its sources."""
+    kernel = queries[0][0].operator.make_store_kernel(queries, place)
+    return Group(store_of(place.source.name), place.source.name, (), kernel)
 
 
 def make_routing(

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from headwater.kernels.follow.words import Saving
 from headwater.model import (
     Answers,
     Column,
@@ -44,16 +43,16 @@ from headwater.query.operators.contract import Demand, KernelPlace
 from headwater.query.planning.bad_rows import BadRows, bad_updates
 from headwater.query.planning.chosen_queries import choose, unread_views
 from headwater.query.planning.fingerprints import fingerprints
-from headwater.query.planning.follow import can_stay_apart, plan_interests
 from headwater.query.planning.groups import (
     Group,
     ZoneMask,
-    make_follow_group,
     make_group,
+    make_group_on_stores,
     make_routing,
     make_store,
     store_of,
 )
+from headwater.query.planning.interest_plan import InterestPlan, can_stay_apart, plan_interests
 from headwater.query.planning.needed_columns import columns_read
 from headwater.query.planning.needs import inside_groups
 from headwater.query.planning.projections import Projection, project, shapes
@@ -205,23 +204,6 @@ class Plan:
         """What runs in a zone; a group that reads a query comes after the group that answers it."""
         return self._once(("groups", zone), lambda: self._make_groups(zone))
 
-    def promised(self, query: str) -> tuple[tuple[str, ...], bool]:
-        """Of a FOLLOW: which queries behind it depend on where an interest begins; and whether it leaves out what an interest has in
-        common with the one before, for one of them at least.
-
-        Points and fences need not be given.
-        """
-        from headwater.kernels.follow.kernel import FollowKernel
-
-        plan = self.with_placeholders()
-        for group in plan.groups(self.zone_of(query)):
-            if isinstance(group.kernel, FollowKernel):
-                for follow_query in group.kernel.queries:
-                    if follow_query.name == query:
-                        weak = group.behind[query].weak if query in group.behind else ()
-                        return weak, follow_query.reuses
-        raise AssertionError(f"{query} is not a FOLLOW")
-
     def routing(self, stream: str) -> Callable[[Rows], ZoneMask]:
         """A function from rows of a stream to bool[zones, n]: which zones can use each row."""
         return self._once(("routing", stream), lambda: self._make_routing(stream))
@@ -234,12 +216,12 @@ class Plan:
                 names.update(self.sources(query.reads), filter(None, [query.operator.reads_beside]))
         return replace(self, queries=tuple(query for query in self.queries if query.name in names))
 
-    def without_savings(self, *savings: Saving, queries: Collection[str] | None = None) -> Plan:
+    def without_savings(self, *savings: str, queries: Collection[str] | None = None) -> Plan:
         """The same plan without some savings of FOLLOW, for some of its queries or all: more is streamed, and no answer is another."""
         return replace(
             self,
             queries=tuple(
-                replace(query, left_off=query.left_off.union(savings))
+                replace(query, left_off=query.left_off.union(map(str, savings)))
                 if query.behind == query.name and (queries is None or query.name in queries)
                 else query
                 for query in self.queries
@@ -365,10 +347,10 @@ class Plan:
         for queries in alike.values():
             operator = queries[0].operator
             if operator.stored_sources and operator.reads_beside:
-                yield self._follow_group(queries, operator.reads_beside, operator.stored_sources, zone)
+                place = self._kernel_place(operator.reads_beside, zone=zone, zones=self.zones)
+                yield self._group_on_stores(queries, place, operator.stored_sources)
             else:
-                place = replace(self._kernel_place(reads), zone=zone, zones=self.zones, home=home)
-                yield make_group(queries, place)
+                yield make_group(queries, self._kernel_place(reads, zone=zone, zones=self.zones, home=home))
 
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
         """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
@@ -377,12 +359,20 @@ class Plan:
             for query in here
             if source in query.operator.stored_sources
         ]
-        return make_store(self.stream(source), lookers, zone, self.zones)
+        return make_store(lookers, self._kernel_place(source, zone=zone, zones=self.zones))
 
-    def _kernel_place(self, reads: str, *, apart: bool = False) -> KernelPlace:
-        """Where a kernel is the only one of its kind, for queries that read a stream, a query or several together."""
+    def _kernel_place(
+        self,
+        reads: str,
+        *,
+        zone: int = 0,
+        zones: int = 1,
+        home: tuple[int, int] | None = None,
+        apart: bool = False,
+    ) -> KernelPlace:
+        """Where a kernel runs, for queries that read a stream, a query or several together; by default the only one of its kind."""
         schemas = {name: self.stream(name) for name in self.sources(reads)}
-        return KernelPlace(self.stream(reads), schemas, self.merge(reads), apart=apart)
+        return KernelPlace(self.stream(reads), schemas, self.merge(reads), zone, zones, home, apart)
 
     def _by_source(self, queries: Iterable[QueryPlan]) -> list[tuple[tuple[str, str], list[QueryPlan]]]:
         """Queries by what they read and their kind, each after what it reads."""
@@ -392,32 +382,37 @@ class Plan:
         places = {name: place for place, name in enumerate(self._schemas())}
         return sorted(members.items(), key=lambda item: (places[item[0][0]], item[0][1]))
 
-    def _follow_group(
-        self, queries: Sequence[QueryPlan], focals: str, events: Sequence[str], zone: int
+    def _group_on_stores(
+        self, queries: Sequence[QueryPlan], place: KernelPlace, sources: Sequence[str]
     ) -> Group:
-        """FOLLOW queries of the same focal objects and events, with all that stands behind them."""
-        behind = []
+        """Queries that look at the same stored events, with all that runs behind them."""
+        behind: dict[str, InterestPlan] = {}
+        names: list[str] = []
         for query in queries:
             inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
-            apart = can_stay_apart(inside)
-            groups = [
-                make_group(some, self._kernel_place(reads, apart=apart), suffix=suffix)
-                for (reads, _), members in self._by_source(inside)
-                for suffix, some in inside_groups(members)
-            ]
-            interests = plan_interests(
-                query,
-                self.projections[query.shape],
-                groups,
-                {other.name: other for other in inside},
-                self._once("schemas", self._schemas),
-                {together.name: together for together in self.merges},
-                self.project,
-                apart=apart,
-            )
-            behind.append((interests if groups else None, [other.name for other in inside]))
-        looked_at = [self.stream(name) for name in events]
-        return make_follow_group(queries, self.stream(focals), looked_at, behind, zone, self.zones)
+            names += [query.name, *(other.name for other in inside)]
+            if inside:
+                behind[query.name] = self._plan_interests(query, inside)
+        return make_group_on_stores(queries, place, [self.stream(name) for name in sources], behind, names)
+
+    def _plan_interests(self, follow: QueryPlan, inside: Sequence[QueryPlan]) -> InterestPlan:
+        """What runs on the events of each interest of a query."""
+        apart = can_stay_apart(inside)
+        groups = [
+            make_group(some, self._kernel_place(reads, apart=apart), suffix=suffix)
+            for (reads, _), members in self._by_source(inside)
+            for suffix, some in inside_groups(members)
+        ]
+        return plan_interests(
+            follow,
+            self.projections[follow.shape],
+            groups,
+            {other.name: other for other in inside},
+            self._once("schemas", self._schemas),
+            {together.name: together for together in self.merges},
+            self.project,
+            apart=apart,
+        )
 
     def _home(self, source: str, zone: int) -> tuple[int, int] | None:
         """The zone, if rows of a source come to it for several reasons."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwater.kernels.follow.words import Saving
 from headwater.model import StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import OpenedSet
@@ -23,7 +22,7 @@ class QueryPlan:
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
     `hidden`: only other queries read its answers, because it is a `view` or a link of a chain. `behind` is the FOLLOW for each of whose interests it runs,
     for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
-    itself, `left_off` which savings a FOLLOW does not make.
+    itself, `left_off` the names of the savings that a FOLLOW does not make.
     """
 
     name: str
@@ -45,7 +44,7 @@ class QueryPlan:
     behind: str | None = None
     before_us: int = 0
     window_us: int = 0
-    left_off: frozenset[Saving] = frozenset()
+    left_off: frozenset[str] = frozenset()
 
     @property
     def kind(self) -> str:

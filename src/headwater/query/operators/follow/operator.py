@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from headwater.kernels.follow.words import Update
-from headwater.model import ColumnType, StreamSchema
+from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.merges import merged_name
 from headwater.query.language.tree import Expression
 from headwater.query.language.words import history_in_words
-from headwater.query.operators.contract import AnswerColumns, Beside, Demand, Explained, Operator, Words
+from headwater.query.operators.contract import (
+    AnswerColumns,
+    Beside,
+    Demand,
+    Explained,
+    KernelPlace,
+    Operator,
+    Words,
+)
 from headwater.query.operators.follow.tree import Follow
+
+if TYPE_CHECKING:
+    from headwater.query.planning.interest_plan import InterestPlan
+    from headwater.query.planning.query_plan import QueryPlan
 
 QUALITY_US: Final = 60_000_000
 """A minute: so far back QUALITY looks where neither OVER nor LAST says how far."""
@@ -127,6 +139,27 @@ class FollowOperator(Operator):
         from headwater.query.operators.follow.words import words
 
         return words(self, explained)
+
+    @staticmethod
+    def make_kernel_on_stores(
+        queries: Sequence[QueryPlan],
+        place: KernelPlace,
+        events: Sequence[StreamSchema],
+        downstream: Mapping[str, InterestPlan],
+    ) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.follow.plan import make_kernel
+
+        return make_kernel(queries, place, events, downstream)
+
+    @staticmethod
+    def make_store_kernel(
+        queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace
+    ) -> Kernel[Any]:
+        """See `plan`."""
+        from headwater.query.operators.follow.plan import make_store_kernel
+
+        return make_store_kernel(queries, place)
 
 
 def interest_columns(focals: StreamSchema) -> Columns:

@@ -25,7 +25,7 @@ def words(operator: FollowOperator, explained: Explained) -> Words:
     plan, query = explained.plan, explained.query
     shared = query.shared and plan.zones > 1
     return Words(
-        [*_asks(operator, query), *completeness_in_words(*plan.promised(query.name))],
+        [*_asks(operator, query), *completeness_in_words(*_promised(explained))],
         _state(operator, query, [plan.stream(name) for name in operator.events]),
         zones=zones_in_words(plan.zones) if shared else None,
     )
@@ -53,6 +53,18 @@ def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
         )
         entries.append(("answers", f"stamped with focal, interest and historical; each is delivered {once}"))
     return entries
+
+
+def _promised(explained: Explained) -> tuple[tuple[str, ...], bool]:
+    """Which queries behind it depend on where an interest begins; and whether it leaves out what an interest has in common with the one
+    before, for one of them at least. Points and fences need not be given."""
+    from headwater.kernels.follow.kernel import FollowKernel
+
+    plan, name = explained.plan.with_placeholders(), explained.query.name
+    group = next(group for group in plan.groups(plan.zone_of(name)) if name in group.queries)
+    assert isinstance(group.kernel, FollowKernel)
+    reuses = next(query.reuses for query in group.kernel.queries if query.name == name)
+    return group.behind[name].weak if name in group.behind else (), reuses
 
 
 def completeness_in_words(weak: Sequence[str], reuses: bool) -> list[Entry]:

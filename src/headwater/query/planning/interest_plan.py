@@ -1,4 +1,4 @@
-"""From a checked FOLLOW to what its kernel is asked, and to what runs on its events. What runs there is run by hosts."""
+"""What runs on the events of each interest of a FOLLOW, as a value: hosts run it."""
 
 from __future__ import annotations
 
@@ -6,93 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.kernels.follow.question import (
-    BY_ITSELF,
-    Events,
-    Focals,
-    FollowQuery,
-    Need,
-)
-from headwater.kernels.follow.words import Saving
-from headwater.model import (
-    Answers,
-    Rows,
-    StreamSchema,
-)
+from headwater.kernels.follow.question import Need
+from headwater.model import Answers, Rows, StreamSchema
 from headwater.query.checking.merges import Merge
-from headwater.query.expressions import condition
-from headwater.query.operators.follow.check import events_schema
-from headwater.query.operators.union import FollowOperator
 from headwater.query.planning.needs import needs_behind, parts_of, weak_in
 from headwater.query.planning.projections import Projection
 
 if TYPE_CHECKING:
     from headwater.query.planning.groups import Group
     from headwater.query.planning.query_plan import QueryPlan
-
-
-def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:
-    """What a FOLLOW looks at, given its sources of events."""
-    schema = events_schema(sources)
-    # A condition by its written form: as values, 1, 1.0 and TRUE would be equal.
-    identity = repr(([source.name for source in sources], schema.columns, query.where))
-    return Events(tuple(sources), schema, condition(query.where) if query.where else None, identity)
-
-
-def make_follow_query(
-    query: QueryPlan,
-    focals: StreamSchema,
-    events: Events,
-    *,
-    share: tuple[int, int] | None,
-    behind: InterestPlan | None,
-) -> FollowQuery:
-    """What the kernel of FOLLOW is asked; whoever runs it gives it the operators."""
-    follow = query.operator
-    assert isinstance(follow, FollowOperator)
-    assert focals.key is not None and focals.place is not None
-    needs = list(behind.needs.values()) if behind else []
-    if not query.hidden or not needs:
-        needs.append(
-            Need(1 + max((need.part for need in needs), default=-1), 0, None, BY_ITSELF, is_free=True)
-        )
-    is_whole = follow.interests or follow.best_effort is not None
-    return FollowQuery(
-        name=query.name,
-        fingerprint=query.fingerprint,
-        shape=query.shape,
-        events=events,
-        focals=Focals(
-            condition(follow.where) if follow.where else None,
-            focals.key,
-            focals.types[focals.key],
-            focals.place.x,
-            focals.place.y,
-            focals.types[focals.place.x],
-            focals.types[focals.place.y],
-            follow.shape,
-        ),
-        geographic=focals.place.geographic,
-        radius_m=follow.radius_m,
-        box_m=follow.box_m,
-        last_us=follow.last_us,
-        before_us=query.before_us,
-        update=follow.update,
-        every_us=follow.every_us,
-        moved_m=follow.moved_m,
-        precision=follow.precision,
-        recall=follow.recall,
-        over_us=follow.over_us,
-        forget_us=follow.forget_us,
-        each=follow.each,
-        best_effort=follow.best_effort,
-        share=share,
-        interests=follow.interests,
-        needs=tuple(needs),
-        savings=frozenset() if is_whole else frozenset(Saving) - query.left_off,
-        tells=not query.hidden,
-        operators=None,
-    )
 
 
 def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
