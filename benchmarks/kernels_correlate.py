@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.kernel import CorrelateKernel
 from headwater.kernels.correlate.routing import Routing
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import (
     BEGINNING,
     SECOND,

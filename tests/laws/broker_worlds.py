@@ -8,7 +8,8 @@ from random import Random
 from headwater.apps.overlay.measured_cover import Watched
 from headwater.apps.overlay.random_scenes import Reply, Scene
 from headwater.apps.overlay.replay import broker_maker
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.clauses import Clause, Interval
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import ColumnType, Operator, PlaceColumns, StreamSchema
 from headwater.model.network_operators import UNGROUPED
 from headwater.workloads.station_subscriptions import Standing

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.kernel import CorrelateKernel, CorrelateState
 from headwater.kernels.correlate.match import Matches
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.kernels.correlate.subscription_table import UNLIMITED
 from headwater.model import (
     SECOND,

@@ -11,9 +11,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.members import MemberMatcher
 from headwater.kernels.correlate.shapes import SourceSets
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import (
     BEGINNING,
     ColumnType,

@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from headwater.kernels.correlate.subscription import Clause, Emit, Subscription
+from headwater.kernels.clauses import Clause
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import EARTH_RADIUS_M, Box, Circle, Polygon, Region, StreamSchema
 
 Row = dict[str, Any]

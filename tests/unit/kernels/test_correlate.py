@@ -4,8 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.kernel import CorrelateKernel
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import (
     BEGINNING,
     END,

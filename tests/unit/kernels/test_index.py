@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.intervals import leaf_of, plant
 from headwater.kernels.correlate.ranks import GREATEST, LEAST, NULL_RANK, range_of, ranks_of
 from headwater.kernels.correlate.regions import Regions, different_places
-from headwater.kernels.correlate.subscription import Clause, Interval
 from headwater.model import Box, Circle, Column, ColumnType, Polygon, strings
 
 often = settings(max_examples=200, deadline=None, derandomize=True)

@@ -1,5 +1,6 @@
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.routing import Routing
-from headwater.kernels.correlate.subscription import Clause, Interval, Subscription
+from headwater.kernels.correlate.subscription import Subscription
 from headwater.model import (
     SECOND,
     Circle,

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from headwater.kernels.correlate.subscription import Interval
+from headwater.kernels.clauses import Interval
 from headwater.model import ColumnType, Filter, Operator
 from headwater.query.language.words import (
     duration_in_words,

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.clauses import Clause
+from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Filter, Operator, QueriesRefused, StreamSchema
 from headwater.model.network_operators import UNGROUPED
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.correlate.subscription import Clause, Interval
+from headwater.kernels.clauses import Clause, Interval
 from headwater.model import Column, ColumnType
 
 Ranks = NDArray[np.int64]

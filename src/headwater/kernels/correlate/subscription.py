@@ -1,15 +1,15 @@
 """Standing subscriptions as the CORRELATE kernel gets them, with every choice of the language already made.
 
-A *clause* is a range on one attribute; a *subscription* is a set of clauses, how near in time (δt) and place (δl) their
-readings must be, and where. Symbols of the paper: F -> clauses, δt -> within_us, δl -> within_m, L -> region.
+A *subscription* is a set of clauses, how near in time (δt) and place (δl) their readings must be, and where. Symbols of the paper:
+F -> clauses, δt -> within_us, δl -> within_m, L -> region.
 """
 
 from __future__ import annotations
 
 import enum
-import math
 from dataclasses import dataclass
 
+from headwater.kernels.clauses import Clause
 from headwater.model import Region
 
 
@@ -19,32 +19,6 @@ class Emit(enum.Enum):
     READINGS = "READINGS"
     LATEST = "LATEST"
     ALL = "ALL"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Values from `low` to `high`; an open end leaves its value out."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = False
-    high_open: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One reading of `attribute`, in `interval` or, for a STRING attribute, equal to `text`.
-
-    `sensor` binds the clause to one key. Clauses made from one `n OF` have the same `group` (others have a group of their
-    own): they are interchangeable and want readings of different sensors.
-    """
-
-    name: str
-    attribute: str
-    interval: Interval | None
-    text: str | None = None
-    sensor: str | int | None = None
-    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.ranks import range_of
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval, Subscription
+from headwater.kernels.correlate.subscription import Emit, Subscription
 from headwater.model import Region, StreamSchema
 
 Numbers = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from headwater.kernels.correlate.subscription import Interval
+from headwater.kernels.clauses import Interval
 from headwater.model import (
     Box,
     Circle,

@@ -1,18 +1,21 @@
 """What does shared code ask of an operator? These questions, with the answers of an operator that has nothing special to say.
 
-Rule 1  Shared code never asks which operator it has before it. Where a rule is about two operators, it stands in one file of planning
-        that says so.
+Rule 1  Shared code never asks which operator it has before it. All rules about two operators are in one file, which says so:
+        `checking/operator_pairs.py`.
 Rule 2  An operator is a frozen value: all that was written, with every choice made. It knows nothing of the query around it, whose name,
         condition and sources it is handed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
-from headwater.kernels.correlate.subscription import Clause
+import numpy as np
+from numpy.typing import NDArray
+
+from headwater.kernels.clauses import Clause
 from headwater.model import FencesSchema, Kernel, PointsSchema, QueryError, Region, Rows, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.checking.answer_columns import Columns, SelectList
@@ -30,6 +33,10 @@ Beside = StreamSchema | PointsSchema | FencesSchema | None
 
 OpenedSet = Sized
 """A set as the kernel of an operator sees it. Only the operator knows what is in it; shared code hands it on and counts it."""
+
+
+ZoneMask = NDArray[np.bool_]
+"""bool[zones, n]: which zones can use each of some rows."""
 
 
 class AnswerColumns(NamedTuple):
@@ -66,6 +73,16 @@ class Demand(NamedTuple):
     condition: Expression | None
     columns: frozenset[str] | None
     readings: Readings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRows:
+    """The rows for which `holds`, bad because of the value of one column; `words` say what is wrong with it."""
+
+    holds: Expression
+    column: str
+    code: str
+    words: str
 
 
 Entry = tuple[str, str | list[str]]
@@ -175,9 +192,9 @@ class Operator:
         return 1
 
     @property
-    def reads_updates(self) -> bool:
-        """Whether rows are lines that hold for a while: some are bad that would be good rows to others."""
-        return False
+    def bad_rows(self) -> Sequence[BadRows]:
+        """Which rows of a stream are bad to it that would be good rows to others."""
+        return ()
 
     def useful_rows(self, where: Expression | None) -> Expression | None:
         """A condition that holds for every row it can use, of whatever it reads, with such a WHERE before it; None: for any row."""
@@ -279,6 +296,13 @@ class Operator:
     def stored_sources(self) -> tuple[str, ...]:
         """The sources whose events are stored for it in groups of their own; with any, its kernel is made with all that runs after it."""
         return ()
+
+    @staticmethod
+    def make_routing(
+        queries: Sequence[QueryPlan], source: StreamSchema, homes: Sequence[int], zones: int
+    ) -> Callable[[Rows], ZoneMask]:
+        """Which zones can use a row of a source, for queries of this kind whose demands of it have readings. `homes` are the zones of the queries."""
+        raise AssertionError("its demands have no readings")
 
     # --- how far back it looks ----------------------------------------------------------------------------------------
 

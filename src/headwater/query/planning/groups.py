@@ -7,19 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headwater.kernels.correlate.routing import Routing
 from headwater.model import Kernel, Rows, StreamSchema
 from headwater.query.expressions import condition
-from headwater.query.operators.contract import Demand, KernelPlace
-from headwater.query.operators.correlate.plan import make_subscriptions
+from headwater.query.operators.contract import Demand, KernelPlace, ZoneMask
 from headwater.query.planning.interest_plan import InterestPlan
 from headwater.query.planning.query_plan import QueryPlan
-from headwater.query.planning.row_conditions import RowConditions, zone_of_rows
+from headwater.query.planning.row_conditions import zone_of_rows
 from headwater.query.planning.zones import zone_of
-
-ZoneMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,16 @@ def make_routing(
     source: StreamSchema, asking: Sequence[tuple[QueryPlan, Sequence[Demand]]], zones: int
 ) -> Callable[[Rows], ZoneMask]:
     """A function from rows of `source` to bool[zones, n]: which zones can use each row, given all queries and what they ask of it."""
-    correlating = [query for query, demands in asking if any(demand.readings for demand in demands)]
-    conditions = RowConditions()
-    subscriptions = make_subscriptions(correlating, conditions)
-    homes = [zone_of(query.zone_key, zones) for query in correlating]
-    routing = Routing(source, subscriptions, homes, zones, conditions.listed) if correlating else None
+    by_readings: dict[str, list[QueryPlan]] = {}
+    for query, demands in asking:
+        if any(demand.readings for demand in demands):
+            by_readings.setdefault(query.kind, []).append(query)
+    routings = [
+        queries[0].operator.make_routing(
+            queries, source, [zone_of(query.zone_key, zones) for query in queries], zones
+        )
+        for queries in by_readings.values()
+    ]
     others = [
         (query, demand.condition) for query, demands in asking for demand in demands if not demand.readings
     ]
@@ -101,7 +101,9 @@ def make_routing(
     }
 
     def zones_using(rows: Rows) -> ZoneMask:
-        found = routing.zones_using(rows) if routing else np.zeros((zones, rows.count), np.bool_)
+        found = np.zeros((zones, rows.count), np.bool_)
+        for zones_of_readings in routings:
+            found |= zones_of_readings(rows)
         for (zone, _), holds in plain.items():
             found[zone] |= holds(rows) if holds else True
         homes = {columns: zone_of_rows(rows, columns, zones) for columns, _ in spread}

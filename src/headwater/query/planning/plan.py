@@ -39,13 +39,12 @@ from headwater.query.checking.lookback import window_us, windows_behind
 from headwater.query.checking.merges import Merge, merge, merged_name
 from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
-from headwater.query.operators.contract import Demand, KernelPlace
-from headwater.query.planning.bad_rows import BadRows, bad_updates
+from headwater.query.operators.contract import BadRows, Demand, KernelPlace, ZoneMask
+from headwater.query.planning.bad_rows import bad_rows_of
 from headwater.query.planning.chosen_queries import choose, unread_views
 from headwater.query.planning.fingerprints import fingerprints
 from headwater.query.planning.groups import (
     Group,
-    ZoneMask,
     make_group,
     make_group_on_stores,
     make_routing,
@@ -189,12 +188,7 @@ class Plan:
 
     def bad_rows(self, stream: str) -> tuple[BadRows, ...]:
         """Which rows of a declared stream are bad to its queries, beside those with values that cannot be read."""
-        return self._once(
-            ("bad", stream),
-            lambda: bad_updates(
-                query.where for query in self._readers(stream) if query.operator.reads_updates
-            ),
-        )
+        return self._once(("bad", stream), lambda: bad_rows_of(self._readers(stream)))
 
     def zone_of(self, query: str) -> int:
         """The zone a query lives in, unless it is spread over all of them."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
 
-from headwater.kernels.correlate.subscription import Clause, Interval
+from headwater.kernels.clauses import Clause, Interval
 from headwater.model import ColumnType, PlaceColumns, StreamSchema
 from headwater.model.place import Bounds
 from headwater.query.language.tree import Between, Binary, Expression, In, IsNull, Literal, Name, Timestamp

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval
+from headwater.kernels.clauses import Clause, Interval
+from headwater.kernels.correlate.subscription import Emit
 from headwater.model import (
     Box,
     Circle,

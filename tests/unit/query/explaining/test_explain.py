@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.correlate.subscription import Interval
+from headwater.kernels.clauses import Interval
 from headwater.model import Box, Circle, ColumnType, Polygon
 from headwater.query.explaining.explain import explain
 from headwater.query.language.words import (

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from headwater.kernels.clauses import Clause, Interval
 from headwater.kernels.correlate.kernel import CorrelateKernel
-from headwater.kernels.correlate.subscription import Clause, Emit, Interval
+from headwater.kernels.correlate.subscription import Emit
 from headwater.model import (
     SECOND,
     Answers,

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from headwater.kernels.correlate.subscription import Interval
+from headwater.kernels.clauses import Interval
 from headwater.model import (
     END,
     SECOND,

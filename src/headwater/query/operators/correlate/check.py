@@ -6,9 +6,9 @@ from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Region, Span, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED, Columns
 from headwater.query.checking.complaints import Complaints
-from headwater.query.checking.regions import check_region
 from headwater.query.checking.streams import duration_us, length_m
 from headwater.query.operators.correlate.check_clauses import attribute_of, check_clauses
+from headwater.query.operators.correlate.check_regions import check_region
 from headwater.query.operators.correlate.operator import (
     LIMIT_PER_ROW,
     MOST_READINGS,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from headwater.kernels.correlate import subscription as kernel
-from headwater.kernels.correlate.subscription import Interval
+from headwater.kernels import clauses as kernel
+from headwater.kernels.clauses import Interval
 from headwater.model import ColumnType, Span, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.expression_types import constant, type_of

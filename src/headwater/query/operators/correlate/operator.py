@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from headwater.kernels.correlate.subscription import Clause, Emit
-from headwater.model import ColumnType, Kernel, Region, StreamSchema
+from headwater.kernels.clauses import Clause
+from headwater.kernels.correlate.subscription import Emit
+from headwater.model import ColumnType, Kernel, Region, Rows, StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.operators.contract import (
     AnswerColumns,
@@ -19,6 +20,7 @@ from headwater.query.operators.contract import (
     Operator,
     Readings,
     Words,
+    ZoneMask,
 )
 from headwater.query.operators.correlate.tree import Correlate
 
@@ -144,3 +146,12 @@ class CorrelateOperator(Operator):
         from headwater.query.operators.correlate.plan import make_kernel
 
         return make_kernel(queries, place)
+
+    @staticmethod
+    def make_routing(
+        queries: Sequence[QueryPlan], source: StreamSchema, homes: Sequence[int], zones: int
+    ) -> Callable[[Rows], ZoneMask]:
+        """See `plan`."""
+        from headwater.query.operators.correlate.plan import make_routing
+
+        return make_routing(queries, source, homes, zones)

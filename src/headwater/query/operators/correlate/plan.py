@@ -1,12 +1,14 @@
-"""From a checked CORRELATE to the queries of its kernel."""
+"""From a checked CORRELATE to the queries of its kernel, and to the zones that can use a row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headwater.kernels.correlate.kernel import CorrelateKernel
+from headwater.kernels.correlate.routing import Routing
 from headwater.kernels.correlate.subscription import Subscription
-from headwater.query.operators.contract import KernelPlace
+from headwater.model import Rows, StreamSchema
+from headwater.query.operators.contract import KernelPlace, ZoneMask
 from headwater.query.operators.correlate.operator import CorrelateOperator
 from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.row_conditions import RowConditions
@@ -16,6 +18,15 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> CorrelateKe
     """The kernel of some CORRELATE queries."""
     conditions = RowConditions()
     return CorrelateKernel(place.source, make_subscriptions(queries, conditions), conditions.listed)
+
+
+def make_routing(
+    queries: Sequence[QueryPlan], source: StreamSchema, homes: Sequence[int], zones: int
+) -> Callable[[Rows], ZoneMask]:
+    """Which zones can use a row: those of queries that can use one of its readings."""
+    conditions = RowConditions()
+    subscriptions = make_subscriptions(queries, conditions)
+    return Routing(source, subscriptions, homes, zones, conditions.listed).zones_using
 
 
 def make_subscriptions(queries: Sequence[QueryPlan], conditions: RowConditions) -> list[Subscription]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from headwater.kernels.correlate.subscription import Clause, Emit
+from headwater.kernels.clauses import Clause
+from headwater.kernels.correlate.subscription import Emit
 from headwater.kernels.correlate.subscription_table import is_plain
 from headwater.model import StreamSchema
 from headwater.query.language.words import (

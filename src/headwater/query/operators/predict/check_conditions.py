@@ -17,11 +17,12 @@ from headwater.model import StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.expression_types import constant, type_of
 from headwater.query.checking.places import PLAIN_NUMBER, why_no_meters
-from headwater.query.checking.updates import check_updates, dimensions_in
+from headwater.query.checking.updates import dimensions_in
 from headwater.query.expressions import ExprType
 from headwater.query.language.tree import Between, Binary, Expression, Name, Quantity, Unary
 from headwater.query.language.walk import every_part
 from headwater.query.operators.predict.check_subjects import Of, Subject, Subjects, is_constant, said_as
+from headwater.query.operators.predict.check_updates import check_updates
 from headwater.query.operators.predict.tree import Predict
 
 Condition = Value | Difference | Distance

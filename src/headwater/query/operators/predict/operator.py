@@ -11,11 +11,13 @@ from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.checking.complaints import Complaints
-from headwater.query.checking.updates import update_columns
-from headwater.query.language.tree import Expression, Item
+from headwater.query.checking.updates import HEARTBEAT, TOLERANCE, update_columns
+from headwater.query.language.tree import Binary, Expression, Item, Name
+from headwater.query.language.tree import Literal as Constant
 from headwater.query.language.walk import columns_of
 from headwater.query.operators.contract import (
     AnswerColumns,
+    BadRows,
     Beside,
     Demand,
     Explained,
@@ -41,6 +43,12 @@ MOST_STORED: Final = 1_000_000_000
 
 _POLYGON: Final = ("polygon", ColumnType.STRING)
 """What a SELECT list may name besides."""
+
+_NO_UPDATES: Final = (
+    BadRows(Binary("<", Name(TOLERANCE), Constant(0)), TOLERANCE, "bad-tolerance", "is below 0"),
+    BadRows(Binary("<=", Name(HEARTBEAT), Constant(0)), HEARTBEAT, "bad-heartbeat", "is not above 0"),
+)
+"""Rows that are not updates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +90,9 @@ class PredictOperator(Operator):
         return self.dimensions[self.sources[alias] or 0]
 
     @property
-    def reads_updates(self) -> bool:
-        """It does."""
-        return True
+    def bad_rows(self) -> Sequence[BadRows]:
+        """Nothing is less than 0 away from its line, and no line holds for 0 seconds or less. A NULL says nothing, and is only counted."""
+        return _NO_UPDATES
 
     def demands(
         self, source: StreamSchema, sources: Sequence[str], where: Expression | None
