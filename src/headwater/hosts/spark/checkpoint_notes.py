@@ -10,14 +10,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, get_args
 from zlib import crc32
 
 from headwater.hosts.spark.atomic_files import replace_file
 from headwater.model import HostError
 from headwater.model.codec import DAMAGED_STATE, OTHER_VERSION
+from headwater.query.operators.union import AnyOperator
 
 FORMAT = 8
+
+_STATELESS: Final = frozenset(operator.kind for operator in get_args(AnyOperator) if not operator.has_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class QueryNote:
     @property
     def has_state(self) -> bool:
         """Whether anything is stored for it from one batch to the next."""
-        return self.kind != "select"
+        return self.kind not in _STATELESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import get_args
 
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
-from headwater.query.checking.operator_pairs import emits_interests, instead_of, may_come_after, runs_others
+from headwater.query.checking.operator_pairs import (
+    IN_ONE_QUERY,
+    emits_interests,
+    instead_of,
+    may_come_after,
+    runs_others,
+)
 from headwater.query.language.tree import CreateQuery, Operator, Select
 
 
@@ -55,7 +62,7 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
                 "wrong-chain",
                 f"{second.keyword} cannot follow {first.keyword} in one query",
                 second.span,
-                "in one query, PREDICT (…) may follow SUPPRESS (…), and one FOLLOW (…) may come before or after any operator",
+                IN_ONE_QUERY,
                 instead_of(first, second, select.source),
             )
             return
@@ -63,7 +70,7 @@ def _check_operators(select: Select, complaints: Complaints) -> None:
     if len(followed) > 1:
         complaints.refuse(
             "wrong-chain",
-            "a FOLLOW cannot be downstream of another FOLLOW",
+            f"a {followed[1].keyword} cannot be downstream of another {followed[0].keyword}",
             followed[1].span,
             "remove one of them; what is delivered to one object need not be near another",
         )
@@ -73,13 +80,14 @@ def _check_sources(tree: CreateQuery, complaints: Complaints) -> None:
     """Several streams are read by operators that can, and each of them once."""
     select = tree.select
     reader = _reader(select)
-    if reader is None or not reader.reads_several:
+    if reader is None or not reader.with_several_sources:
+        examples = [node.with_several_sources for node in get_args(Operator) if node.with_several_sources]
         what = "a plain SELECT" if reader is None else reader.keyword
         complaints.refuse(
             "wrong-sources",
             f"{what} reads one stream, but FROM names {1 + len(select.further_sources)}",
             _span(select, 0),
-            "only PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS) and FOLLOW (…) directly after FROM read several",
+            f"only {' and '.join(examples)} directly after FROM read several",
         )
         return
     seen = {select.source}

@@ -14,6 +14,8 @@ A pair that no rule names is refused, or placed in one zone. So an operator that
 
 from __future__ import annotations
 
+from typing import Final
+
 from headwater.query.language.tree import Operator
 from headwater.query.operators.fence.tree import Fence
 from headwater.query.operators.follow.tree import Follow
@@ -26,6 +28,9 @@ from headwater.query.operators.union import (
     SelectOperator,
     SuppressOperator,
 )
+
+IN_ONE_QUERY: Final = "in one query, PREDICT (…) may follow SUPPRESS (…), and one FOLLOW (…) may come before or after any operator"
+"""What `may_come_after` permits, as people read it."""
 
 
 def may_come_after(first: Operator, second: Operator) -> bool:

@@ -44,7 +44,7 @@ _NAMES: Final = ("word", "plain_word")
 def parse(text: str) -> tuple[Script, list[QueryError]]:
     """The statements of a text that could be read, and every error found in the others."""
     language = _language()
-    cutter = Cutter(text, language.kinds)
+    cutter = language.cutter(text)
     errors = cutter.errors
     statements: list[Statement] = []
     for piece in _pieces(cutter.tokens()):
@@ -79,7 +79,7 @@ def parse_quantity(text: str) -> Quantity:
 
 def parse_alone(text: str, start: str) -> Any:
     """What a rule of the grammar reads, one of `statement`, `items` … or of `read_alone` of an operator; raises QueryError."""
-    cutter = Cutter(text, _language().kinds)
+    cutter = _language().cutter(text)
     tokens = list(cutter.tokens())
     if cutter.errors:
         raise cutter.errors[0]
@@ -99,6 +99,11 @@ class _Language:
     parser: TableParser
     kinds: dict[str, str]
     keywords: Keywords
+    at_start: dict[str, str]
+
+    def cutter(self, text: str) -> Cutter:
+        """What cuts a text into the words of the language."""
+        return Cutter(text, self.kinds, self.at_start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +119,12 @@ class _Piece:
 def _language() -> _Language:
     text = grammar()
     table = stored_table(text, STARTS) or table_of_grammar(text, STARTS)
+    kinds = table.kinds
     usable = {rule.expansion[0].name for rule in table.rules if rule.origin.name in _NAMES}
-    return _Language(TableParser(table, all_rules()), table.kinds, Keywords.of(table.kinds, usable))
+    at_start = {
+        kinds[word]: kinds[node.keyword] for node in get_args(Operator) for word in node.words_at_start
+    }
+    return _Language(TableParser(table, all_rules()), kinds, Keywords.of(kinds, usable), at_start)
 
 
 def _pieces(tokens: Iterable[Token]) -> Iterator[_Piece]:

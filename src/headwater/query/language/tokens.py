@@ -2,7 +2,8 @@
 
 Rule 1  Any text gives tokens: what cannot be a token is an error with its place, and reading goes on behind it.
 Rule 2  A word that the grammar has as a keyword is that keyword, in any case of letters; every other word is a NAME.
-Rule 3  PAIRS is a keyword right behind `PREDICT (` only: it is too good a name to be taken from everybody.
+Rule 3  Some words are keywords only directly after the opening bracket of an operator, such as PAIRS after `PREDICT (`: they are too good
+        as names to be taken from everybody.
 Rule 4  A string or a quoted name without its closing quote ends with its line, so that one slip does not swallow the rest
         of the text.
 Rule 5  A statement has at most `MOST_TOKENS` tokens. In it, brackets and CASEs stand in one another at most `MOST_NESTED` times, and
@@ -73,11 +74,14 @@ _UNREADABLE: Final = {
 class Cutter:
     """Cuts a text into tokens; `kinds` gives the terminal of every keyword and sign, `errors` is what could not be read so far.
 
+    `at_start`: the terminals of words that are keywords only after that of an operator and a bracket, with that of the operator.
+
     A semicolon has the kind "END_OF_STATEMENT", unreadable text the kind "UNREADABLE".
     """
 
     text: str
     kinds: Mapping[str, str]
+    at_start: Mapping[str, str]
     errors: list[QueryError] = field(default_factory=list)
     _lines: list[int] = field(init=False)
 
@@ -106,7 +110,7 @@ class Cutter:
                 next_line = lines[line + 1] if line + 1 < len(lines) else len(text) + 1
             value = match.group(group)
             kind = self._kind(group, value)
-            if kind == "PAIRS" and (before, last) != ("PREDICT", "LPAR"):
+            if kind in self.at_start and (before, last) != (self.at_start[kind], "LPAR"):
                 kind = "NAME"
             before, last = last, kind
             token = Token(kind, value, start, line + 1, start - lines[line] + 1, None, None, end)

@@ -149,6 +149,9 @@ class Operator:
     keyword: ClassVar[str]
     """The word of the language by which people know it."""
 
+    has_state: ClassVar[bool] = True
+    """Whether anything is stored for it from one batch to the next."""
+
     # --- what it reads ------------------------------------------------------------------------------------------------
 
     @property

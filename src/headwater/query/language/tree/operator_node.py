@@ -30,11 +30,14 @@ class OperatorNode(Holder):
     reads_together: ClassVar[bool] = False
     """Whether it takes all sources of FROM as one, wherever it stands in a chain."""
 
-    reads_several: ClassVar[bool] = False
-    """Whether FROM may name several streams for it."""
+    with_several_sources: ClassVar[str] = ""
+    """How it is written where FROM names several streams for it; empty: FROM names one."""
 
     reads_itself: ClassVar[str] = ""
     """What is written after a source to read it together with itself, where that is possible."""
+
+    words_at_start: ClassVar[tuple[str, ...]] = ()
+    """Words that are keywords directly after its opening bracket, and names anywhere else."""
 
     takes_fences: ClassVar[bool] = False
     """Whether what it names inside its parentheses may be fences, not only a stream or a query."""

@@ -31,7 +31,7 @@ class Follow(OperatorNode):
 
     keyword: ClassVar[str] = "FOLLOW"
     reads_together: ClassVar[bool] = True
-    reads_several: ClassVar[bool] = True
+    with_several_sources: ClassVar[str] = "FOLLOW (…)"
 
     focals: str
     where: Expression | None = None

@@ -38,7 +38,8 @@ class Predict(OperatorNode):
     """
 
     keyword: ClassVar[str] = "PREDICT"
-    reads_several: ClassVar[bool] = True
+    with_several_sources: ClassVar[str] = "PREDICT (PAIRS a, b WHERE … WITHIN 3 SECONDS)"
+    words_at_start: ClassVar[tuple[str, ...]] = ("PAIRS",)
     reads_itself: ClassVar[str] = " PREDICT (PAIRS a, b WHERE …) joins its sensors with one another"
 
     aliases: tuple[Alias, ...]

@@ -19,6 +19,7 @@ class SelectOperator(Operator):
 
     kind: ClassVar[str] = "select"
     keyword: ClassVar[str] = "SELECT"
+    has_state: ClassVar[bool] = False
 
     @property
     def beside_shared(self) -> Literal["always", "before", "never"]:
