@@ -78,11 +78,6 @@ def probable_queries(plan: Plan) -> list[QueryPlan]:
     return [query for query in plan.queries if query.operator.may_lose]
 
 
-def audited_points(query: QueryPlan) -> int:
-    """For how many of its points the loss of a query is measured."""
-    return query.operator.measured_members(query)
-
-
 def _read_sets(
     plan: Plan, read: Callable[[PointsReader | FencesReader], FileRows], memory: int | None
 ) -> DeclaredSets:

@@ -9,7 +9,6 @@ import pytest
 
 from headwater.hosts.declared_sets import (
     MEMORY_SHARE,
-    audited_points,
     most_points,
     probable_queries,
     sets_from_files,
@@ -18,7 +17,7 @@ from headwater.hosts.declared_sets import (
     used_points,
 )
 from headwater.model import LimitReached
-from headwater.query.operators.nearest.plan import expected_bytes
+from headwater.query.operators.nearest.plan import audited_points, expected_bytes
 from headwater.query.planning.plan import Plan, compile_text
 
 TEXT = """
@@ -111,4 +110,4 @@ def test_a_share_of_the_points_is_audited_where_a_loss_is_allowed(plan):
         for share, least, most in ((1.0, count, count), (0.1, 1, count // 5)):
             (query,) = probable_queries(plan.with_sets(given.rows, audit=share))
             assert query.parts == parts
-            assert least <= audited_points(query) <= most
+            assert least <= audited_points(query.operator, query) <= most

@@ -1,4 +1,4 @@
-"""The points of a run on the command line: read before its first row, and how much of a loss is measured on them."""
+"""The points and fences of a run on the command line: read before its first row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from headwater.apps.cli.arguments import UsageError
 from headwater.hosts.declared_sets import DeclaredSets, probable_queries, sets_from_files
-from headwater.hosts.run_reports.audits import Audited, audits_of
 from headwater.query.planning.plan import Plan
 
 
@@ -18,7 +17,6 @@ class PlanWithSets:
     plan: Plan
     streams: Mapping[str, list[str]]
     points: DeclaredSets
-    audits: Mapping[str, Audited]
 
 
 def read_sets(
@@ -39,4 +37,4 @@ def read_sets(
     plan = plan.with_sets(declared.rows, parts=parts, audit=audit or 0.0)
     sets = {*(points.name for points in plan.points), *(fences.name for fences in plan.fences)}
     streams = {name: paths for name, paths in inputs.items() if name not in sets}
-    return PlanWithSets(plan, streams, declared, audits_of(plan) if audit else {})
+    return PlanWithSets(plan, streams, declared)

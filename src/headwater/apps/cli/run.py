@@ -268,13 +268,12 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
-    from headwater.hosts.run_reports.summary import Summary, buffers_of
-    from headwater.query.explaining.event_stores import stores_of
+    from headwater.hosts.run_reports.summary import Summary
 
     plan = prepared.plan
     files = sum(len(find_files(path)) for paths in prepared.streams.values() for path in paths)
     names = (query.name for query in plan.public_queries)
-    summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
+    summary = Summary(names, prepared.points, plan)
     begins = "running on Spark" if arguments.engine == "spark" else "starting"
     progress = Progress(summary, files=files, shown=not arguments.quiet, begins=begins)
     outputs = Outputs(

@@ -35,7 +35,7 @@ from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines
 from headwater.hosts.local import RunReport
 from headwater.hosts.run_reports.answer_columns import late_rows
 from headwater.hosts.run_reports.spark_tables import spark_trouble
-from headwater.hosts.run_reports.summary import Summary, buffers_of
+from headwater.hosts.run_reports.summary import Summary
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.checkpoint_inspection import refuse_ahead
 from headwater.hosts.spark.sink import FolderSink
@@ -43,7 +43,6 @@ from headwater.hosts.spark.state_notes import StateNotes
 from headwater.hosts.spark.streaming import EachReport
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.model import Rows
-from headwater.query.explaining.event_stores import stores_of
 from headwater.query.planning.plan import Plan, refuse_unbounded
 
 POLL_SECONDS = 0.5
@@ -64,7 +63,7 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
     prepared = read_sets(plan, inputs, audit=arguments.audit, parts=parts_of(folder))
     plan, inputs = prepared.plan, prepared.streams
     names = (query.name for query in plan.public_queries)
-    summary = Summary(names, prepared.points, prepared.audits, buffers_of(plan), stores_of(plan))
+    summary = Summary(names, prepared.points, plan)
     with hold(folder, plan) as checkpoint:
         _print_changes(arguments, checkpoint)
         progress = Progress(summary, files=0, shown=not arguments.quiet)

@@ -1,4 +1,4 @@
-"""The events that are kept for FOLLOW, in words: how many, how much that is, how long back they go, and who looks at them."""
+"""The events that are stored for queries, in words: how many, how much that is, how long back they go, and who looks at them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from headwater.model import HIGHEST, SECOND
 from headwater.query.language.words import counted, history_in_words, listed, size_in_words
-from headwater.query.operators.follow.words import event_bytes
 from headwater.query.planning.plan import Plan
 
 
@@ -27,7 +26,9 @@ def stores_of(plan: Plan) -> list[Stored]:
     for query in plan.queries:
         looks_back_us = query.operator.history_us(query.before_us)
         for source in query.operator.stored_sources:
-            known = found.get(source) or Stored(source, event_bytes(plan.stream(source)), 0, ())
+            known = found.get(source) or Stored(
+                source, query.operator.stored_event_bytes(plan.stream(source)), 0, ()
+            )
             longest_us = max(known.history_us, looks_back_us)
             found[source] = Stored(source, known.event_bytes, longest_us, (*known.queries, query.name))
     return [store for store in found.values() if store.history_us]

@@ -20,8 +20,6 @@ from headwater.query.language.expression_text import expression_text
 from headwater.query.language.tree import Expression
 from headwater.query.language.words import counted, duration_in_words, listed, region_in_words
 from headwater.query.operators.contract import Entry, Explained
-from headwater.query.operators.fence.words import fences_in_words
-from headwater.query.operators.nearest.words import points_in_words
 from headwater.query.operators.union import AnyOperator
 from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.query_plan import QueryPlan
@@ -134,12 +132,10 @@ def _set(schema: PointsSchema | FencesSchema, asking: Sequence[QueryPlan]) -> st
     entries: list[Entry] = [("columns", _wrapped(", ".join(columns)))]
     if unused := [name for name, _ in schema.columns if name not in used and name != schema.key]:
         entries.append(("left out", _wrapped(f"{', '.join(unused)} (needed by no query)")))
-    names = [query.name for query in asking]
-    entries.append(("used by", _wrapped(listed(names))))
-    is_fences = isinstance(schema, FencesSchema)
-    read = fences_in_words(schema.name) if is_fences else points_in_words(schema.name, names)
-    entries.append(("read", read))
-    return _section(f"{'fences' if is_fences else 'points'} {schema.name}", entries)
+    entries.append(("used by", _wrapped(listed([query.name for query in asking]))))
+    entries.append(("read", asking[0].operator.set_in_words(schema.name, asking)))
+    kind = "fences" if isinstance(schema, FencesSchema) else "points"
+    return _section(f"{kind} {schema.name}", entries)
 
 
 # --- queries ------------------------------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ def size_in_words(size: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """1 query, 8,000 queries."""
-    plural = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
+    """1 query, 8,000 queries, 2 matches."""
+    plural = noun[:-1] + "ies" if noun.endswith("ry") else noun + ("es" if noun.endswith("ch") else "s")
     return f"{count:,} {noun if count == 1 else plural}"
 
 

@@ -20,6 +20,7 @@ from headwater.model import FencesSchema, Kernel, PointsSchema, QueryError, Regi
 from headwater.model.place import Bounds
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.language.tree import Expression, Item
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 
 if TYPE_CHECKING:
     from headwater.query.checking.complaints import Complaints
@@ -222,15 +223,6 @@ class Operator:
         return False
 
     @property
-    def allowed_loss(self) -> float:
-        """The share of answers that may be lost, where some may be."""
-        raise AssertionError(f"{self.keyword} loses no answers")
-
-    def measured_members(self, query: QueryPlan) -> int:
-        """For how many members of the set of a query, which has been opened, its loss is measured."""
-        raise AssertionError(f"{self.keyword} loses no answers")
-
-    @property
     def columns_depend_on(self) -> object | None:
         """What its columns depend on beside the source, for operators of which there are thousands; None: they are always made anew."""
         return None
@@ -307,6 +299,10 @@ class Operator:
         """Which zones can use a row of a source, for queries of this kind whose demands of it have readings. `homes` are the zones of the queries."""
         raise AssertionError("its demands have no readings")
 
+    def stored_event_bytes(self, source: StreamSchema) -> int:
+        """What a stored event of a source takes, its texts aside."""
+        raise AssertionError(f"{self.keyword} stores no events")
+
     # --- how far back it looks ----------------------------------------------------------------------------------------
 
     def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
@@ -376,6 +372,11 @@ class Operator:
         return None
 
     @staticmethod
+    def set_in_words(name: str, queries: Sequence[QueryPlan]) -> str:
+        """When a declared set is read that some queries of this kind need, and who shares it."""
+        raise AssertionError("it is given no set")
+
+    @staticmethod
     def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[str]:
         """What queries of this kind remember that read the same and are not told one by one; nothing: that goes without saying."""
         return []
@@ -384,6 +385,11 @@ class Operator:
     def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
         """What all queries of this kind in a plan have in common."""
         return ()
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """What queries of this kind say at the end of a run, from what they counted."""
+        return ClosingLines()
 
     # --- what runs ----------------------------------------------------------------------------------------------------
 

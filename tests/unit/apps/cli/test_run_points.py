@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli import main
-from headwater.hosts.local import RunReport
-from headwater.hosts.run_reports.audits import Audited
-from headwater.hosts.run_reports.summary import Summary
+from headwater.query.operators.closing_lines import RunCounts
+from headwater.query.operators.nearest.closing_lines import Audited, closing_lines, losses_in_words
 
 TEXT = """
 CREATE STREAM panels (panel STRING KEY, at TIMESTAMP TIME, solar DOUBLE, volts DOUBLE);
@@ -120,16 +119,14 @@ def test_points_of_which_none_can_be_used_are_refused(place, capfd):
     assert "error[no-points]" in capfd.readouterr().err
 
 
-def test_losses_in_the_summary():
+def test_losses_in_words():
     audits = {"one": Audited(0.001, 41, 400), "two": Audited(0.5, 1, 1), "three": Audited(0.1, 2, 2)}
-    summary = Summary(["one", "two", "three"], audits=audits)
-    summary.take(
-        RunReport(counts={"audited:one": 12_000, "missed:one": 1, "audited:two": 10, "missed:two": 3})
-    )
-    summary.take(RunReport(counts={"audited:one": 345, "missed:one": 2, "not_objects": 7}))
-    assert summary.lines()[2:] == [
-        "skipped   7 rows without a value for an attribute of NEAREST: not objects",
+    counts = {"audited:one": 12_345, "missed:one": 3, "audited:two": 10, "missed:two": 3}
+    assert losses_in_words(audits, RunCounts(counts)) == [
         "loss      one: 3 of 12,345 missed (2.4e-4), PROBABLE 0.001, measured on 41 of 400 points",
         "loss      two: 3 of 10 missed (0.3), PROBABLE 0.5, measured on 1 of 1 point",
         "loss      three: 0 of 0 missed, PROBABLE 0.1, measured on 2 of 2 points",
+    ]
+    assert closing_lines(RunCounts({"not_objects": 7})).omissions == [
+        "skipped   7 rows without a value for an attribute of NEAREST: not objects",
     ]

@@ -9,7 +9,7 @@ from headwater.hosts.files import BAD_TYPES, json_lines
 from headwater.hosts.local import RunReport
 from headwater.hosts.run_reports.answer_columns import answer_types, late_rows
 from headwater.hosts.run_reports.spark_tables import report_from_table
-from headwater.hosts.run_reports.summary import Summary, buffers_of
+from headwater.hosts.run_reports.summary import Summary
 from headwater.hosts.zone import StateSize
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, strings
 from headwater.query.explaining.event_stores import stores_of
@@ -78,9 +78,7 @@ def test_a_full_buffer_says_what_it_lost_and_what_may_be_the_cause():
     CREATE QUERY wide AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 9 SECONDS) PREDICT (x > 5 BUFFER 5000);
     CREATE QUERY all_of_it AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 9 SECONDS) PREDICT (x > 5);
     """
-    buffers = buffers_of(compile_text(text))
-    assert buffers == {"near": 5, "wide": 5000}
-    summary = Summary(["near"], buffers=buffers)
+    summary = Summary(["near"], plan=compile_text(text))
     summary.take(RunReport(counts={"updates_given_up:near": 1_203, "seconds_given_up:near": 40}))
     summary.take(RunReport(counts={"updates_given_up:wide": 1, "updates_given_up:all_of_it": 0}))
     assert summary.lines()[2:] == [
@@ -117,18 +115,21 @@ def test_a_store_says_how_many_events_it_held_at_most_in_any_zone_and_batch():
     CREATE QUERY live AS SELECT * FROM cars FOLLOW (trucks RADIUS 5);
     CREATE QUERY both AS SELECT * FROM cars, trucks FOLLOW (trucks RADIUS 5 LAST 4 MINUTES);
     """
-    stores = stores_of(compile_text(text))
+    plan = compile_text(text)
+    stores = stores_of(plan)
     assert [(store.source, store.queries) for store in stores] == [
         ("cars", ("near", "longer", "fast", "live", "both")),
         ("trucks", ("both",)),
     ]
     assert [store.event_bytes for store in stores] == [6 + 4 * 8, 6 + 5 * 8]
     assert [store.history_us // SECOND for store in stores] == [240, 240]
-    summary = Summary(["near"], stores=stores[:1])
+    summary = Summary(["near"], plan=plan)
     for many, span_us in ((40, 9 * SECOND), (1_000, 100 * SECOND), (7, 119 * SECOND)):
         summary.take(RunReport(counts={"most_stored:cars": many, "most_stored_us:cars": span_us}))
+    summary.take(RunReport(counts={"most_stored:trucks": 3, "most_stored_us:trucks": 2 * SECOND}))
     assert summary.lines()[2:] == [
-        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; the query needs the last 4 minutes"
+        "stored    cars: at most 1,000 events at once, 38 KB, of 119.0 s; the query needs the last 4 minutes",
+        "stored    trucks: at most 3 events at once, 138 bytes, of 2.0 s; the query needs the last 4 minutes",
     ]
 
 

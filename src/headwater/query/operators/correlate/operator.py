@@ -10,6 +10,7 @@ from headwater.kernels.clauses import Clause
 from headwater.kernels.correlate.subscription import Emit
 from headwater.model import ColumnType, Kernel, Region, Rows, StreamSchema
 from headwater.query.language.tree import Expression
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -139,6 +140,13 @@ class CorrelateOperator(Operator):
     def area(self) -> Region | None:
         """That of INSIDE."""
         return self.region
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.correlate.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

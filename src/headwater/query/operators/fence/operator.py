@@ -10,6 +10,7 @@ from headwater.kernels.fence.words import Detect
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.language.walk import columns_of
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -149,6 +150,20 @@ class FenceOperator(Operator):
         from headwater.query.operators.fence.words import words
 
         return words(self, explained)
+
+    @staticmethod
+    def set_in_words(name: str, queries: Sequence[QueryPlan]) -> str:
+        """See `words`."""
+        from headwater.query.operators.fence.words import fences_in_words
+
+        return fences_in_words(name)
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.fence.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

@@ -12,6 +12,7 @@ from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.merges import merged_name
 from headwater.query.language.tree import Expression
 from headwater.query.language.words import history_in_words
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -102,6 +103,12 @@ class FollowOperator(Operator):
         """Events, for the interests that are still to come."""
         return self.events
 
+    def stored_event_bytes(self, source: StreamSchema) -> int:
+        """See `words`."""
+        from headwater.query.operators.follow.words import event_bytes
+
+        return event_bytes(source)
+
     def history_us(self, windows_us: int) -> int:
         """LAST and the windows behind it, or OVER of QUALITY if that is longer."""
         return max(self.last_us + windows_us, self.over_us)
@@ -139,6 +146,13 @@ class FollowOperator(Operator):
         from headwater.query.operators.follow.words import words
 
         return words(self, explained)
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.follow.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel_on_stores(

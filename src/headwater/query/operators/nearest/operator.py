@@ -10,6 +10,7 @@ from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED, Columns, SelectList
 from headwater.query.language.tree import Expression
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -151,18 +152,6 @@ class NearestOperator(Operator):
         return choose_algorithm(self) is Algorithm.PA
 
     @property
-    def allowed_loss(self) -> float:
-        """The share after PROBABLE."""
-        assert self.sigma is not None
-        return self.sigma
-
-    def measured_members(self, query: QueryPlan) -> int:
-        """Those points of each zone that have a twin."""
-        from headwater.query.operators.nearest.plan import audited_points
-
-        return audited_points(self, query)
-
-    @property
     def places_in_set(self) -> tuple[str, str] | None:
         """The attributes, on the globe."""
         return (self.attributes[0], self.attributes[1]) if self.metric is Metric.GEOGRAPHIC else None
@@ -223,6 +212,20 @@ class NearestOperator(Operator):
         from headwater.query.operators.nearest.words import shared_words
 
         return shared_words(queries)
+
+    @staticmethod
+    def set_in_words(name: str, queries: Sequence[QueryPlan]) -> str:
+        """See `words`."""
+        from headwater.query.operators.nearest.words import points_in_words
+
+        return points_in_words(name, queries)
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.nearest.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

@@ -91,7 +91,7 @@ def found_in_words(operator: NearestOperator) -> list[Entry]:
     return entries
 
 
-def points_in_words(schema_name: str, asking: Sequence[str]) -> str:
+def points_in_words(schema_name: str, asking: Sequence[QueryPlan]) -> str:
     """When points are read, and who shares them."""
     alone = (
         "one operator, however many they are"

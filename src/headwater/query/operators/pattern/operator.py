@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, Kernel, QueryError, StreamSchema
 from headwater.query.language.tree import Expression
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -180,6 +181,13 @@ class PatternOperator(Operator):
     def can_stay_apart(self) -> bool:
         """It can, unless LIMIT counts partial matches of all."""
         return self.limit is None
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.pattern.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

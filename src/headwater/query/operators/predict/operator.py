@@ -15,6 +15,7 @@ from headwater.query.checking.updates import HEARTBEAT, TOLERANCE, update_column
 from headwater.query.language.tree import Binary, Expression, Item, Name
 from headwater.query.language.tree import Literal as Constant
 from headwater.query.language.walk import columns_of
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     BadRows,
@@ -209,6 +210,13 @@ class PredictOperator(Operator):
         from headwater.query.operators.predict.words import words
 
         return words(self, explained)
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.predict.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:

@@ -10,6 +10,7 @@ from headwater.kernels.suppress.words import Predictor
 from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
 from headwater.query.language.tree import Expression
+from headwater.query.operators.closing_lines import ClosingLines, RunCounts
 from headwater.query.operators.contract import (
     AnswerColumns,
     Beside,
@@ -92,6 +93,13 @@ class SuppressOperator(Operator):
         from headwater.query.operators.suppress.words import words
 
         return words(self, explained)
+
+    @staticmethod
+    def closing_lines(run: RunCounts) -> ClosingLines:
+        """See `closing_lines`."""
+        from headwater.query.operators.suppress.closing_lines import closing_lines
+
+        return closing_lines(run)
 
     @staticmethod
     def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> Kernel[Any]:
