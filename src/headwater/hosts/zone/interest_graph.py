@@ -1,6 +1,6 @@
-"""What operators behind a FOLLOW answer for some interests, and what is read and written of their states.
+"""What operators downstream of a FOLLOW answer for some interests, and what is read and written of their states.
 
-Rule 1  A query behind a FOLLOW reads that FOLLOW, or queries behind it. Rows that they see have no stamps: within an interest these are the
+Rule 1  A query downstream of a FOLLOW reads that FOLLOW, or queries downstream of it. Rows that they see have no stamps: within an interest these are the
         same for all. Answers have them.
 Rule 2  What an interest answers of the time before `settled` was told for the interest before.
 """
@@ -99,7 +99,7 @@ class _Texts(NamedTuple):
 
 
 class InterestGraph:
-    """The graph behind a FOLLOW."""
+    """The graph downstream of a FOLLOW."""
 
     def __init__(self, plan: InterestPlan) -> None:
         self.plan = plan
@@ -162,7 +162,7 @@ class InterestGraph:
         return Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
 
     def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
-        """Events as those behind FOLLOW read them: what is selected of them, in its order."""
+        """Events as those downstream of FOLLOW read them: what is selected of them, in its order."""
         schema, events = self.plan.follow.schema, [name for name in rows.columns if name != "event_time"]
         if [name for name, _ in schema.columns] != ["event_time", *events]:
             seen = stamped(rows, lives, of)

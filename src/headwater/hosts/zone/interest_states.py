@@ -1,4 +1,4 @@
-"""What operators behind a FOLLOW know of interests, between two steps: a step touches those that have events, are due, or are over.
+"""What operators downstream of a FOLLOW know of interests, between two steps: a step touches those that have events, are due, or are over.
 
 Two ways. *Apart*: kernels that can keep the rows of interests apart have one state for all of them, so that a step calls each kernel once
 (SELECT, MATCH_RECOGNIZE). *One by one*: each interest has states of its own, saved as one record, which is read when it is touched.
@@ -93,7 +93,7 @@ def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> W
 
 
 def make_operators(plan: InterestPlan) -> Operators[EachState] | Operators[ApartState]:
-    """What runs behind a FOLLOW."""
+    """What runs downstream of a FOLLOW."""
     graph = InterestGraph(plan)
     return InterestsApart(graph) if plan.apart else EachInterest(graph)
 
@@ -126,7 +126,7 @@ class EachState:
 
 
 class EachInterest:
-    """Operators behind a FOLLOW, one interest by one."""
+    """Operators downstream of a FOLLOW, one interest by one."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
@@ -331,7 +331,7 @@ class ApartState:
 
 
 class InterestsApart:
-    """Operators behind a FOLLOW whose kernels keep the rows of interests apart."""
+    """Operators downstream of a FOLLOW whose kernels keep the rows of interests apart."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph

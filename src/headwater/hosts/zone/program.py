@@ -197,10 +197,10 @@ class Program:
 
 def _with_operators(group: Group) -> Group:
     """A group whose kernel has the operators that run on its events."""
-    if not group.behind:
+    if not group.downstream:
         return group
     assert isinstance(group.kernel, OperatedKernel)
-    operators = {name: make_operators(plan) for name, plan in group.behind.items()}
+    operators = {name: make_operators(plan) for name, plan in group.downstream.items()}
     return replace(group, kernel=group.kernel.with_operators(operators))
 
 

@@ -3,7 +3,7 @@
 Rule 1  Rows are location updates. Events are in stores, which other kernels keep (see `store`) and which a step is given to look at.
         An update may begin an interest (see `interests`), which first gets the stored events of its region from `last` and the
         operators' windows before its start on, then what happens there until its life ends.
-Rule 2  What stands behind FOLLOW runs for each interest by itself, from nothing, on these events alone; at the end of a life it sees
+Rule 2  What stands downstream of FOLLOW runs for each interest by itself, from nothing, on these events alone; at the end of a life it sees
         the end of its input.
 Rule 3  Answers are delivered as `delivery` says, stamped with the focal object, the interest, and whether they are of the past.
 Rule 4  With a share, a zone follows the focal objects that live in it; every zone has all events.
@@ -72,7 +72,7 @@ _TIME: Final = "event_time"
 
 @dataclass(frozen=True, slots=True)
 class QueryState:
-    """Of a query: its focal objects, and what the operators behind it know of interests (None: there are none)."""
+    """Of a query: its focal objects, and what the operators downstream of it know of interests (None: there are none)."""
 
     objects: ByKey
     operators: Any
@@ -179,7 +179,7 @@ class FollowKernel:
         return FollowState(values["watermark"], tuple(states))
 
     def next_due(self, state: FollowState) -> Instant:
-        """Nobody asks: there is no FOLLOW behind a FOLLOW."""
+        """Nobody asks: there is no FOLLOW downstream of a FOLLOW."""
         return BEGINNING
 
     def is_blank(self, state: FollowState) -> bool:
@@ -187,7 +187,7 @@ class FollowKernel:
         return False
 
     def _loaded(self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant) -> QueryState:
-        """What is known of a query; operators may be behind it that were not there, or be gone."""
+        """What is known of a query; operators may be downstream of it that were not there, or be gone."""
         objects = nobody(query, part["since"]).loaded(
             saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], part["serial"]
         )

@@ -1,4 +1,4 @@
-"""What is asked: whom to follow, how far around them, how long back, and what stands behind it."""
+"""What is asked: whom to follow, how far around them, how long back, and what is downstream of it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class FollowQuery:
     `before_us` is how far back operators look beyond `last_us`, the history that is asked for. `share` is (zone, zones): only focal
     objects that live in this zone. `interests`: not events are told, but interests. `needs` are those of the operators, one for each
     that reads this FOLLOW, and behind them, if it `tells` its events or nobody reads it, its own. `savings` are those that may be made. `operators` are
-    None if nothing stands behind it.
+    None if nothing is downstream of it.
     """
 
     name: str

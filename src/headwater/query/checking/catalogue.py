@@ -20,7 +20,7 @@ class CheckedQuery:
     """A query that can be answered.
 
     `answers` are the columns its kernel gives after the reserved ones, `selected` the SELECT list over them: name,
-    expression and type. `schema` is what a query that reads this one sees. `behind` is the FOLLOW query behind which it runs,
+    expression and type. `schema` is what a query that reads this one sees. `downstream_of` is the FOLLOW query that it is downstream of,
     once for each interest; for a FOLLOW that is itself. Its answers then end with the stamps.
     """
 
@@ -29,7 +29,7 @@ class CheckedQuery:
     answers: Columns
     selected: SelectList
     schema: StreamSchema
-    behind: str | None = None
+    downstream_of: str | None = None
 
     @property
     def name(self) -> str:

@@ -44,7 +44,7 @@ def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None
 
 
 def _check_operators(select: Select, complaints: Complaints) -> None:
-    """Each may come after the one before, and one at most runs others behind it."""
+    """Each may come after the one before, and one at most runs others downstream of it."""
     if not select.chain or select.operator is None:
         return
     operators = (*select.chain, select.operator)

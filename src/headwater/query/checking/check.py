@@ -18,13 +18,6 @@ from headwater.query.checking.answers import (
     used_of,
     visible_columns,
 )
-from headwater.query.checking.behind_follow import (
-    Read,
-    check_bounded,
-    check_sources_behind,
-    check_stamp_names,
-    stamps_in,
-)
 from headwater.query.checking.catalogue import (
     Catalogue,
     CheckedFences,
@@ -35,6 +28,13 @@ from headwater.query.checking.catalogue import (
 from headwater.query.checking.chain_length import check_chain_length
 from headwater.query.checking.chains import check_chain
 from headwater.query.checking.complaints import Complaints, EnoughErrors
+from headwater.query.checking.downstream_of_follow import (
+    Read,
+    check_bounded,
+    check_downstream_sources,
+    check_stamp_names,
+    stamps_in,
+)
 from headwater.query.checking.history_limit import MOST_HISTORY_US, check_history
 from headwater.query.checking.operator_pairs import emits_interests, runs_others
 from headwater.query.checking.points_and_fences import check_fences, check_points
@@ -96,7 +96,7 @@ class _Checker:
     """One pass over a script; what is not in `schemas` is unknown or broken.
 
     `unread` are names that statements may have created which could not be read; None: all could be read. `broken` are the
-    queries of which nothing behind FROM can be checked, by `id`. `behind` is the FOLLOW behind which a query runs, `stamps` are
+    queries of which nothing behind FROM can be checked, by `id`. `downstream_of` is the FOLLOW that a query is downstream of, `stamps` are
     the columns that a FOLLOW adds to answers.
     """
 
@@ -112,7 +112,7 @@ class _Checker:
     named: dict[str, Statement] = field(default_factory=dict)
     repeated: list[Statement] = field(default_factory=list)
     starred: dict[object, _Shown] = field(default_factory=dict)
-    behind: dict[str, str] = field(default_factory=dict)
+    downstream_of: dict[str, str] = field(default_factory=dict)
     stamps: dict[str, Columns] = field(default_factory=dict)
 
     @property
@@ -208,19 +208,19 @@ class _Checker:
         if id(tree) in self.broken:
             return None
         before = len(self.complaints.errors)
-        behind = self._runs_behind(tree)
+        follow = self._find_follow(tree)
         schema = self._schema_read(tree)
         if schema:
-            self._check_where(tree, schema, behind)
+            self._check_where(tree, schema, follow)
         operator = self._operator(tree, schema)
         if schema is None or operator is None:
             return None
-        if behind and behind != tree.name:
+        if follow and follow != tree.name:
             check_bounded(tree, operator, self.queries, self.streams, self.complaints)
         beside = self._schema_of(operator.declared_set or operator.reads_beside)
         if added := operator.stamps(beside):
             self.stamps.setdefault(tree.name, added)
-        stamps = self.stamps.get(behind, ()) if behind else ()
+        stamps = self.stamps.get(follow, ()) if follow else ()
         shown = self._columns(tree, schema, operator, beside, stamps)
         if shown is None:
             return None
@@ -231,7 +231,7 @@ class _Checker:
         self.schemas.setdefault(tree.name, derived)
         if len(self.complaints.errors) > before:
             return None
-        return CheckedQuery(tree, operator, answers, selected, derived, behind)
+        return CheckedQuery(tree, operator, answers, selected, derived, follow)
 
     def _schema_read(self, tree: CreateQuery) -> StreamSchema | None:
         """What a query reads as one; None where something of it is not known."""
@@ -241,10 +241,10 @@ class _Checker:
         names = (select.source, *select.further_sources)
         return select.operator.source_schema([self.schemas.get(name) for name in names])
 
-    def _check_where(self, tree: CreateQuery, schema: StreamSchema, behind: str | None) -> None:
+    def _check_where(self, tree: CreateQuery, schema: StreamSchema, follow: str | None) -> None:
         """WHERE is a condition on rows; stamps are no columns of theirs."""
         where = tree.select.where
-        stamps = stamps_in(where) if behind and behind != tree.name else ()
+        stamps = stamps_in(where) if follow and follow != tree.name else ()
         if not stamps:
             check_where(where, schema.types, self.complaints)
             return
@@ -264,19 +264,24 @@ class _Checker:
         )
         return tree.select.operator.check_with(sources)
 
-    def _runs_behind(self, tree: CreateQuery) -> str | None:
-        """The FOLLOW behind which a query runs, if any."""
-        if not self.behind and not runs_others(tree.select.operator):
+    def _find_follow(self, tree: CreateQuery) -> str | None:
+        """The FOLLOW that a query is downstream of, if any."""
+        if not self.downstream_of and not runs_others(tree.select.operator):
             return None
         sources = [
-            Read(self._written(name), span or tree.span, self.behind.get(name), self._emits_interests(name))
+            Read(
+                self._written(name),
+                span or tree.span,
+                self.downstream_of.get(name),
+                self._emits_interests(name),
+            )
             for name, span in spans_of(tree).items()
             if name in self.schemas
         ]
-        behind = check_sources_behind(tree, sources, self.complaints)
-        if behind:
-            self.behind.setdefault(tree.name, behind)
-        return behind
+        follow = check_downstream_sources(tree, sources, self.complaints)
+        if follow:
+            self.downstream_of.setdefault(tree.name, follow)
+        return follow
 
     def _emits_interests(self, name: str) -> bool:
         query = self.queries.get(name)

@@ -1,6 +1,6 @@
 """For how long may a FOLLOW keep events?
 
-An interest that is still to come looks back over LAST and the longest sum of windows behind it, or over OVER of QUALITY if that is longer.
+An interest that is still to come looks back over LAST and the longest sum of downstream windows, or over OVER of QUALITY if that is longer.
 All events of that time are kept, in every zone. How many they are nobody knows before they come; how long they are kept is known, and
 whoever means seconds and writes days should hear of it before the memory is full. So there is a bound, a day if nobody sets another, and
 what needs more is refused before the run.
@@ -13,7 +13,7 @@ from typing import Final
 from headwater.model import UNITS, QueriesRefused, format_duration
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.complaints import Complaints
-from headwater.query.checking.lookback import windows_behind
+from headwater.query.checking.lookback import downstream_windows_us
 from headwater.query.checking.streams import duration_us
 from headwater.query.language.build_pieces import Duration, duration
 from headwater.query.language.words import history_in_words, without_a_hair
@@ -39,7 +39,7 @@ def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) ->
     for name, query in catalogue.queries.items():
         if not query.operator.stored_sources:
             continue
-        windows_us = windows_behind(catalogue, name)
+        windows_us = downstream_windows_us(catalogue, name)
         needed_us = without_a_hair(query.operator.history_us(windows_us))
         if needed_us > most_us:
             _refuse(query, needed_us, windows_us, most_us, complaints)

@@ -1,4 +1,4 @@
-"""How far back must the rows reach that a FOLLOW hands to the queries behind it?
+"""How far back must the rows reach that a FOLLOW hands to the queries downstream of it?
 
 An answer of a query looks back at most as far as its window, and the rows it looks at may be answers themselves. So what is
 needed is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
@@ -16,11 +16,11 @@ from headwater.query.language.tree import Name
 from headwater.query.operators.contract import Unbounded
 
 
-def windows_behind(catalogue: Catalogue, name: str) -> int:
-    """The longest sum of windows behind the FOLLOW query `name`, in microseconds."""
+def downstream_windows_us(catalogue: Catalogue, name: str) -> int:
+    """The longest sum of windows downstream of the FOLLOW query `name`, in microseconds."""
     reached: dict[str, int] = {}
     for query in catalogue.queries.values():  # each after those it reads
-        if query.behind == name and query.name != name:
+        if query.downstream_of == name and query.name != name:
             before = (reached.get(source, 0) for source in (query.reads, *query.further_reads))
             reached[query.name] = max(before) + window_us(query, catalogue)
     return max(reached.values(), default=0)

@@ -2,9 +2,9 @@
 
 Rule 1  In one query, PREDICT may come after SUPPRESS, and one FOLLOW before or after any operator. Everything else is written with
         queries that read queries.
-Rule 2  Queries may run behind a FOLLOW, once for each of its interests, unless it emits interests: then there are no events to read. A
-        FOLLOW does not run behind another.
-Rule 3  FENCE has two sides, positions and moving fences, and both must be behind the same FOLLOW. Any other operator that reads several
+Rule 2  Queries may run downstream of a FOLLOW, once for each of its interests, unless it emits interests: then there are no events to read. A
+        FOLLOW is not downstream of another.
+Rule 3  FENCE has two sides, positions and moving fences, and both must be downstream of the same FOLLOW. Any other operator that reads several
         sources reads them on one side.
 Rule 4  A plain SELECT that reads a query needs only the answers of its own zone. So does a PREDICT of single values that reads SUPPRESS,
         because both are spread by the same key. Any other reader needs the answers of all zones.
@@ -56,12 +56,12 @@ def instead_of(first: Operator, second: Operator, source: str) -> str:
 
 
 def runs_others(operator: Operator | None) -> bool:
-    """Whether queries that read it run behind it, once for each of its interests; it cannot run behind another such operator."""
+    """Whether queries that read it run downstream of it, once for each of its interests; it cannot be downstream of another such operator."""
     return isinstance(operator, Follow)
 
 
 def emits_interests(operator: Operator | AnyOperator) -> bool:
-    """Whether it emits interests, so that there are no events for those behind it."""
+    """Whether it emits interests, so that there are no events for those downstream of it."""
     match operator:
         case Follow(interests=interests) | FollowOperator(interests=interests):
             return interests
@@ -70,7 +70,7 @@ def emits_interests(operator: Operator | AnyOperator) -> bool:
 
 
 def has_two_sides(operator: Operator | None) -> bool:
-    """Whether what it names inside its parentheses moves as what FROM names does, so that both must be behind the same FOLLOW."""
+    """Whether what it names inside its parentheses moves as what FROM names does, so that both must be downstream of the same FOLLOW."""
     return isinstance(operator, Fence)
 
 

@@ -167,7 +167,7 @@ def _zone(explained: Explained, zones: str | None, why_there: str | None) -> Ent
     plan, query = explained.plan, explained.query
     where = f"in the zone of '{query.reads}', so its answers need not travel"
     if query.is_inside and query.shared and plan.zones > 1:
-        follow = plan.query(query.behind or "")
+        follow = plan.query(query.downstream_of or "")
         zones = follow.operator.words(Explained(plan, follow, plan.stream(follow.reads))).zones
     if zones is not None:
         return "zones", _wrapped(zones)

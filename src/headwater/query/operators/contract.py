@@ -232,7 +232,7 @@ class Operator:
         return (source.key,)
 
     def stamps(self, beside: Beside) -> Columns:
-        """The columns that it adds to the answers of all queries that run behind it."""
+        """The columns that it adds to the answers of all queries that run downstream of it."""
         return ()
 
     def check_select_list(self, items: Sequence[Item], complaints: Complaints) -> None:
@@ -308,7 +308,7 @@ class Operator:
     def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
         """How far back one answer looks, if updates that it reads live for so long (None: nobody knows); or why that is not known.
 
-        An operator that does not say it cannot run behind a FOLLOW, which must know how many earlier events to hand over.
+        An operator that does not say it cannot run downstream of a FOLLOW, which must know how many earlier events to hand over.
         """
         return Unbounded(
             f"{self.keyword} does not say how far back it looks",
@@ -345,7 +345,7 @@ class Operator:
         return False
 
     def history_us(self, windows_us: int) -> int:
-        """For how long the events of its stored sources are stored, with such windows of queries that run behind it."""
+        """For how long the events of its stored sources are stored, with such windows of queries that run downstream of it."""
         return 0
 
     def history_reason(self, windows_us: int) -> tuple[str, str]:

@@ -22,7 +22,7 @@ class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
     State is saved under `name`, which therefore never changes. `looks_at` are sources of events that are kept for it in stores: groups
-    without queries, named by `store_of`, whose states its own is given to look at. `behind` is what runs on the events of its FOLLOW queries,
+    without queries, named by `store_of`, whose states its own is given to look at. `downstream` is what runs on the events of its FOLLOW queries,
     by their names: whoever runs the group gives the kernel operators for it.
     """
 
@@ -31,7 +31,7 @@ class Group:
     queries: tuple[str, ...]
     kernel: Kernel[Any]
     looks_at: tuple[str, ...] = ()
-    behind: Mapping[str, InterestPlan] = field(default_factory=dict)
+    downstream: Mapping[str, InterestPlan] = field(default_factory=dict)
 
 
 def store_of(source: str) -> str:
@@ -50,18 +50,18 @@ def make_group_on_stores(
     queries: Sequence[QueryPlan],
     place: KernelPlace,
     events: Sequence[StreamSchema],
-    behind: Mapping[str, InterestPlan],
+    downstream: Mapping[str, InterestPlan],
     names: Sequence[str],
 ) -> Group:
-    """The group of some queries of one kind that look at the same stored events, with what runs behind each; `names` are those of them all."""
+    """The group of some queries of one kind that look at the same stored events, with what runs downstream of each; `names` are those of them all."""
     operator = queries[0].operator
     return Group(
         operator.group_name(place.source.name),
         place.source.name,
         tuple(names),
-        operator.make_kernel_on_stores(queries, place, events, behind),
+        operator.make_kernel_on_stores(queries, place, events, downstream),
         tuple(source.name for source in events),
-        behind,
+        downstream,
     )
 
 

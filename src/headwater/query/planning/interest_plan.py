@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headwater.kernels.follow.question import Need
 from headwater.model import Answers, Rows, StreamSchema
 from headwater.query.checking.merges import Merge
-from headwater.query.planning.needs import needs_behind, parts_of, weak_in
+from headwater.query.planning.needs import downstream_needs, parts_of, weak_in
 from headwater.query.planning.projections import Projection
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
-    """Whether queries behind a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
+    """Whether queries downstream of a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
     return all(query.operator.can_stay_apart and ", " not in query.reads for query in queries)
 
 
@@ -28,7 +28,7 @@ class InterestPlan:
     some of them read.
 
     `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name. `unheard` are groups whose answers are
-    nobody's but the operators' behind them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
+    only for the operators downstream of them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
     an interest begins. `meaning` changes with what the queries mean. `apart`: one state is for all interests.
     """
 
@@ -58,7 +58,7 @@ def plan_interests(
     *,
     apart: bool,
 ) -> InterestPlan:
-    """What runs behind a FOLLOW. `groups` come after what they read."""
+    """What runs downstream of a FOLLOW. `groups` come after what they read."""
 
     def sources(name: str) -> tuple[str, ...]:
         together = merges.get(name)
@@ -70,7 +70,7 @@ def plan_interests(
         projection,
         tuple(groups),
         frozenset(name for group in groups for name in sources(group.reads)),
-        needs_behind(follow, projection, groups, queries, schemas, sources),
+        downstream_needs(follow, projection, groups, queries, schemas, sources),
         tuple(parts[group.name] for group in groups),
         frozenset(group.name for group in groups if all(queries[name].hidden for name in group.queries)),
         tuple(name for group in groups for name in weak_in(group, queries, schemas[group.reads])),

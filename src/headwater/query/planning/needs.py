@@ -1,4 +1,4 @@
-"""What do the queries behind a FOLLOW need of its events?
+"""What do the queries downstream of a FOLLOW need of its events?
 
 Rule 1  Queries that read one another, directly or not, hang together: a sub-graph. Its events reach it through its *entries*: queries that
         read the FOLLOW itself, alone or together with others.
@@ -35,7 +35,7 @@ Sources = Callable[[str], tuple[str, ...]]
 
 
 def inside_groups(queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[QueryPlan]]]:
-    """Which of the queries of one kind behind a FOLLOW that read the same share a kernel; and what their group has more in its name for it.
+    """Which of the queries of one kind downstream of a FOLLOW that read the same share a kernel; and what their group has more in its name for it.
 
     Those whose kernels gain nothing from company have one each, and may need other events than their neighbours.
     """
@@ -44,7 +44,7 @@ def inside_groups(queries: Sequence[QueryPlan]) -> list[tuple[str, Sequence[Quer
     return [("", queries)]
 
 
-def needs_behind(
+def downstream_needs(
     follow: QueryPlan,
     projection: Projection,
     groups: Sequence[Group],
@@ -107,11 +107,13 @@ def _paths(
         return query.window_us if query.operator.waits_for_later_rows or not only_waiting else 0
 
     paths: dict[str, int] = {}
-    behind: dict[str, int] = {}  # by what is read: the longest path of those that read it
+    downstream: dict[str, int] = {}  # by what is read: the longest path of those that read it
     for group in reversed(groups):
-        paths[group.name] = max(window_us(queries[query]) + behind.get(query, 0) for query in group.queries)
+        paths[group.name] = max(
+            window_us(queries[query]) + downstream.get(query, 0) for query in group.queries
+        )
         for source in sources(group.reads):
-            behind[source] = max(behind.get(source, 0), paths[group.name])
+            downstream[source] = max(downstream.get(source, 0), paths[group.name])
     return paths
 
 

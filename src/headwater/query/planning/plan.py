@@ -35,7 +35,7 @@ from headwater.model import (
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.check import check
 from headwater.query.checking.history_limit import MOST_HISTORY_US
-from headwater.query.checking.lookback import window_us, windows_behind
+from headwater.query.checking.lookback import downstream_windows_us, window_us
 from headwater.query.checking.merges import Merge, merge, merged_name
 from headwater.query.language.printer import show
 from headwater.query.language.tree import Expression, Script
@@ -216,7 +216,7 @@ class Plan:
             self,
             queries=tuple(
                 replace(query, left_off=query.left_off.union(map(str, savings)))
-                if query.behind == query.name and (queries is None or query.name in queries)
+                if query.downstream_of == query.name and (queries is None or query.name in queries)
                 else query
                 for query in self.queries
             ),
@@ -379,15 +379,19 @@ class Plan:
     def _group_on_stores(
         self, queries: Sequence[QueryPlan], place: KernelPlace, sources: Sequence[str]
     ) -> Group:
-        """Queries that look at the same stored events, with all that runs behind them."""
-        behind: dict[str, InterestPlan] = {}
+        """Queries that look at the same stored events, with all that runs downstream of them."""
+        downstream: dict[str, InterestPlan] = {}
         names: list[str] = []
         for query in queries:
-            inside = [other for other in self.queries if other.behind == query.name and other.is_inside]
+            inside = [
+                other for other in self.queries if other.downstream_of == query.name and other.is_inside
+            ]
             names += [query.name, *(other.name for other in inside)]
             if inside:
-                behind[query.name] = self._plan_interests(query, inside)
-        return make_group_on_stores(queries, place, [self.stream(name) for name in sources], behind, names)
+                downstream[query.name] = self._plan_interests(query, inside)
+        return make_group_on_stores(
+            queries, place, [self.stream(name) for name in sources], downstream, names
+        )
 
     def _plan_interests(self, follow: QueryPlan, inside: Sequence[QueryPlan]) -> InterestPlan:
         """What runs on the events of each interest of a query."""
@@ -432,9 +436,9 @@ def make_plan(
             shared=name in sharing,
             hidden=query.tree.hidden or query.tree.view,
             view=query.tree.view,
-            behind=query.behind,
-            before_us=windows_behind(catalogue, name) if query.behind == name else 0,
-            window_us=window_us(query, catalogue) if query.behind not in (None, name) else 0,
+            downstream_of=query.downstream_of,
+            before_us=downstream_windows_us(catalogue, name) if query.downstream_of == name else 0,
+            window_us=window_us(query, catalogue) if query.downstream_of not in (None, name) else 0,
         )
         for name, query in catalogue.queries.items()
     )

@@ -20,8 +20,8 @@ class QueryPlan:
     `opened_set` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
     `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
-    `hidden`: only other queries read its answers, because it is a `view` or a link of a chain. `behind` is the FOLLOW for each of whose interests it runs,
-    for a FOLLOW itself; and `before_us` how far back from an interest those behind it look, `window_us` how far one of those looks
+    `hidden`: only other queries read its answers, because it is a `view` or a link of a chain. `downstream_of` is the FOLLOW for each of whose interests it runs,
+    for a FOLLOW itself; and `before_us` how far back from an interest those downstream of it look, `window_us` how far one of those looks
     itself, `left_off` the names of the savings that a FOLLOW does not make.
     """
 
@@ -41,7 +41,7 @@ class QueryPlan:
     shared: bool = False
     hidden: bool = False
     view: bool = False
-    behind: str | None = None
+    downstream_of: str | None = None
     before_us: int = 0
     window_us: int = 0
     left_off: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class QueryPlan:
     @property
     def is_inside(self) -> bool:
         """Whether it runs inside a FOLLOW, not beside it."""
-        return self.behind is not None and self.behind != self.name
+        return self.downstream_of is not None and self.downstream_of != self.name
 
     def lives_in(self, zone: int, zones: int) -> bool:
         """Whether a zone answers it."""

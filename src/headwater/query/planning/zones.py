@@ -15,7 +15,7 @@ near one another (see the kernel), which nobody knows before the lines are there
 SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
 read by other operators, it lives in one zone.
 
-A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What stands behind it
+A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What is downstream of it
 lives with it. So is a FENCE whose fences move: each zone has all fences, and the objects that live in it.
 """
 
@@ -70,13 +70,13 @@ def shared(catalogue: Catalogue) -> set[str]:
 
 
 def is_shared(query: CheckedQuery) -> bool:
-    """Whether each zone answers a share of it; what runs behind a FOLLOW lives where that does."""
-    return query.operator.is_shared and query.behind in (None, query.name)
+    """Whether each zone answers a share of it; what runs downstream of a FOLLOW lives where that does."""
+    return query.operator.is_shared and query.downstream_of in (None, query.name)
 
 
 def _fits(query: CheckedQuery, joining: Iterable[str], catalogue: Catalogue) -> bool:
     """Whether a query may live in every zone beside a PREDICT of pairs, a FOLLOW or a FENCE."""
-    if query.behind not in (None, query.name):
+    if query.downstream_of not in (None, query.name):
         return True
     match query.operator.beside_shared:
         case "always":

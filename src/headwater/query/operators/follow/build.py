@@ -3,7 +3,7 @@
     near = follow("near", ["slow", "lane changes"], "cars", radius="500 METERS", last="30 MINUTES", moved="100 METERS")
     jam = match("jam", "near", …)
 
-What stands behind a FOLLOW is a query that reads it. What is true of the builders in `headwater.query.build` is true here: pieces
+What is downstream of a FOLLOW is a query that reads it. What is true of the builders in `headwater.query.build` is true here: pieces
 that cannot be read raise QueriesRefused.
 """
 

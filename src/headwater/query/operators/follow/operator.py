@@ -110,7 +110,7 @@ class FollowOperator(Operator):
         return event_bytes(source)
 
     def history_us(self, windows_us: int) -> int:
-        """LAST and the windows behind it, or OVER of QUALITY if that is longer."""
+        """LAST and the downstream windows, or OVER of QUALITY if that is longer."""
         return max(self.last_us + windows_us, self.over_us)
 
     def history_reason(self, windows_us: int) -> tuple[str, str]:

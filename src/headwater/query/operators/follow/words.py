@@ -56,7 +56,7 @@ def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
 
 
 def _promised(explained: Explained) -> tuple[tuple[str, ...], bool]:
-    """Which queries behind it depend on where an interest begins; and whether it leaves out what an interest has in common with the one
+    """Which downstream queries depend on where an interest begins; and whether it leaves out what an interest has in common with the one
     before, for one of them at least. Points and fences need not be given."""
     from headwater.kernels.follow.kernel import FollowKernel
 
@@ -64,11 +64,11 @@ def _promised(explained: Explained) -> tuple[tuple[str, ...], bool]:
     group = next(group for group in plan.groups(plan.zone_of(name)) if name in group.queries)
     assert isinstance(group.kernel, FollowKernel)
     reuses = next(query.reuses for query in group.kernel.queries if query.name == name)
-    return group.behind[name].weak if name in group.behind else (), reuses
+    return group.downstream[name].weak if name in group.downstream else (), reuses
 
 
 def completeness_in_words(weak: Sequence[str], reuses: bool) -> list[Entry]:
-    """What queries behind a FOLLOW promise, of which some depend on where an interest begins; and what is streamed again."""
+    """What queries downstream of a FOLLOW promise, of which some depend on where an interest begins; and what is streamed again."""
     promise = (
         "strong: two objects with the same region get the same answers"
         if not weak
@@ -112,7 +112,7 @@ def _state(operator: FollowOperator, query: QueryPlan, events: Sequence[StreamSc
 
 
 def zones_in_words(zones: int) -> str:
-    """Where a FOLLOW and what stands behind it live."""
+    """Where a FOLLOW and what is downstream of it live."""
     return f"all {zones} (from 0): each has all events, and handles the focal objects that live in it"
 
 

@@ -9,7 +9,7 @@ from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
 from headwater.query.build import script, select, stream
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery
 from headwater.query.checking.check import check
-from headwater.query.checking.lookback import heartbeat_us, windows_behind
+from headwater.query.checking.lookback import downstream_windows_us, heartbeat_us
 from headwater.query.language.tree import Binary, Literal, Name
 from headwater.query.operators.correlate.build import correlate
 from headwater.query.operators.follow.build import follow
@@ -124,7 +124,7 @@ class TestColumns:
         assert selected(found) == (*STAMPS, *CARS)
         assert found.schema.columns == (("event_time", T), *CARS)
         assert (found.schema.key, found.schema.place) == ("id", PlaceColumns("x", "y"))
-        assert (found.reads, found.further_reads, found.behind) == ("cars", ("phones",), "q")
+        assert (found.reads, found.further_reads, found.downstream_of) == ("cars", ("phones",), "q")
 
     def test_focals_that_are_events_are_read_once(self) -> None:
         found = queries("* FROM bikes, cars FOLLOW (cars RADIUS 5)")["q"]
@@ -161,7 +161,7 @@ class TestColumns:
         assert list(found) == ["q/FOLLOW", "q"]
         assert found["q"].answers == (*fast, ("fast_x", D), ("fast_y", D), *STAMPS)
         assert selected(found["q"]) == (*STAMPS, *fast)
-        assert (found["q"].behind, found["q/FOLLOW"].behind) == ("q/FOLLOW", "q/FOLLOW")
+        assert (found["q"].downstream_of, found["q/FOLLOW"].downstream_of) == ("q/FOLLOW", "q/FOLLOW")
 
     def test_what_a_nearest_carries_leaves_the_stamps_out(self) -> None:
         found = queries(
@@ -189,14 +189,14 @@ class TestBehind:
             f"CREATE QUERY lines AS SELECT * FROM fast {LINES};"
             "CREATE QUERY plain AS SELECT * FROM cars;"
         ).queries
-        behind = {name: query.behind for name, query in found.items()}
-        assert behind == {"near": "near", "fast": "near", "lines": "near", "plain": None}
+        downstream_of = {name: query.downstream_of for name, query in found.items()}
+        assert downstream_of == {"near": "near", "fast": "near", "lines": "near", "plain": None}
         assert found["lines"].answers[-3:] == STAMPS
 
     def test_operators_before_it_run_on_everything(self) -> None:
         found = queries(f"* FROM cars {LINES} FOLLOW (phones RADIUS 5) PREDICT (x < 5)")
-        behind = {name: query.behind for name, query in found.items()}
-        assert behind == {"q/SUPPRESS": None, "q/2 FOLLOW": "q/2 FOLLOW", "q": "q/2 FOLLOW"}
+        downstream_of = {name: query.downstream_of for name, query in found.items()}
+        assert downstream_of == {"q/SUPPRESS": None, "q/2 FOLLOW": "q/2 FOLLOW", "q": "q/2 FOLLOW"}
         follow = found["q/2 FOLLOW"].operator
         assert isinstance(follow, FollowOperator) and follow.events == ("q/SUPPRESS",)
 
@@ -251,9 +251,9 @@ class TestReach:
             "CREATE QUERY other AS SELECT * FROM cars FOLLOW (phones RADIUS 5) NEAREST (3 TO HIGHEST speed OVER 1 HOUR);"
             "CREATE QUERY alone AS SELECT * FROM bikes FOLLOW (cars RADIUS 5);"
         )
-        assert windows_behind(found, "near") == 17 * SECOND
-        assert windows_behind(found, "other/FOLLOW") == 3600 * SECOND
-        assert windows_behind(found, "alone") == 0
+        assert downstream_windows_us(found, "near") == 17 * SECOND
+        assert downstream_windows_us(found, "other/FOLLOW") == 3600 * SECOND
+        assert downstream_windows_us(found, "alone") == 0
 
     def test_a_prediction_looks_back_over_within_and_the_longest_heartbeat(self) -> None:
         found = catalogue(
@@ -262,7 +262,7 @@ class TestReach:
             "CREATE QUERY b AS SELECT * FROM near SUPPRESS (x, y TOLERANCE 1 HEARTBEAT 40 SECONDS);"
             "CREATE QUERY meet AS SELECT * FROM a, b PREDICT (PAIRS a, b WHERE DISTANCE(a, b) < 5 WITHIN 3 SECONDS);"
         )
-        assert windows_behind(found, "near") == 43 * SECOND
+        assert downstream_windows_us(found, "near") == 43 * SECOND
 
     def test_a_heartbeat_is_known_through_queries_that_hand_it_on(self) -> None:
         found = catalogue(
@@ -284,6 +284,6 @@ def test_built_queries_are_checked_like_written_ones() -> None:
     near = follow("near", cars, cars, radius=500, last="1 MINUTE")
     jam = correlate("jam", "near", "3 OF speed < 1", within="10 SECONDS")
     found = check(script(cars, near, jam, select("all", "jam"))).queries
-    assert {name: query.behind for name, query in found.items()} == dict.fromkeys(
+    assert {name: query.downstream_of for name, query in found.items()} == dict.fromkeys(
         ("near", "jam", "all"), "near"
     )

@@ -1,8 +1,8 @@
-"""What may run behind a FOLLOW, once for each interest?
+"""What may run downstream of a FOLLOW, once for each interest?
 
-Queries behind one FOLLOW read queries behind the same one, are no FOLLOW themselves, look back over a time that is known, and leave the
+Queries downstream of one FOLLOW read queries downstream of the same one, are no FOLLOW themselves, look back over a time that is known, and leave the
 stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered. Fences that stand still are read by nobody;
-those that move must be behind the same FOLLOW as the positions.
+those that move must be downstream of the same FOLLOW as the positions.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from headwater.query.operators.union import AnyOperator
 
 
 class Read(NamedTuple):
-    """A source that a query reads: as it was written, where, and the FOLLOW behind which it runs, if any."""
+    """A source that a query reads: as it was written, where, and the FOLLOW that it is downstream of, if any."""
 
     name: str
     span: Span | None
-    behind: str | None
+    downstream_of: str | None
     emits_interests: bool = False
 
 
-def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints: Complaints) -> str | None:
-    """The FOLLOW behind which a query runs; complains where it would be two, or where interests are read as if they were events."""
+def check_downstream_sources(
+    tree: CreateQuery, sources: Sequence[Read], complaints: Complaints
+) -> str | None:
+    """The FOLLOW that a query is downstream of; complains where it would be two, or where interests are read as if they were events."""
     follows = runs_others(tree.select.operator)
-    fellow = next((source for source in sources if source.behind), None)
-    behind = fellow.behind if fellow else None
+    fellow = next((source for source in sources if source.downstream_of), None)
+    follow = fellow.downstream_of if fellow else None
     for source in sources:
         if source.emits_interests:
             complaints.refuse(
@@ -44,16 +46,16 @@ def check_sources_behind(tree: CreateQuery, sources: Sequence[Read], complaints:
                 source.span,
                 "leave EMIT INTERESTS out, or emit the interests in a separate query",
             )
-        elif follows and source.behind:
+        elif follows and source.downstream_of:
             complaints.refuse(
                 "wrong-chain",
                 f"'{source.name}' is downstream of a FOLLOW, and a FOLLOW cannot be downstream of another",
                 source.span,
                 "read a stream or query that is not downstream of a FOLLOW: what is delivered to one object need not be near another",
             )
-        elif not follows and fellow and source.behind != behind:
+        elif not follows and fellow and source.downstream_of != follow:
             _refuse_apart(tree, source, fellow, complaints)
-    return tree.name if follows else behind
+    return tree.name if follows else follow
 
 
 def _refuse_apart(tree: CreateQuery, source: Read, fellow: Read, complaints: Complaints) -> None:
@@ -83,7 +85,7 @@ def check_bounded(
     streams: Container[str],
     complaints: Complaints,
 ) -> None:
-    """What runs behind a FOLLOW looks back over a time that is known before it starts.
+    """What runs downstream of a FOLLOW looks back over a time that is known before it starts.
 
     What is neither among `queries` nor among `streams` was refused, and is not held against those that read it.
     """
