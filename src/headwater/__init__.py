@@ -2,8 +2,8 @@
 
 ```python
 import headwater as hw
-answers = hw.run(text, {"weather": df})
-answers["frost"]
+answers = hw.run(text, {"weather": df})   # a DataFrame of pandas, Polars or Spark, a table of Arrow, or files
+answers["frost"].to_pandas()
 ```
 
 Only names are defined here; what they stand for is imported when it is used.
@@ -18,8 +18,14 @@ from headwater.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from headwater import testing as testing
-    from headwater.hosts.spark.answers import Answers as Answers
-    from headwater.hosts.spark.answers import run as run
+    from headwater.hosts.api.answer_rows import AnswerRow as AnswerRow
+    from headwater.hosts.api.answers import Answers as Answers
+    from headwater.hosts.api.answers import AnswerTable as AnswerTable
+    from headwater.hosts.api.queries import check as check
+    from headwater.hosts.api.queries import explain as explain
+    from headwater.hosts.api.run import run as run
+    from headwater.hosts.api.sessions import configure as configure
+    from headwater.hosts.api.sessions import session as session
     from headwater.model import HeadwaterError as HeadwaterError
     from headwater.query.build import select as select
     from headwater.query.build import stream as stream
@@ -38,16 +44,17 @@ if TYPE_CHECKING:
     from headwater.query.operators.predict.build import predict as predict
     from headwater.query.operators.suppress.build import suppress as suppress
     from headwater.query.operators.suppress.build import suppressing as suppressing
-    from headwater.query.python_input import check as check
-    from headwater.query.python_input import explain as explain
 
 _HOMES = {
-    "Answers": "headwater.hosts.spark.answers",
+    "AnswerRow": "headwater.hosts.api.answer_rows",
+    "AnswerTable": "headwater.hosts.api.answers",
+    "Answers": "headwater.hosts.api.answers",
     "HeadwaterError": "headwater.model",
-    "check": "headwater.query.python_input",
+    "check": "headwater.hosts.api.queries",
+    "configure": "headwater.hosts.api.sessions",
     "correlate": "headwater.query.operators.correlate.build",
     "each_of": "headwater.query.operators.nearest.build",
-    "explain": "headwater.query.python_input",
+    "explain": "headwater.hosts.api.queries",
     "fence": "headwater.query.operators.fence.build",
     "fences": "headwater.query.operators.fence.build",
     "follow": "headwater.query.operators.follow.build",
@@ -58,8 +65,9 @@ _HOMES = {
     "pattern": "headwater.query.operators.pattern.build",
     "points": "headwater.query.operators.nearest.build",
     "predict": "headwater.query.operators.predict.build",
-    "run": "headwater.hosts.spark.answers",
+    "run": "headwater.hosts.api.run",
     "select": "headwater.query.build",
+    "session": "headwater.hosts.api.sessions",
     "stream": "headwater.query.build",
     "suppress": "headwater.query.operators.suppress.build",
     "suppressing": "headwater.query.operators.suppress.build",
@@ -67,9 +75,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnswerRow",
+    "AnswerTable",
     "Answers",
     "HeadwaterError",
     "check",
+    "configure",
     "correlate",
     "each_of",
     "explain",
@@ -85,6 +96,7 @@ __all__ = [
     "predict",
     "run",
     "select",
+    "session",
     "stream",
     "suppress",
     "suppressing",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ COMMANDS = {each.name: each.commands for each in all_examples() if each.name != 
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_an_example_prints_what_it_says(path: Path, spark, capsys) -> None:
+def test_an_example_prints_what_it_says(path: Path, request: pytest.FixtureRequest, capsys) -> None:
     example = import_module(f"headwater.apps.examples.programs.{path.stem}")
     assert example.__doc__ is not None
-    example.main(spark)
+    needed = (each.name for each in signature(example.main).parameters.values() if each.default is each.empty)
+    example.main(*map(request.getfixturevalue, needed))
     promised = textwrap.dedent(example.__doc__.split("Prints:")[1])
     assert_alike(capsys.readouterr().out, promised)
 

@@ -173,7 +173,7 @@ def run_on_dataframes(cases: Sequence[Case], folder: Path, spark: Any) -> dict[s
         frames[stream] = spark.createDataFrame(rows_to_arrow(join_rows([Rows.empty(schema.types), *pieces])))
     for name, rows in together.points.rows.items():
         frames[name] = spark.createDataFrame(rows_to_arrow(rows))
-    answers = hw.run(together.text, frames, zones=ZONES).all().collect()
+    answers = hw.run(together.text, frames, zones=ZONES).all().df.collect()
     return together.shared_out(("answer", row.query, row.answer) for row in answers)
 
 

@@ -36,7 +36,7 @@ def frame(spark, folder):
 def test_static_frames_give_typed_answers(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=2, each=200, seed=3)
     answers = hw.run(TEXT, {"weather": frame(spark, folder)})
-    frost = answers["frost"]
+    frost = answers["frost"].df
     assert [f"{field.name} {field.dataType.simpleString()}" for field in frost.schema.fields] == [
         "query string",
         "event_time timestamp",
@@ -54,7 +54,7 @@ def test_static_frames_give_typed_answers(spark, tmp_path) -> None:
     rows = frost.collect()
     assert rows
     assert all(-5 <= row.temperature <= 0 and row.humidity >= 80 and row.wind <= 2 for row in rows)
-    cold = answers["cold"].orderBy("event_time", "station").collect()
+    cold = answers["cold"].df.orderBy("event_time", "station").collect()
     expected = sorted(
         (row["at"], row["station"], row["temperature"])
         for i in range(2)
@@ -62,8 +62,8 @@ def test_static_frames_give_typed_answers(spark, tmp_path) -> None:
         if row["temperature"] is not None and row["temperature"] < -8
     )
     assert [(row.at.strftime("%Y-%m-%dT%H:%M:%SZ"), row.station, row.temperature) for row in cold] == expected
-    assert answers.late.count() == 0
-    assert answers.all().where(F.col("query") == "frost").count() == len(rows)
+    assert len(answers.late) == 0
+    assert answers.all().df.where(F.col("query") == "frost").count() == len(rows)
 
 
 def test_streaming_frames_write_everything_with_one_query(spark, tmp_path) -> None:
@@ -79,7 +79,7 @@ def test_streaming_frames_write_everything_with_one_query(spark, tmp_path) -> No
     )
     query.awaitTermination()
     written = {(row["query"], row["match_id"]) for row in read_answers(tmp_path / "out")}
-    static = hw.run(TEXT, {"weather": frame(spark, folder)}).all().collect()
+    static = hw.run(TEXT, {"weather": frame(spark, folder)}).all().df.collect()
     everything = {(row.query, row.match_id) for row in static}
     assert written
     assert written <= everything
@@ -94,7 +94,7 @@ def test_a_function_gets_each_batch_once_with_typed_answers(spark, tmp_path) -> 
     got: dict[int, int] = {}
 
     def each(batch: hw.Answers, number: int) -> None:
-        got[number] = batch["frost"].count() + batch["cold"].count()
+        got[number] = len(batch["frost"]) + len(batch["cold"])
 
     hw.run(TEXT, {"weather": stream}).write(
         each, checkpoint=tmp_path / "c", trigger={"availableNow": True}
@@ -112,14 +112,14 @@ def test_bad_rows_of_a_frame_are_told_and_harm_nobody(spark, tmp_path) -> None:
         .union(good.limit(1).withColumn("at", F.lit(None).cast("timestamp")))
     )
     answers = hw.run(TEXT, {"weather": good.union(broken)})
-    bad = sorted(row.reason for row in answers.bad.collect())
+    bad = sorted(row.reason for row in answers.bad.df.collect())
     assert bad == [
         "missing-time: the row has no time",
         "not-finite: column 'temperature' is not a finite number",
     ]
     clean = hw.run(TEXT, {"weather": good})
-    assert sorted(r.match_id for r in answers.all().collect()) == sorted(
-        r.match_id for r in clean.all().collect()
+    assert sorted(r.match_id for r in answers.all().df.collect()) == sorted(
+        r.match_id for r in clean.all().df.collect()
     )
 
 
@@ -157,8 +157,8 @@ def test_updates_of_a_frame_that_cannot_be_are_bad(spark, tmp_path, streaming: b
         ).awaitTermination()
         bad = [json.loads(line) for file in (tmp_path / "bad").glob("*.jsonl") for line in file.open()]
     else:
-        assert sorted(row.key for row in answers["low"].collect()) == ["a", "c"]
-        bad = [row.asDict() for row in answers.bad.collect()]
+        assert sorted(row.key for row in answers["low"].df.collect()) == ["a", "c"]
+        bad = [row.asDict() for row in answers.bad.df.collect()]
     assert sorted(row["reason"] for row in bad) == [
         "bad-heartbeat: 0.0 is not above 0 (column 'heartbeat')",
         "bad-tolerance: -0.5 is below 0 (column 'tolerance')",
@@ -172,8 +172,8 @@ def test_builders_run_like_text(spark, tmp_path) -> None:
 
     script, errors = parse(TEXT)
     assert not errors
-    text = hw.run(TEXT, {"weather": frame(spark, folder)}).all().collect()
-    built = hw.run(script, {"weather": frame(spark, folder)}).all().collect()
+    text = hw.run(TEXT, {"weather": frame(spark, folder)}).all().df.collect()
+    built = hw.run(script, {"weather": frame(spark, folder)}).all().df.collect()
     assert sorted(r.match_id for r in text) == sorted(r.match_id for r in built)
     assert {json.loads(r.answer)["query"] for r in text} == {"frost", "muggy", "cold", "still", "each"}
 
@@ -235,7 +235,7 @@ def test_streaming_and_static_frames_do_not_mix_and_a_query_must_be_there(spark,
     with pytest.raises(hw.HeadwaterError) as unknown:
         hw.run(text, {"weather": still, "coast": still})["forst"]
     assert unknown.value.code == "unknown-query"
-    assert unknown.value.advice == ("known queries: frost, salt",)
+    assert unknown.value.advice == ("known queries: frost, salt", "did you mean 'frost'?")
 
 
 def test_the_time_zone_of_the_session_changes_nothing(spark, tmp_path) -> None:
@@ -257,7 +257,7 @@ def test_the_time_zone_of_the_session_changes_nothing(spark, tmp_path) -> None:
 
 
 def _event_times(answers: hw.Answers) -> list:
-    return answers.all().select("match_id", F.unix_micros("event_time").alias("event_us")).collect()
+    return answers.all().df.select("match_id", F.unix_micros("event_time").alias("event_us")).collect()
 
 
 def test_a_time_without_a_zone_is_utc(spark, tmp_path) -> None:
@@ -279,7 +279,8 @@ def test_what_follow_keeps_is_bounded_and_told(spark, tmp_path) -> None:
         hw.run(text, given)
     assert [error.code for error in refused.value.errors] == ["history-too-long"]
     counts = {
-        row.name: row.amount for row in hw.run(text, given, zones=3, most_history="2 DAYS").counts.collect()
+        row.name: row.amount
+        for row in hw.run(text, given, zones=3, most_history="2 DAYS").counts.df.collect()
     }
     assert counts["most_stored:weather"] == 50
     assert hw.run(text, given, most_history=timedelta(days=2)).queries == ("near",)

@@ -17,7 +17,7 @@ from headwater.hosts.declared_sets import sets_from_files, sets_from_tables
 from headwater.hosts.files import json_lines
 from headwater.hosts.local import run_local
 from headwater.hosts.spark.checkpoint import hold, parts_in, parts_of
-from headwater.hosts.spark.declared_sets import sets_from_frames
+from headwater.hosts.spark.declared_sets import collected_set
 from headwater.hosts.spark.file_runs import run_batch, run_streaming
 from headwater.hosts.spark.streaming import StreamingOptions
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
@@ -175,9 +175,9 @@ class TestDataFrames:
         expected = on_local(STREAM + ENTERS, points, tmp_path)
         for given in (pd.DataFrame(bad), spark.createDataFrame(pd.DataFrame(bad))):
             answers = hw.run(STREAM + ENTERS, {"panels": rows, "profiles": given}, zones=ZONES)
-            told = in_order(json.loads(row.answer) for row in answers.all().collect())
+            told = in_order(json.loads(row.answer) for row in answers.all().df.collect())
             assert told == expected
-            reasons = {row.reason.partition(":")[0] for row in answers.bad.collect()}
+            reasons = {row.reason.partition(":")[0] for row in answers.bad.df.collect()}
             assert reasons in (
                 {"repeated-id", "missing-id", "missing-value"},
                 {"repeated-id", "missing-id", "not-finite"},
@@ -222,31 +222,34 @@ class TestDataFrames:
         ]
 
     def test_what_is_no_table_of_points_is_refused(self, spark, tmp_path) -> None:
-        plan = compile_text(STREAM + ENTERS)
         stream = spark.readStream.schema("id string, solar double, volts double").json(str(tmp_path))
         mixed = pd.DataFrame({"id": ["a", "b"], "solar": [1.0, "x"], "volts": [1, 2]})
-        for given, words in (
-            (stream, "are a stream, but points must be a table"),
-            (mixed, "cannot be read"),
-            (pd.DataFrame({"id": ["a"], "solar": [1.0]}), "no column 'volts'"),
-            ([1, 2], "cannot be read"),
+        readings = spark.createDataFrame(
+            pd.DataFrame(panels(3, 1)).assign(at=lambda df: pd.to_datetime(df["at"]))
+        )
+        for given, words, code in (
+            (stream, "are a stream, but points must be a table", "points-table"),
+            (mixed, "cannot be read: its values are float, str", "column-type"),
+            (pd.DataFrame({"id": ["a"], "solar": [1.0]}), "no column 'volts'", "points-table"),
+            ([1, 2], "is a list with an int: a list may only have paths", "wrong-input"),
         ):
             with pytest.raises(DataError, match=words) as refused:
-                sets_from_frames(plan, {"profiles": given})
-            assert refused.value.code == "points-table"
+                hw.run(STREAM + ENTERS, {"panels": readings, "profiles": given})
+            assert refused.value.code == code
 
     def test_no_more_points_are_collected_than_there_is_room_for(self, spark) -> None:
         plan = compile_text(STREAM + ENTERS)
         many = spark.range(10_000_000).selectExpr("string(id) id", "rand() solar", "rand() volts")
         with pytest.raises(LimitReached, match="standing queries"):
-            sets_from_frames(plan, {"profiles": many}, memory=1_000_000)
+            few = collected_set(plan, plan.points[0], many, memory=1_000_000)
+            sets_from_tables(plan, {"profiles": few}, memory=1_000_000)
 
     def test_a_loss_is_measured(self, spark, tmp_path) -> None:
         write_jsonl(tmp_path / "0.jsonl", panels(200, 3))
         text = STREAM + ENTERS.replace("60 SECONDS", "60 SECONDS USING PROBABLE 0.3")
         rows = spark.read.schema("panel string, at timestamp, solar double, volts double").json(str(tmp_path))
         given = {"panels": rows, "profiles": pd.DataFrame(frame(profiles(20)))}
-        counts = {row.name: row.amount for row in hw.run(text, given, audit=1.0).counts.collect()}
+        counts = {row.name: row.amount for row in hw.run(text, given, audit=1.0).counts.df.collect()}
         assert counts["audited:q"] > counts.get("missed:q", 0)
         with pytest.raises(DataError, match="no query is USING PROBABLE"):
             hw.run(STREAM + ENTERS, given, audit=0.5)
@@ -259,7 +262,7 @@ class TestDataFrames:
             "".join(f"{json.dumps(row)}\n" for row in pd.DataFrame(frame(points)).to_dict("records"))
         )
         of_files = sets_from_files(plan, {"profiles": [str(tmp_path / "p.jsonl")]}).rows["profiles"]
-        of_frame = sets_from_frames(plan, {"profiles": pd.DataFrame(frame(points))}).rows["profiles"]
+        of_frame = sets_from_tables(plan, {"profiles": pa.table(frame(points))}).rows["profiles"]
         assert {n: c.tolist() for n, c in of_files.columns.items()} == {
             n: c.tolist() for n, c in of_frame.columns.items()
         }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import headwater as hw
-from headwater.hosts.spark import answers
+from headwater.hosts.api import spark_inputs
 from headwater.hosts.spark.checkpoint import hold, tasks_of, zones_of
 from headwater.hosts.spark.file_runs import run_streaming
 from headwater.hosts.spark.streaming import StreamingOptions
@@ -87,7 +87,7 @@ def test_a_run_from_python_takes_zones_and_tasks_from_its_checkpoint(spark, tmp_
 
 def test_a_core_that_comes_while_a_run_starts_changes_nothing(spark, tmp_path, monkeypatch) -> None:
     folder = first_rows(tmp_path / "in")
-    monkeypatch.setattr(answers, "tasks_for", lambda plan, session: 1)  # the session has two by now
+    monkeypatch.setattr(spark_inputs, "tasks_for", lambda plan, session: 1)  # the session has two by now
     stream = spark.readStream.schema("id string, at timestamp, v double").json(str(folder))
     query = hw.run(TEXT, {"s": stream}, zones=4).write(
         tmp_path / "out", checkpoint=tmp_path / "c", trigger={"availableNow": True}

@@ -115,9 +115,9 @@ class TestAgreement:
     def test_static_frames(self, spark, expected, inputs) -> None:
         frames = {name: spark.read.schema(COLUMNS).json(folder) for name, (folder,) in inputs.items()}
         answers = hw.run(EVERYTHING, frames, zones=ZONES)
-        assert same_lines(row.answer for row in answers.all().collect()) == expected
+        assert same_lines(row.answer for row in answers.all().df.collect()) == expected
         assert [
-            f"{field.name} {field.dataType.simpleString()}" for field in answers["tentative"].schema.fields
+            f"{field.name} {field.dataType.simpleString()}" for field in answers["tentative"].df.schema.fields
         ] == [
             "query string",
             "event_time timestamp",

@@ -16,7 +16,7 @@ from headwater.hosts.files import BAD_TYPES, FileRows
 from headwater.hosts.files.fences_reader import FencesReader
 from headwater.hosts.files.points_reader import PointsReader
 from headwater.hosts.process_memory import available_bytes
-from headwater.model import FencesSchema, LimitReached, PointsSchema, Rows, join_rows
+from headwater.model import DataError, FencesSchema, LimitReached, PointsSchema, Rows, join_rows
 from headwater.query.language.words import counted, size_in_words
 from headwater.query.planning.plan import Plan
 from headwater.query.planning.query_plan import QueryPlan
@@ -38,14 +38,26 @@ def sets_from_files(
     plan: Plan, inputs: Mapping[str, Sequence[str]], *, memory: int | None = None
 ) -> DeclaredSets:
     """The points and fences of files by the name of their set; `memory` is how many bytes there are, if the system is not to say."""
-    return _read_sets(plan, lambda reader: reader.from_files(inputs[reader.schema.name]), memory)
+    return sets_from_inputs(plan, inputs, memory=memory)
 
 
 def sets_from_tables(
     plan: Plan, tables: Mapping[str, pa.Table], *, memory: int | None = None
 ) -> DeclaredSets:
     """The points and fences of tables in memory, in the same way."""
-    return _read_sets(plan, lambda reader: reader.from_table(tables[reader.schema.name]), memory)
+    return sets_from_inputs(plan, tables, memory=memory)
+
+
+def sets_from_inputs(
+    plan: Plan, inputs: Mapping[str, Sequence[str] | pa.Table], *, memory: int | None = None
+) -> DeclaredSets:
+    """The points and fences of files, or of a table in memory, by the name of their set."""
+
+    def read(reader: PointsReader | FencesReader) -> FileRows:
+        source = inputs[reader.schema.name]
+        return reader.from_table(source) if isinstance(source, pa.Table) else reader.from_files(source)
+
+    return _read_sets(plan, read, memory)
 
 
 def used_points(plan: Plan) -> tuple[PointsSchema, ...]:
@@ -56,6 +68,11 @@ def used_points(plan: Plan) -> tuple[PointsSchema, ...]:
 def used_fences(plan: Plan) -> tuple[FencesSchema, ...]:
     """The declared sets of fences that some query asks about."""
     return tuple(schema for schema in plan.fences if _queries_reading(plan, schema))
+
+
+def used_sets(plan: Plan) -> tuple[PointsSchema | FencesSchema, ...]:
+    """Both."""
+    return (*used_points(plan), *used_fences(plan))
 
 
 def used_columns(plan: Plan, schema: PointsSchema | FencesSchema) -> tuple[str, ...]:
@@ -76,6 +93,19 @@ def most_points(plan: Plan, schema: PointsSchema, *, memory: int | None = None) 
 def probable_queries(plan: Plan) -> list[QueryPlan]:
     """The queries that may lose answers."""
     return [query for query in plan.queries if query.operator.may_lose]
+
+
+def check_audit(plan: Plan, share: float | None) -> float:
+    """The share of points that is audited, if that makes sense."""
+    if share is None:
+        return 0.0
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise DataError("wrong-audit", f"audit must be above 0 and at most 1, not {share}")
+    if not probable_queries(plan):
+        raise DataError(
+            "wrong-audit", "there is nothing to audit: no query is USING PROBABLE", advice=["leave audit out"]
+        )
+    return share
 
 
 def _read_sets(

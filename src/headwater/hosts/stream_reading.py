@@ -1,6 +1,6 @@
 """The rows of a stream as the queries of a plan read them: the columns that travel, and no row that is bad to one of them.
 
-A row is judged by itself, so that every host finds the same ones bad, in files and in DataFrames.
+A row is judged by itself, so that every host finds the same ones bad, in files, in tables in memory and in DataFrames.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
-from headwater.hosts.files import ByteRange, FileRows, read_file_rows
-from headwater.hosts.files.file_rows import UNUSABLE, Judge, shown_path
+from headwater.hosts.files import ByteRange, FileRows, read_file_rows, read_table_rows
+from headwater.hosts.files.file_rows import UNUSABLE, FileRequest, Judge, shown_path
 from headwater.hosts.files.typed_columns import Faults
 from headwater.model import DataError, Rows
 from headwater.query.expressions import condition
@@ -29,6 +30,30 @@ def read_stream(
         judge=judge_of(plan, stream),
         byte_range=byte_range,
     )
+
+
+def read_table(plan: Plan, stream: str, table: pa.Table) -> Iterator[FileRows]:
+    """The same for a table in memory; a bad row's line is its number in the table, from 1."""
+    return read_table_rows(
+        table, plan.stream(stream), plan.columns_read(stream), judge=judge_of(plan, stream)
+    )
+
+
+def refuse_misfit(plan: Plan, stream: str, table: pa.Table) -> None:
+    """Before a run: raises DataError if a table cannot hold the columns of its stream."""
+    from headwater.hosts.files.parquet_files import misfit
+
+    columns = plan.columns_read(stream)
+    trouble = misfit(table.schema, FileRequest("", plan.stream(stream), columns))
+    if trouble is not None:
+        code, _, words = trouble.partition(": ")
+        message = f"the table for '{stream}' cannot be used: {words}"
+        advice = [f"the queries read its columns {', '.join(columns)}"]
+        if code == "missing-column":
+            raise DataError("missing-column", message, stream=stream, advice=advice)
+        if code == "repeated-column":
+            raise DataError("repeated-column", message, stream=stream, advice=advice)
+        raise DataError("column-type", message, stream=stream, advice=advice)
 
 
 def refuse_unusable(plan: Plan, inputs: Mapping[str, Sequence[str]]) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from headwater.hosts.files import BAD_TYPES, find_files
 from headwater.hosts.local import RunReport
 from headwater.hosts.local.streaming import given_up_by
-from headwater.hosts.run_reports.spark_tables import in_file_order, report_from_table, spark_trouble
+from headwater.hosts.run_reports.spark_tables import (
+    in_file_order,
+    report_from_table,
+    spark_trouble,
+    with_listed_paths,
+)
 from headwater.hosts.zone import add_sizes
 from headwater.model import Rows, add_counts, join_rows
 from headwater.query.planning.plan import Plan
@@ -105,24 +107,3 @@ def report_from_zones(plan: Plan, zones: Sequence[ZoneReport]) -> RunReport:
         sum(zone.seen for zone in zones),
         state=add_sizes(zone.state for zone in zones),
     )
-
-
-def with_listed_paths(report: RunReport, inputs: Mapping[str, Sequence[str]]) -> RunReport:
-    """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they get whole paths."""
-    files = report.bad["file"]
-    assert files.names is not None
-    if not report.bad.count:
-        return report
-    listed = {str(Path(path).resolve()): path for paths in inputs.values() for path in paths}
-    names = np.array([_as_listed(name, listed) for name in files.names.tolist()], object)
-    return replace(
-        report,
-        bad=Rows({**report.bad.columns, "file": replace(files, names=names)}, report.bad.count),
-    )
-
-
-def _as_listed(file: str, listed: Mapping[str, str]) -> str:
-    for whole, listed_path in listed.items():
-        if file == whole or file.startswith(f"{whole}/"):
-            return str(Path(listed_path) / file[len(whole) + 1 :]) if file != whole else listed_path
-    return file

@@ -29,12 +29,12 @@ from headwater.apps.cli.query_option import plan_chosen
 from headwater.apps.cli.restarts import changes_in_words
 from headwater.apps.cli.run import FILES_PER_BATCH, Inputs, chosen_inputs
 from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
-from headwater.apps.cli.spark_runs import is_small, report_from_zones, with_listed_paths
+from headwater.apps.cli.spark_runs import is_small, report_from_zones
 from headwater.apps.cli.zones_option import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines
 from headwater.hosts.local import RunReport
 from headwater.hosts.run_reports.answer_columns import late_rows
-from headwater.hosts.run_reports.spark_tables import spark_trouble
+from headwater.hosts.run_reports.spark_tables import spark_trouble, with_listed_paths
 from headwater.hosts.run_reports.summary import Summary
 from headwater.hosts.spark.checkpoint import Checkpoint, hold, parts_of, zones_of
 from headwater.hosts.spark.checkpoint_inspection import refuse_ahead

@@ -5,7 +5,7 @@ Nothing that stands in a file raises: what cannot be used comes out as a bad row
 
 from headwater.hosts.files.arrow import rows_from_arrow, rows_to_arrow
 from headwater.hosts.files.byte_ranges import ByteRange
-from headwater.hosts.files.file_reading import find_files, read_file_rows
+from headwater.hosts.files.file_reading import find_files, read_file_rows, read_table_rows
 from headwater.hosts.files.file_rows import BAD_TYPES, FileRows
 from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.files.row_outputs import (
@@ -32,6 +32,7 @@ __all__ = [
     "json_lines",
     "open_output",
     "read_file_rows",
+    "read_table_rows",
     "rows_from_arrow",
     "rows_to_arrow",
 ]

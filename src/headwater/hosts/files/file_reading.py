@@ -9,11 +9,15 @@ import stat
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.file_rows import FileRequest, FileRows, Judge, judge_readings, shown_path
 from headwater.hosts.files.typed_columns import Faults
 from headwater.model import DataError, Rows, StreamSchema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CSV_NAMES = (".csv", ".csv.gz")
 JSON_NAMES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
@@ -81,6 +85,27 @@ def read_file_rows(
         path, schema, tuple(columns), judge and _both(judge_readings(schema), judge), byte_range
     )
     return read_file(request, piece_rows=piece_rows)
+
+
+def read_table_rows(
+    table: pa.Table,
+    schema: StreamSchema,
+    columns: Sequence[str],
+    *,
+    judge: Judge | None = None,
+    piece_rows: int = 65_536,
+) -> Iterator[FileRows]:
+    """The same for a table in memory: a bad row has no file, and its line is its number in the table, from 1."""
+    from headwater.hosts.files.parquet_files import arrow_file_rows, misfit
+
+    request = FileRequest("", schema, tuple(columns), judge and _both(judge_readings(schema), judge))
+    if trouble := misfit(table.schema, request):
+        yield request.refused(trouble)
+        return
+    done = 0
+    for batch in table.select(request.columns).to_batches(max_chunksize=piece_rows):
+        yield arrow_file_rows(request, batch, done)
+        done += batch.num_rows
 
 
 def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[FileRows]:

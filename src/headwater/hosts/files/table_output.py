@@ -128,6 +128,29 @@ class TableOutput:
         return f"{_BOLD}{text}{_PLAIN}" if self.style.bold else text
 
 
+def table_lines(columns: Mapping[str, Column], *, width: int | None) -> list[str]:
+    """A few rows as one table of lines: the columns that fit into `width` characters, None: all."""
+    cells = {name: _cells(column) for name, column in columns.items()}
+    widths = {name: max(_width(_printable(name)), each.width) for name, each in cells.items()}
+    shown = tuple(_fitting(widths, width))
+    left_out = tuple(columns)[len(shown) :]
+    heading = (_pad(_printable(name), widths[name], right=columns[name].type.numeric) for name in shown)
+    lines = pc.binary_join_element_wise(*(cells[name].padded(widths[name]) for name in shown), _GAP)
+    return [
+        _GAP.join(heading).rstrip(),
+        _GAP.join("─" * widths[name] for name in shown),
+        *(line.rstrip(" ") for line in lines.to_pylist()),
+        *([f"(no room for {', '.join(map(_printable, left_out))})"] if left_out else []),
+    ]
+
+
+def shown_cells(column: Column) -> list[str]:
+    """The values of a column as a table shows them, without the spaces around them."""
+    cells = _cells(column)
+    texts = cells.texts if cells.codes is None else pc.take(cells.texts, cells.codes)
+    return ["NULL" if text is None else text for text in texts.to_pylist()]
+
+
 def _by_query(blocks: Sequence[Rows]) -> Iterator[tuple[str, Rows]]:
     """The answers of each query in order of time; first the query that has the earliest."""
     found: dict[str, list[Rows]] = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +17,7 @@ from headwater.hosts.local import RunReport
 from headwater.hosts.local.streaming import given_up_rows
 from headwater.hosts.run_reports.answer_columns import answer_types
 from headwater.hosts.run_reports.spark_errors import error_from_fault
-from headwater.model import ColumnType, Rows, add_counts, join_rows
+from headwater.model import Column, ColumnType, Rows, add_counts, join_rows, strings
 from headwater.query.planning.plan import Plan
 
 
@@ -57,6 +59,25 @@ def in_file_order(bad: Rows) -> Rows:
     assert names is not None
     ranks = np.unique(names, return_inverse=True)[1]
     return bad.take(np.lexsort([bad["line"].values, ranks[codes]]))
+
+
+def with_listed_paths(report: RunReport, inputs: Mapping[str, Sequence[str]]) -> RunReport:
+    """The same with files named as in `inputs`: Spark's processes stand elsewhere, so they get whole paths."""
+    files = report.bad["file"]
+    assert files.names is not None
+    if not report.bad.count:
+        return report
+    listed = {str(Path(path).resolve()): path for paths in inputs.values() for path in paths}
+    named = strings([_as_listed(name, listed) for name in files.names.tolist()])
+    codes = named.values[files.values] if len(named) else files.values
+    return replace(report, bad=report.bad.having(file=Column(files.type, codes, files.valid, named.names)))
+
+
+def _as_listed(file: str, listed: Mapping[str, str]) -> str:
+    for whole, listed_path in listed.items():
+        if file == whole or file.startswith(f"{whole}/"):
+            return str(Path(listed_path) / file[len(whole) + 1 :]) if file != whole else listed_path
+    return file
 
 
 def _bodies(table: pa.RecordBatch | pa.Table, kind: str) -> Iterator[tuple[str, pa.StringArray]]:

@@ -34,6 +34,7 @@ class Summary:
         plan: Plan | None = None,
     ) -> None:
         self.began = time.monotonic()
+        self.ended: float | None = None
         self.queries = tuple(queries)
         self.points = points or DeclaredSets()
         self.plan = plan
@@ -73,14 +74,19 @@ class Summary:
             return self.unusable.total() > 0
         return self.seen == self.bad.total() - self.bad_points
 
-    def lines(self, *, interrupted: bool = False) -> list[str]:
-        """The closing lines."""
-        seconds = time.monotonic() - self.began
+    def finish(self) -> None:
+        """The run is over: from now on its time does not go on."""
+        self.ended = time.monotonic()
+
+    def lines(self, *, interrupted: bool = False, timed: bool = True) -> list[str]:
+        """The closing lines; with or without how long it took."""
+        seconds = (self.ended or time.monotonic()) - self.began
         files = f" in {self.files:,} file{'s' * (self.files != 1)}" if self.files else ""
         rate = f", {self.seen / seconds:,.0f} rows/s" if self.seen and seconds > 0 else ""
+        took = f", {seconds:.1f} s{rate}" if timed else ""
         so_far = "these are the results so far" if self.answers else "no answers yet, no file written"
         lines = [f"interrupted: {so_far}"] if interrupted else []
-        lines.append(f"read      {_rows(self.seen)}{files}, {seconds:.1f} s{rate}")
+        lines.append(f"read      {_rows(self.seen)}{files}{took}")
         for label, is_fences in (("points", False), ("fences", True)):
             inputs = {
                 name: rows.count
@@ -130,14 +136,19 @@ class Summary:
     def _take_bad(self, bad: Rows) -> None:
         if not bad.count:
             return
-        for file, line, reason in zip(
-            *(bad[name].tolist() for name in ("file", "line", "reason")), strict=True
+        for stream, file, line, reason in zip(
+            *(bad[name].tolist() for name in ("stream", "file", "line", "reason")), strict=True
         ):
-            code, _, words = reason.partition(": ")
-            self._reasons_like(code)[code] += 1
-            if code not in self.examples:
-                place = f"{file}:{line}" if line else file
-                self.examples[code] = f"{place}: {words}" if place else words
+            self.take_bad(1, stream, file, line, reason)
+
+    def take_bad(self, count: int, stream: str, file: str | None, line: int | None, reason: str) -> None:
+        """So many bad rows for the reason that the first of them has; without a file it is a row of a table."""
+        code, _, words = reason.partition(": ")
+        self._reasons_like(code)[code] += count
+        if code not in self.examples:
+            row = f"{file}:{line}" if file else f"row {line} of {stream}"
+            place = row if line else file
+            self.examples[code] = f"{place}: {words}" if place else words
 
     def _answers_by_query(self) -> str:
         if not self.queries:

@@ -11,6 +11,6 @@ stateful_stage    the kernels of a zone, once a micro-batch       bounded  the s
 declared_sets     points and fences in DataFrames
 zone_report       what a zone reports of a micro-batch; output_table: the same as rows of a table; sink: into files (output_files)
 checkpoint        its folder: notes, changes of queries, copy, inspection, relocation, stored_state
-streaming         a streaming run                                 file_runs  runs over files   answers  the Python API
+streaming         a streaming run                                 file_runs  runs over files
 ```
 """

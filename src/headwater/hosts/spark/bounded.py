@@ -12,38 +12,82 @@ Memory  One slice of one zone a task, and the kernels' windows. Slices are cut b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from headwater.hosts.files import find_files, read_file_rows
 from headwater.hosts.spark.bounded_source import size_of
 from headwater.hosts.spark.files_source import HeadwaterFiles, bounded_options, source_options
+from headwater.hosts.spark.frame_packing import sliced_frame, typed_column
 from headwater.hosts.spark.inputs import Input, name_inputs
 from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.partition_keys import partition_keys
 from headwater.hosts.zone import Output, Program
-from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
+from headwater.model import BEGINNING, END, SECOND, ColumnType, Instant, Rows, StreamSchema, join_rows
 from headwater.query.planning.plan import Plan
 
 SLICE_ROWS = 200_000
+SMALL_BYTES: Final = 2 << 20
+"""A DataFrame for which Spark expects no more bytes is one slice, however long it is: it is not read for its times."""
+
 _SAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """About how many rows an input has, and from when to when they are; that of no rows begins after it ends."""
+
+    rows: float = 0.0
+    first: Instant = END
+    last: Instant = BEGINNING
+
+    def with_other(self, other: Extent) -> Extent:
+        """That of both."""
+        return Extent(self.rows + other.rows, min(self.first, other.first), max(self.last, other.last))
+
+    @property
+    def slice_us(self) -> int:
+        """How long a slice is: too short costs a little, too long costs memory. What has hardly any rows is one slice."""
+        if not self.rows:
+            return END
+        span_us = self.last - self.first if self.last > self.first else 0
+        return max(SECOND, int(span_us / max(1.0, self.rows / SLICE_ROWS)) + 1)
 
 
 def bounded_files(spark: SparkSession, plan: Plan, paths: Mapping[str, Sequence[str]]) -> DataFrame:
     """The table of a bounded run over files."""
-    spark.dataSource.register(HeadwaterFiles)
+    return bounded_inputs(spark, plan, paths, {})
+
+
+def bounded_inputs(
+    spark: SparkSession,
+    plan: Plan,
+    paths: Mapping[str, Sequence[str]],
+    frames: Mapping[str, tuple[DataFrame, Extent | None]],
+) -> DataFrame:
+    """The table of a bounded run over files and DataFrames. A frame of which the extent is not known is looked through first."""
     inputs = name_inputs(paths)
-    cores = spark.sparkContext.defaultParallelism
-    width_us = slice_width(plan, inputs)
+    extent = extent_of_files(plan, inputs)
+    for name, (frame, known) in frames.items():
+        extent = extent.with_other(known or extent_of_frame(frame, plan.stream(name)))
+    width_us = extent.slice_us
     keys = partition_keys(plan.zones, tasks_for(plan, spark))
-    options = source_options(plan, inputs, cores=cores, partition_keys=keys) | bounded_options(
-        width_us=width_us
-    )
-    sliced = spark.read.format(HeadwaterFiles.name()).options(**options).load()
-    return run_slices(sliced, plan, width_us)
+    sliced = [sliced_frame(frame, plan, name, keys, width_us) for name, (frame, _) in frames.items()]
+    if inputs:
+        spark.dataSource.register(HeadwaterFiles)
+        cores = spark.sparkContext.defaultParallelism
+        options = source_options(plan, inputs, cores=cores, partition_keys=keys)
+        files = spark.read.format(HeadwaterFiles.name()).options(
+            **options, **bounded_options(width_us=width_us)
+        )
+        sliced.append(files.load())
+    return run_slices(reduce(DataFrame.union, sliced), plan, width_us)
 
 
 def run_slices(sliced: DataFrame, plan: Plan, width_us: int) -> DataFrame:
@@ -59,8 +103,8 @@ def tasks_for(plan: Plan, spark: SparkSession) -> int:
     return min(plan.zones, spark.sparkContext.defaultParallelism)
 
 
-def slice_width(plan: Plan, inputs: Sequence[Input]) -> int:
-    """How long a slice is, from a look at a few files: too short costs a little, too long costs memory."""
+def extent_of_files(plan: Plan, inputs: Sequence[Input]) -> Extent:
+    """That of files, from a look at a few of them."""
     first, last, rows = END, BEGINNING, 0.0
     for source in inputs:
         files = find_files(source.path)
@@ -73,12 +117,22 @@ def slice_width(plan: Plan, inputs: Sequence[Input]) -> int:
                 rows = max(rows, float(piece.rows.count))
         total = sum(size_of(path) for path in files)
         rows = max(rows, total / 40)  # a row is seldom shorter than 40 bytes
-    return width_for(rows, last - first if last > first else 0)
+    return Extent(rows, first, last)
 
 
-def width_for(rows: float, span_us: int) -> int:
-    """A slice's length when so many rows lie in so long a time."""
-    return max(SECOND, int(span_us / max(1.0, rows / SLICE_ROWS)) + 1)
+def extent_of_frame(frame: DataFrame, schema: StreamSchema) -> Extent:
+    """That of a DataFrame. Of one that is small for sure nothing needs to be known; any other is read once more for its times."""
+    if _size_estimate(frame) <= SMALL_BYTES:
+        return Extent()
+    at = F.unix_micros(typed_column(frame, schema.time, ColumnType.TIMESTAMP))
+    found = frame.agg(F.count(F.lit(1)), F.min(at), F.max(at)).first()
+    count, first, last = found or (0, None, None)
+    return Extent(count) if first is None or last is None else Extent(count, first, last)
+
+
+def _size_estimate(frame: DataFrame) -> int:
+    """How many bytes Spark takes a DataFrame to have: what it does not know is very large."""
+    return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
 
 
 class ZoneRunner:

@@ -37,6 +37,9 @@ from headwater.model import HostError
 
 MOST_LOGS: Final = 10
 
+STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
 _CLASSES = "classes"
 _LONGEST_FOLDER = 50
 _ATOMIC_RENAME = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -63,6 +66,8 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.checkpointFileManagerClass": _ATOMIC_RENAME,
     "spark.sql.streaming.numRecentProgressUpdates": "100",
+    STATE_STORE: ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -77,6 +82,7 @@ class _Running:
     folder: TemporaryFolder
     log: Path
     archive: Archive
+    settings: Mapping[str, str]
     prepared: bool = False
 
 
@@ -115,11 +121,26 @@ def start_spark(
     except BaseException:
         folder.remove()
         raise
-    running = _Running(spark, machine, folder, written, archive)
+    running = _Running(spark, machine, folder, written, archive, settings)
     _running.append(running)
     atexit.register(_stop, running)
     threading.Thread(target=_wake_workers, args=(spark.sparkContext,), daemon=True).start()
     return spark
+
+
+def running_spark() -> SparkSession | None:
+    """The session of our own that is alive; what is left of one that somebody stopped, or whose Java has ended, is cleared away."""
+    for running in list(_running):
+        if running.spark.sparkContext._jsc is not None and running.machine.process.poll() is None:
+            return running.spark
+        _stop(running)
+    return None
+
+
+def settings_of(spark: SparkSession) -> Mapping[str, str]:
+    """The settings with which a session of our own was started."""
+    running = _ours(spark)
+    return running.settings if running else {}
 
 
 def stop_spark(spark: SparkSession) -> None:

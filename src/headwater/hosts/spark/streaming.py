@@ -21,14 +21,13 @@ from headwater.hosts.spark.frame_packing import packed_frame
 from headwater.hosts.spark.inputs import absent_inputs, inputs_by_stream, name_inputs, recognise_inputs
 from headwater.hosts.spark.output_table import TABLE, timed
 from headwater.hosts.spark.partition_keys import partition_keys
+from headwater.hosts.spark.session import ROCKSDB, STATE_STORE
 from headwater.hosts.spark.stateful_stage import Operate
 from headwater.hosts.spark.zone_report import REPORT, ZoneReport, as_table
 from headwater.query.planning.plan import Plan
 
 EachBatch = Callable[[DataFrame, int], None]
 EachReport = Callable[[Sequence[ZoneReport], int], None]
-
-_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def stateful_settings(spark: SparkSession, partitions: int) -> Iterator[None]:
     """What the stateful stage needs from the session, set while the query starts: it takes a copy."""
     settings = {
         "spark.sql.shuffle.partitions": str(partitions),
-        "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
+        STATE_STORE: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     }

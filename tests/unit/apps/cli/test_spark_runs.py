@@ -4,10 +4,10 @@ import json
 
 import pyarrow as pa
 
-from headwater.apps.cli.spark_runs import report_from_zones, with_listed_paths
+from headwater.apps.cli.spark_runs import report_from_zones
 from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.local import RunReport
-from headwater.hosts.run_reports.spark_tables import report_from_table
+from headwater.hosts.run_reports.spark_tables import report_from_table, with_listed_paths
 from headwater.hosts.spark.zone_report import ZoneReport
 from headwater.hosts.zone import Output
 from headwater.model import Rows, strings

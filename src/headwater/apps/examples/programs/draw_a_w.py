@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import to_timestamp
+import pandas as pd
 
 import headwater as hw
 
@@ -128,17 +127,10 @@ def _seconds(at: str) -> float:
     return int(at[11:13]) * 3600 + int(at[14:16]) * 60 + float(at[17:26])
 
 
-def _micros(at: str) -> int:
-    """Microseconds since 1970."""
-    return (datetime.fromisoformat(at) - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
-
-
-def main(spark: SparkSession, picture: Path | None = None) -> None:
-    rows = [("IBM", at, price) for at, price in TRADES]
-    trades = spark.createDataFrame(rows, "symbol string, at string, price double")
-    answers = hw.run(QUERY, {"trades": trades.withColumn("at", to_timestamp("at"))})
-    (found,) = answers["w_shape"].selectExpr(*(f"unix_micros({leg}) AS {leg}" for leg in LEGS)).collect()
-    named = {_micros(at): at for at, _ in TRADES}
+def main(picture: Path | None = None) -> None:
+    trades = pd.DataFrame([("IBM", at, price) for at, price in TRADES], columns=["symbol", "at", "price"])
+    (found,) = hw.run(QUERY, {"trades": trades})["w_shape"]
+    named = {datetime.fromisoformat(at): at for at, _ in TRADES}
     legs = {leg: named[found[leg]] for leg in LEGS}
     for leg, at in legs.items():
         print(f"{leg:<6}  {at[11:19]}  {dict(TRADES)[at]:.2f}")
@@ -147,4 +139,4 @@ def main(spark: SparkSession, picture: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(SparkSession.builder.getOrCreate(), Path(sys.argv[1]) if sys.argv[1:] else None)
+    main(Path(sys.argv[1]) if sys.argv[1:] else None)

@@ -8,8 +8,7 @@ Prints:
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import to_timestamp
+import pandas as pd
 
 import headwater as hw
 
@@ -47,11 +46,10 @@ READINGS = [
 ]
 
 
-def main(spark: SparkSession) -> None:
-    columns = "name string, at string, degrees double"
-    readings = spark.createDataFrame(READINGS, columns).withColumn("at", to_timestamp("at"))
+def main() -> None:
+    readings = pd.DataFrame(READINGS, columns=["name", "at", "degrees"])
     answers = hw.run([MACHINES, COOLED], {"machines": readings})
-    for row in answers["cooled"].orderBy("event_time").collect():
+    for row in answers["cooled"]:
         fell = f"{row.name} fell from {row.before} to {row.after} degrees"
         if row.timed_out:
             print(f"{fell}, and was not cold within a minute")
@@ -60,4 +58,4 @@ def main(spark: SparkSession) -> None:
 
 
 if __name__ == "__main__":
-    main(SparkSession.builder.getOrCreate())
+    main()

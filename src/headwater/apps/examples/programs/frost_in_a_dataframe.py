@@ -1,4 +1,4 @@
-"""Three stations, one question, a static DataFrame in and a typed DataFrame out.
+"""Three stations, one question: a DataFrame of pandas in, rows with typed columns out.
 
 Prints:
 
@@ -8,8 +8,7 @@ Prints:
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import to_timestamp
+import pandas as pd
 
 import headwater as hw
 
@@ -31,11 +30,10 @@ READINGS = [
 ]
 
 
-def main(spark: SparkSession) -> None:
-    columns = "station string, at string, temperature double, humidity double, wind double"
-    readings = spark.createDataFrame(READINGS, columns).withColumn("at", to_timestamp("at"))
+def main() -> None:
+    readings = pd.DataFrame(READINGS, columns=["station", "at", "temperature", "humidity", "wind"])
     answers = hw.run(QUERIES, {"weather": readings})
-    for row in answers["frost"].orderBy("event_time").collect():
+    for row in answers["frost"]:
         print(
             f"{row.temperature_key} is at {row.temperature} °C, "
             f"the air at {row.humidity_key} has {row.humidity:.0f} %, "
@@ -44,4 +42,4 @@ def main(spark: SparkSession) -> None:
 
 
 if __name__ == "__main__":
-    main(SparkSession.builder.getOrCreate())
+    main()

@@ -10,8 +10,7 @@ Prints:
 
 from __future__ import annotations
 
-from pyspark.sql import Row, SparkSession
-from pyspark.sql.functions import date_format, to_timestamp
+import pandas as pd
 
 import headwater as hw
 
@@ -35,20 +34,19 @@ READINGS = [
 ]
 
 
-def main(spark: SparkSession) -> None:
-    cars = spark.createDataFrame(READINGS, "id string, at string, x double, y double")
-    answers = hw.run(QUERIES, {"cars": cars.withColumn("at", to_timestamp("at"))})
-    print(f"{answers['lines'].count()} of {len(READINGS)} readings are sent")
-    near = answers["near"].orderBy("event_time")
-    for name in ("event_time", "begins", "ends"):
-        near = near.withColumn(name, date_format(name, "HH:mm:ss"))
-    for row in near.collect():
-        print(f"{row.event_time} {row.a_key} and {row.b_key} {_expected(row)}")
+def main() -> None:
+    cars = pd.DataFrame(READINGS, columns=["id", "at", "x", "y"])
+    answers = hw.run(QUERIES, {"cars": cars})
+    print(f"{len(answers['lines'])} of {len(READINGS)} readings are sent")
+    for row in answers["near"]:
+        print(f"{row.event_time:%H:%M:%S} {row.a_key} and {row.b_key} {_expected(row)}")
 
 
-def _expected(row: Row) -> str:
-    return "will not be near after all" if row.withdrawn else f"will be near from {row.begins} to {row.ends}"
+def _expected(row: hw.AnswerRow) -> str:
+    if row.withdrawn:
+        return "will not be near after all"
+    return f"will be near from {row.begins:%H:%M:%S} to {row.ends:%H:%M:%S}"
 
 
 if __name__ == "__main__":
-    main(SparkSession.builder.getOrCreate())
+    main()

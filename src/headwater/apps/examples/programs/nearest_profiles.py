@@ -12,8 +12,7 @@ Prints:
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import date_format, to_timestamp
+import pandas as pd
 
 import headwater as hw
 
@@ -35,15 +34,14 @@ READINGS = [
 PROFILES = [("comfort", 20.0, 50.0), ("frost", -2.0, 90.0)]
 
 
-def main(spark: SparkSession) -> None:
-    columns = "station string, at string, temperature double, humidity double"
-    readings = spark.createDataFrame(READINGS, columns).withColumn("at", to_timestamp("at"))
-    profiles = spark.createDataFrame(PROFILES, "name string, temperature double, humidity double")
+def main() -> None:
+    readings = pd.DataFrame(READINGS, columns=["station", "at", "temperature", "humidity"])
+    profiles = pd.DataFrame(PROFILES, columns=["name", "temperature", "humidity"])
     answers = hw.run(QUERIES, {"weather": readings, "profiles": profiles})
-    alike = answers["alike"].withColumn("clock", date_format("event_time", "HH:mm"))
-    for row in alike.orderBy("event_time", "point").collect():
-        print(f"{row.clock} {row.point}: {row.key}, {row.distance:.1f} away")
+    alike = answers["alike"].to_pandas().sort_values(["event_time", "point"])
+    for row in alike.itertuples():
+        print(f"{row.event_time:%H:%M} {row.point}: {row.key}, {row.distance:.1f} away")
 
 
 if __name__ == "__main__":
-    main(SparkSession.builder.getOrCreate())
+    main()

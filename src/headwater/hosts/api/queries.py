@@ -1,0 +1,69 @@
+"""What Python gives as queries: a text, the path of a file, or what the builders made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from headwater.hosts.query_texts import read_query_text
+from headwater.model import DataError
+from headwater.query import python_input
+from headwater.query.checking.catalogue import Catalogue
+from headwater.query.language.build_pieces import Duration
+from headwater.query.language.tree import Script
+from headwater.query.planning.plan import Plan, compile_script, compile_text
+from headwater.query.python_input import Queries as _Queries
+from headwater.query.python_input import script_of
+
+Queries = _Queries | Path
+"""A text, the path of a file with one, or what the builders made, alone or several."""
+
+_ENDINGS: Final = (".hw", ".sql")
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """Queries that have been read; `file` is what messages call them."""
+
+    queries: str | Script
+    file: str = "query"
+
+    def plan(self, *, zones: int, most_history_us: int) -> Plan:
+        """Their plan; raises QueriesRefused with every error there is."""
+        if isinstance(self.queries, Script):
+            return compile_script(self.queries, zones=zones, most_history_us=most_history_us)
+        return compile_text(self.queries, zones=zones, file=self.file, most_history_us=most_history_us)
+
+
+def query_source(queries: Queries) -> QuerySource:
+    """A file is read; a text that is the name of one is refused."""
+    if isinstance(queries, Path):
+        return QuerySource(read_query_text(queries, str(queries)), str(queries))
+    if isinstance(queries, str):
+        name = queries.strip()
+        if name.endswith(_ENDINGS) and not any(mark in name for mark in " \t\n;()"):
+            raise DataError(
+                "missing-queries",
+                f"'{name}' is the name of a file, and a text of queries is expected",
+                advice=[f'pass a path: from pathlib import Path; Path("{name}")'],
+            )
+        return QuerySource(queries)
+    return QuerySource(script_of(queries))
+
+
+def check(queries: Queries, *, most_history: Duration | None = None) -> Catalogue:
+    """The checked streams and queries; raises QueriesRefused with all errors. `most_history` is that of `hw.run`."""
+    return python_input.check(_read(queries), most_history=most_history)
+
+
+def explain(queries: Queries | Plan) -> str:
+    """The plan of every query, to be read by people; raises QueriesRefused."""
+    return python_input.explain(_read(queries))
+
+
+def _read(queries: Any) -> Any:
+    """The text of a file; anything else as it is."""
+    if isinstance(queries, str | Path):
+        return query_source(queries).queries
+    return queries
