@@ -1,4 +1,4 @@
-# The house keys. Every target makes what it needs: a virtual environment in .venv with the exact packages of the
+# The commands of the repository. Every target makes what it needs: a virtual environment in .venv with the exact packages of the
 # requirements files, made again only when those files change. Needed beforehand: Python 3.11 or newer and make.
 
 .DEFAULT_GOAL := help
@@ -16,7 +16,7 @@ BIN := .venv/bin
 STAMPS := .venv/.stamps
 say = @printf '%s\n' 'headwater: $(1)'
 
-# Certificates of the system, so that it also works behind a company's proxy; words only where somebody watches.
+# Certificates of the system, so that it also works behind a company's proxy; progress only on a terminal.
 # No build isolation: what builds packages is pinned too (requirements-build.txt).
 UV_INSTALL = VIRTUAL_ENV=.venv $(BIN)/uv pip install --system-certs --no-build-isolation --compile-bytecode $(shell test -t 2 || echo --quiet)
 
@@ -24,14 +24,14 @@ help:
 	@echo 'make demo    generated stations, standing queries, live answers on an embedded Spark'
 	@echo 'make test    the tests'
 	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
-	@echo 'make bench   how fast it is here, beside the ceiling and the peers'
+	@echo 'make bench   speed on this machine, compared with the no-op ceiling and other engines'
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
 	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed: many hours; make soak SEED=7'
 	@echo 'make grammar  make the stored parse table again, after a change to a grammar.lark'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
-	@echo 'make clean   throw away the environment and every cache'
+	@echo 'make clean   remove the environment and every cache'
 	@echo ''
-	@echo "More words for a command go into ARGS: make demo ARGS='--seconds 20', make test ARGS=tests/golden"
+	@echo "ARGS passes arguments to a command: make demo ARGS='--seconds 20', make test ARGS=tests/golden"
 	@echo 'After any of them, .venv/bin/headwater is the command line.'
 
 demo: $(STAMPS)/run
