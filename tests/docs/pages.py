@@ -125,14 +125,14 @@ class Page:
             raise AssertionError("it is accepted")
 
     def _python(self, block: Block) -> None:
-        told = io.StringIO()
+        output = io.StringIO()
         text = block.text
         for file in self.folder.iterdir():  # Spark looks for relative names where it was started
             text = text.replace(f'"{file.name}"', repr(str(file)))
         code = compile("\n" * block.line + text, "page", "exec")
-        with contextlib.redirect_stdout(told), contextlib.chdir(self.folder):
+        with contextlib.redirect_stdout(output), contextlib.chdir(self.folder):
             exec(code, self.names)
-        self.printed = told.getvalue()
+        self.printed = output.getvalue()
 
     def _console(self, block: Block) -> None:
         for command, promised in commands_of(block.text):
@@ -188,16 +188,16 @@ def commands_of(text: str) -> list[tuple[str, str]]:
             found[-1][0] = found[-1][0].removesuffix("\\") + line.strip()
         elif found:
             found[-1][1] += f"{line}\n"
-    return [(command, wanted) for command, wanted in found]
+    return [(command, expected) for command, expected in found]
 
 
-def assert_alike(told: str, wanted: str) -> None:
+def assert_alike(output: str, expected: str) -> None:
     """Equal line by line; … in a line stands for anything, a line … for any lines."""
     pattern = ""
-    for line in wanted.strip().splitlines():
+    for line in expected.strip().splitlines():
         if line.strip() == "…":
             pattern += r"(?:.*\n)*?"
         else:
             pattern += ".*".join(re.escape(part) for part in line.rstrip().split("…")) + r"\n"
-    lines = "".join(f"{line.rstrip()}\n" for line in told.strip().splitlines())
-    assert re.fullmatch(pattern, lines), f"this was printed:\n{told}\nand this is promised:\n{wanted}"
+    lines = "".join(f"{line.rstrip()}\n" for line in output.strip().splitlines())
+    assert re.fullmatch(pattern, lines), f"this was printed:\n{output}\nand this is promised:\n{expected}"

@@ -67,14 +67,14 @@ class Together:
 
     def shared_out(self, table: Iterable[tuple[str, str, str]]) -> dict[str, Observed]:
         """(kind, name, body) of a whole run, by case; and the bad rows among the points."""
-        told = {case.name: Observed() for case in self.cases}
+        observed = {case.name: Observed() for case in self.cases}
         bad = (("bad", row["stream"], json.dumps(row)) for row in objects(self.points.bad))
         for kind, name, body in chain(bad, table):
             if kind in ("answer", "late", "bad"):
                 number, _, own = name.partition("_")
                 row = _own_names(json.loads(body), f"{number}_")
-                told[self.cases[int(number[1:])].name].take(kind, own, row)
-        return told
+                observed[self.cases[int(number[1:])].name].take(kind, own, row)
+        return observed
 
 
 @cache
@@ -193,11 +193,11 @@ def prefixed(script: Script, prefix: str) -> list[Statement]:
             chain = tuple(_prefixed_focals(operator, prefix) for operator in select.chain)
             select = replace(select, chain=chain)
             if further:
-                told = {
+                observed = {
                     name: prefix + name
                     for name in (statement.select.source, *statement.select.further_sources)
                 }
-                select = _with_names(select, told)
+                select = _with_names(select, observed)
             new = replace(new, select=select)
         renamed.append(new)
     return renamed

@@ -137,13 +137,15 @@ def test_identities_are_the_same_on_every_host_that_is_restarted(
 def test_errors_with_their_places(case: Case) -> None:
     with pytest.raises(QueriesRefused) as refused:
         compile_text(case.text, file=case.name)
-    told = [
+    observed = [
         ((error.span.line, error.span.column) if error.span else None, error.code, error.message)
         for error in refused.value.errors
     ]
-    assert [error[:2] for error in told] == [(wanted.place, wanted.code) for wanted in case.errors]
-    for (_, _, message), wanted in zip(told, case.errors, strict=True):
-        assert wanted.message in message
+    assert [error[:2] for error in observed] == [
+        (expected_error.place, expected_error.code) for expected_error in case.errors
+    ]
+    for (_, _, message), expected_error in zip(observed, case.errors, strict=True):
+        assert expected_error.message in message
 
 
 @each_of(COMMANDS)
@@ -156,8 +158,8 @@ def test_what_a_command_says(case: Case, tmp_path: Path, capsys, monkeypatch) ->
     (tmp_path / "queries.hw").write_text(case.text)
     monkeypatch.chdir(tmp_path)
     code = run_command(shlex.split(case.command)[1:])
-    told = capsys.readouterr()
-    assert_alike(told.out + told.err, case.says)
+    observed = capsys.readouterr()
+    assert_alike(observed.out + observed.err, case.says)
     assert code == case.exit_code
 
 
@@ -170,25 +172,27 @@ def test_every_code_of_a_query_has_a_golden_file() -> None:
     assert codes == refused | (codes & by_commands)  # unbounded-pattern: only a run that follows refuses it
 
 
-def identities(told: Observed) -> list[str]:
+def identities(observed: Observed) -> list[str]:
     """The identities of all answers."""
-    return sorted(row["match_id"] for rows in told.answers.values() for row in rows)
+    return sorted(row["match_id"] for rows in observed.answers.values() for row in rows)
 
 
-def compare(case: Case, told: Observed, expected: Expected) -> None:
+def compare(case: Case, observed: Observed, expected: Expected) -> None:
     """Answers, late rows and bad rows are exactly those that the file promises."""
-    for query in sorted(set(told.answers) | set(expected.answers)):
+    for query in sorted(set(observed.answers) | set(expected.answers)):
         table = expected.answers.get(query)
-        assert table_of(told.answers.get(query, ()), table) == lines_of(table), f"answers of {query}"
+        assert table_of(observed.answers.get(query, ()), table) == lines_of(table), f"answers of {query}"
     plans = [hosts.compiled(start.text) for start in case.starts]
     dropped = {stream.name for plan in plans for stream in plan.streams if stream.drop_late}
-    for stream in sorted((set(told.late) | set(expected.late)) - dropped):  # a host tells them, to be counted
+    for stream in sorted(
+        (set(observed.late) | set(expected.late)) - dropped
+    ):  # a host tells them, to be counted
         table = expected.late.get(stream)
-        assert table_of(told.late.get(stream, ()), table) == lines_of(table), f"late rows of {stream}"
+        assert table_of(observed.late.get(stream, ()), table) == lines_of(table), f"late rows of {stream}"
     in_rows = {query for start in case.starts for query in told_in_rows(start.text)}
-    alone = (rows for query, rows in told.answers.items() if query not in in_rows)
+    alone = (rows for query, rows in observed.answers.items() if query not in in_rows)
     assert not repeated(row["match_id"] for rows in alone for row in rows)
-    compare_bad(case, told)
+    compare_bad(case, observed)
 
 
 @cache
@@ -204,10 +208,10 @@ def _in_rows(operator: Operator | None) -> bool:
     return isinstance(operator, MatchRecognize) and operator.rows not in (None, RowsPerMatch.ONE)
 
 
-def compare_bad(case: Case, told: Observed) -> None:
+def compare_bad(case: Case, observed: Observed) -> None:
     """Bad rows: place exactly, reason in part."""
-    bad = sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in told.bad)
-    wanted = sorted((file, int(line), reason) for _, file, line, reason in case.bad)
-    assert [row[:2] for row in bad] == [row[:2] for row in wanted]
-    for (_, _, reason), (_, _, part) in zip(bad, wanted, strict=True):
+    bad = sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in observed.bad)
+    expected_rows = sorted((file, int(line), reason) for _, file, line, reason in case.bad)
+    assert [row[:2] for row in bad] == [row[:2] for row in expected_rows]
+    for (_, _, reason), (_, _, part) in zip(bad, expected_rows, strict=True):
         assert part in reason

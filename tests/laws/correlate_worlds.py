@@ -138,10 +138,10 @@ class CorrelateWorld:
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
         rows = [row for row in self.rows.tolist() if row[self.schema.time] >= since]
-        told: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
+        expected: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
         for s in self.after if after_change else self.before:
-            told[s.name] = oracle.answers(self.schema, rows, s, [c.of_row for c in CONDITIONS])
-        return told
+            expected[s.name] = oracle.answers(self.schema, rows, s, [c.of_row for c in CONDITIONS])
+        return expected
 
     def oracle_counts(self) -> Mapping[str, int]:
         rows, conditions = self.rows.tolist(), [c.of_row for c in CONDITIONS]
@@ -211,12 +211,12 @@ def worlds(draw: st.DrawFn) -> CorrelateWorld:
     schema = random.choice(SCHEMAS)
     before = tuple(make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(3))
     before = before[: draw(st.sampled_from([1, 2, 3, 3, 3]))]
-    kept = [s for s in before if random.random() < 0.5]
-    names = {s.name for s in kept}
+    remaining = [s for s in before if random.random() < 0.5]
+    names = {s.name for s in remaining}
     others = [
         make_subscription(schema, f"q{n}", random.getrandbits(32)) for n in range(3) if f"q{n}" not in names
     ]
-    after = random.sample([*kept, *others], len(kept) + len(others))
+    after = random.sample([*remaining, *others], len(remaining) + len(others))
     seeds = [random.getrandbits(32) for _ in range(12)]
     seeds += random.choices(seeds, k=2)
     rows = make_rows(

@@ -67,15 +67,15 @@ def families(draw: st.DrawFn) -> tuple[Operator, list[Operator]]:
     """Operators of one make over one or two attributes, with regions of all kinds; the first asks for less than most."""
     geographic = draw(st.booleans())
     attributes = "ab"[: draw(st.integers(1, 2))]
-    asked = draw(_operators(attributes, geographic, st.just((2, 4)), regions(geographic=geographic)))
+    operator = draw(_operators(attributes, geographic, st.just((2, 4)), regions(geographic=geographic)))
     others: list[Operator] = []
     for _ in range(draw(st.integers(1, 3))):
-        near = [one.region for one in asked.filters] if draw(st.booleans()) else [None]
+        near = [one.region for one in operator.filters] if draw(st.booleans()) else [None]
         areas = st.one_of(st.sampled_from(near), regions(geographic=geographic))
         at = draw(st.sampled_from([3, 3, 3, 1, 5]))
         # Two by two they share out the values of the first attribute, so that it takes both.
         others += [draw(_operators(attributes, geographic, ends, areas)) for ends in _halves(at)]
-    return asked, others
+    return operator, others
 
 
 def _halves(at: int) -> list[st.SearchStrategy[tuple[int, int]]]:

@@ -96,8 +96,8 @@ def _leaf(random: Random, kind: ExprType) -> Expression:
 def _choice(random: Random, kind: ExprType, depth: int) -> Expression:
     """What goes with every type."""
 
-    def some(wanted: ExprType = kind) -> Expression:
-        return random_expression(random, wanted, depth - 1)
+    def some(target: ExprType = kind) -> Expression:
+        return random_expression(random, target, depth - 1)
 
     match random.randrange(5):
         case 0:

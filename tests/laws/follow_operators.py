@@ -152,27 +152,27 @@ GRAPHS: Mapping[str, Mapping[str, Link]] = {"graph": _GRAPH, "free graph": _FREE
 def operator(text: str, schema: StreamSchema) -> Operate:
     """What an operator answers for rows of a schema, by its own oracle."""
     if not text:
-        return lambda rows: told([dict(row) for row in rows])
+        return lambda rows: identified([dict(row) for row in rows])
     if text.startswith("WHERE"):
-        return lambda rows: told([dict(row) for row in rows if row["v"] is not None and row["v"] >= 1])
+        return lambda rows: identified([dict(row) for row in rows if row["v"] is not None and row["v"] >= 1])
     if text.startswith("FENCE"):
         geographic = schema.place is not None and schema.place.geographic
-        return lambda rows: told(fence_changes(text, rows, geographic=geographic), by=FENCE_IDENTITY)
+        return lambda rows: identified(fence_changes(text, rows, geographic=geographic), by=FENCE_IDENTITY)
     if text.startswith("MATCH_RECOGNIZE"):
-        asked = _pattern(text)
-        return lambda rows: told(pattern.answers(asked, schema, rows))
+        recognition = _pattern(text)
+        return lambda rows: identified(pattern.answers(recognition, schema, rows))
     kernels = {group.name.partition(":")[0]: group.kernel for group in _plan(text, schema).groups(0)}
     first: Any = next(iter(kernels.values()))
     if text.startswith("CORRELATE"):
-        return lambda rows: told(correlate.answers(schema, rows, first.subscriptions[0]))
+        return lambda rows: identified(correlate.answers(schema, rows, first.subscriptions[0]))
     if text.startswith("NEAREST"):
-        return lambda rows: told(nearest.answers(schema, rows, first.queries[0]))
+        return lambda rows: identified(nearest.answers(schema, rows, first.queries[0]))
     if "PREDICT" not in text:
-        return lambda rows: told(suppress.watch(schema, rows, first.queries[0]).told, by=("id", "v"))
+        return lambda rows: identified(suppress.watch(schema, rows, first.queries[0]).sent, by=("id", "v"))
     return _predicted(text, schema)
 
 
-def told(answers: Sequence[Row], by: Sequence[str] | None = None) -> list[Answer]:
+def identified(answers: Sequence[Row], by: Sequence[str] | None = None) -> list[Answer]:
     """Answers whose content is their identity, or some of it; of equal ones, each has its place among them."""
     seen: Counter[Hashable] = Counter()
     found = []
@@ -191,9 +191,9 @@ def _predicted(text: str, schema: StreamSchema) -> Operate:
     updates: StreamSchema = plan.stream(first.queries[0].name)
 
     def operate(rows: Sequence[Row]) -> list[Answer]:
-        sent = in_order(updates, suppress.watch(schema, rows, first.queries[0]).told)
+        sent = in_order(updates, suppress.watch(schema, rows, first.queries[0]).sent)
         found = []
-        for one in predict.told(updates, sent, second.queries[0]):
+        for one in predict.emitted(updates, sent, second.queries[0]):
             aliases = ("a_", "b_") if "PAIRS" in text else ("", "")
             values: Row = {}
             for alias, update in zip(aliases, one.answer.updates, strict=False):

@@ -58,7 +58,7 @@ A_STEP = 0.001  # degrees: 111 m
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """One FOLLOW: its text and its meaning, and the operator (or, for a graph, the queries) behind it."""
 
     name: str
@@ -118,31 +118,33 @@ class Asked:
 
     @property
     def _follow(self) -> str:
-        asked = self.following
+        following = self.following
         words = [self.focals, *(["WHERE go"] if self.going else [])]
         words.append(
-            f"BOX {asked.box_m[0]:g}, {asked.box_m[1]:g}" if asked.box_m else f"RADIUS {asked.radius_m:g}"
+            f"BOX {following.box_m[0]:g}, {following.box_m[1]:g}"
+            if following.box_m
+            else f"RADIUS {following.radius_m:g}"
         )
-        if asked.last_us:
-            words.append(f"LAST {asked.last_us // SECOND} SECONDS")
+        if following.last_us:
+            words.append(f"LAST {following.last_us // SECOND} SECONDS")
         words.append(self._update)
-        if asked.forget_us != follow.HOUR_US:
-            words.append(f"FORGET {asked.forget_us // SECOND} SECONDS")
-        words.append("DELIVER EACH" if asked.each else "DELIVER ONCE")
-        if asked.best_effort is not None:
-            words.append(f"BEST EFFORT {asked.best_effort}")
+        if following.forget_us != follow.HOUR_US:
+            words.append(f"FORGET {following.forget_us // SECOND} SECONDS")
+        words.append("DELIVER EACH" if following.each else "DELIVER ONCE")
+        if following.best_effort is not None:
+            words.append(f"BEST EFFORT {following.best_effort}")
         return f"FOLLOW ({' '.join(words)})"
 
     @property
     def _update(self) -> str:
-        asked = self.following
-        if asked.update == follow.EVERY:
-            return f"UPDATE EVERY {asked.every_us // SECOND} SECONDS"
-        if asked.update == follow.MOVED:
-            return f"UPDATE MOVED {asked.moved_m:g}"
-        if asked.update == follow.QUALITY:
-            over = f" OVER {asked.over_us // SECOND} SECONDS" if asked.over_us is not None else ""
-            return f"UPDATE QUALITY {asked.precision:g}, {asked.recall:g}{over}"
+        following = self.following
+        if following.update == follow.EVERY:
+            return f"UPDATE EVERY {following.every_us // SECOND} SECONDS"
+        if following.update == follow.MOVED:
+            return f"UPDATE MOVED {following.moved_m:g}"
+        if following.update == follow.QUALITY:
+            over = f" OVER {following.over_us // SECOND} SECONDS" if following.over_us is not None else ""
+            return f"UPDATE QUALITY {following.precision:g}, {following.recall:g}{over}"
         return "UPDATE ALWAYS"
 
 
@@ -152,7 +154,7 @@ class FollowWorld:
 
     schemas: Mapping[str, StreamSchema]
     rows: Mapping[str, Rows]
-    asked: tuple[Asked, ...]
+    questions: tuple[Question, ...]
     cuts: Mapping[str, tuple[Instant, ...]]
     seed: int
 
@@ -169,12 +171,12 @@ class FollowWorld:
     @property
     def text(self) -> str:
         """All streams and queries."""
-        return self.text_of(self.asked)
+        return self.text_of(self.questions)
 
-    def text_of(self, asked: Sequence[Asked]) -> str:
+    def text_of(self, questions: Sequence[Question]) -> str:
         """The streams, and some of the queries."""
         fences = "CREATE FENCES zones (name STRING KEY);"
-        return "\n".join([*map(declared, self.schemas.values()), fences, *(one.text for one in asked)])
+        return "\n".join([*map(declared, self.schemas.values()), fences, *(one.text for one in questions)])
 
     def plan(self, text: str = "", *, zones: int = 1) -> Plan:
         """The plan of the queries, or of some text, with the fences that there are."""
@@ -182,60 +184,60 @@ class FollowWorld:
         fences = zone_rows(geographic=place is not None and place.geographic)
         return compile_text(text or self.text, zones=zones).with_sets({"zones": fences})
 
-    def oracle(self, asked: Asked) -> dict[str, list[follow.Delivered]]:
+    def oracle(self, question: Question) -> dict[str, list[follow.Delivered]]:
         """What every query of a FOLLOW has to deliver."""
-        following = replace(asked.following, windows_us=asked.windows_us)
-        events, updates = self.events(asked), self.updates(asked)
+        following = replace(question.following, windows_us=question.windows_us)
+        events, updates = self.events(question), self.updates(question)
         return {
-            name: follow.delivered(following, events, updates, self._operate(asked, name))
-            for name in asked.links
+            name: follow.delivered(following, events, updates, self._operate(question, name))
+            for name in question.links
         }
 
-    def cut(self, asked: Asked) -> int:
+    def cut(self, question: Question) -> int:
         """How many events BEST EFFORT leaves out."""
-        following = replace(asked.following, windows_us=asked.windows_us)
-        events, updates = self.events(asked), self.updates(asked)
+        following = replace(question.following, windows_us=question.windows_us)
+        events, updates = self.events(question), self.updates(question)
         return sum(
             follow.cut_from(following, interest, events)
             for focal in follow.focals(updates)
             for interest in follow.interests(following, focal, events, updates)
         )
 
-    def events(self, asked: Asked) -> list[Event]:
+    def events(self, question: Question) -> list[Event]:
         """The rows that FOLLOW looks at, as one stream, in its order."""
-        schema = self.stream_of(asked)
+        schema = self.stream_of(question)
         listed = [
             {name: ({"event_time": row["at"], "source": source} | row).get(name) for name in schema.types}
-            for source in asked.sources
+            for source in question.sources
             for row in self.rows[source].tolist()
         ]
-        listed = [row for row in listed if not asked.where or (row["v"] is not None and row["v"] > 0)]
+        listed = [row for row in listed if not question.where or (row["v"] is not None and row["v"] > 0)]
         return [Event(row["event_time"], _place(row), row) for row in in_order(schema, listed)]
 
-    def updates(self, asked: Asked) -> list[Location]:
+    def updates(self, question: Question) -> list[Location]:
         """The rows of whoever is followed."""
-        schema = self.schemas[asked.focals]
+        schema = self.schemas[question.focals]
         assert schema.key is not None
-        rows = [row for row in self.rows[asked.focals].tolist() if not asked.going or row["go"]]
+        rows = [row for row in self.rows[question.focals].tolist() if not question.going or row["go"]]
         return [Location(row[schema.time], row[schema.key], _place(row)) for row in rows]
 
-    def stream_of(self, asked: Asked) -> StreamSchema:
+    def stream_of(self, question: Question) -> StreamSchema:
         """The stream of a FOLLOW, as a declared one."""
-        source = (("source", TEXT),) if len(asked.sources) > 1 else ()
+        source = (("source", TEXT),) if len(question.sources) > 1 else ()
         union: dict[str, ColumnType] = {}
-        for name in asked.sources:
+        for name in question.sources:
             union.update(self.schemas[name].columns)
         columns = (("event_time", TIME), *source, *union.items())
-        return StreamSchema("seen", columns, "event_time", "id", self.schemas[asked.sources[0]].place)
+        return StreamSchema("seen", columns, "event_time", "id", self.schemas[question.sources[0]].place)
 
-    def _operate(self, asked: Asked, name: str) -> Operate:
-        link = asked.links[name]
+    def _operate(self, question: Question, name: str) -> Operate:
+        link = question.links[name]
         if not link.reads:
-            return operator(link.text, self.stream_of(asked))
-        before = self._operate(asked, link.reads)
-        if not asked.links[link.reads].reads:
-            return _after(before, operator(link.text, self.stream_of(asked)))
-        by_id = (("id", TEXT),) if "PARTITION BY id" in asked.links[link.reads].text else ()
+            return operator(link.text, self.stream_of(question))
+        before = self._operate(question, link.reads)
+        if not question.links[link.reads].reads:
+            return _after(before, operator(link.text, self.stream_of(question)))
+        by_id = (("id", TEXT),) if "PARTITION BY id" in question.links[link.reads].text else ()
         columns = (("event_time", TIME), *by_id, ("a", WHOLE), ("b", WHOLE))
         answers = StreamSchema("answers", columns, "event_time")
         return _after(before, operator(link.text, answers), answers)
@@ -262,7 +264,7 @@ def worlds(draw: st.DrawFn, kind: str | None = None) -> FollowWorld:
     return make_world(
         seed,
         kind,
-        asked=draw(st.sampled_from([1, 1, 2, 3])),
+        questions=draw(st.sampled_from([1, 1, 2, 3])),
         events=draw(st.sampled_from([3, 6, 10, 14, 18, 22, 26])),
         updates=draw(st.sampled_from([1, 2, 4, 6, 9, 12])),
         cuts=draw(st.sampled_from([0, 1, 2, 4, 8])),
@@ -270,7 +272,13 @@ def worlds(draw: st.DrawFn, kind: str | None = None) -> FollowWorld:
 
 
 def make_world(
-    seed: int, kind: str | None = None, *, asked: int = 2, events: int = 18, updates: int = 8, cuts: int = 2
+    seed: int,
+    kind: str | None = None,
+    *,
+    questions: int = 2,
+    events: int = 18,
+    updates: int = 8,
+    cuts: int = 2,
 ) -> FollowWorld:
     """A world from a seed and its sizes; with a kind, the first FOLLOW has that behind it."""
     random = Random(seed)
@@ -279,7 +287,7 @@ def make_world(
         schema.name: replace(schema, place=EARTH if on_earth else PLACE) for schema in (CARS, EVENTS, MORE)
     }
     kinds = [kind or random.choice(DRAWN), *random.choices(DRAWN, k=2)]
-    queries = tuple(_make_asked(f"q{n}", kinds[n], on_earth, random) for n in range(3))[:asked]
+    queries = tuple(_make_question(f"q{n}", kinds[n], on_earth, random) for n in range(3))[:questions]
     used = {"cars", "events", *(name for one in queries for name in one.sources)}
     drawn = {
         "cars": [_make_car(on_earth, random) for _ in range(updates)],
@@ -301,29 +309,29 @@ def make_world(
 
 def overlapping(kind: str, seed: int) -> FollowWorld:
     """A world of one FOLLOW whose interests have long histories and much in common, none of it cut or told again."""
-    world = make_world(seed, kind, asked=1, events=26, updates=14, cuts=3)
+    world = make_world(seed, kind, questions=1, events=26, updates=14, cuts=3)
     return _with_history(world, Random(seed).choice([4, 7, 12]))
 
 
 def crowded(kind: str, seed: int) -> FollowWorld:
     """The same with more events and longer histories, in regions of which each has a part of them: much is settled, and much differs."""
-    world = _with_history(make_world(seed, kind, asked=1, events=42, updates=14, cuts=3), 20)
-    (asked,) = world.asked
-    if asked.following.radius_m is None or asked.following.geographic:
+    world = _with_history(make_world(seed, kind, questions=1, events=42, updates=14, cuts=3), 20)
+    (question,) = world.questions
+    if question.following.radius_m is None or question.following.geographic:
         return world
-    return replace(world, asked=(replace(asked, following=replace(asked.following, radius_m=3.0)),))
+    return replace(world, questions=(replace(question, following=replace(question.following, radius_m=3.0)),))
 
 
 def _with_history(world: FollowWorld, last_s: int) -> FollowWorld:
     following = replace(
-        world.asked[0].following,
+        world.questions[0].following,
         last_us=last_s * SECOND,
         update=follow.ALWAYS,
         forget_us=follow.HOUR_US,
         each=False,
         best_effort=None,
     )
-    return replace(world, asked=(replace(world.asked[0], following=following),))
+    return replace(world, questions=(replace(world.questions[0], following=following),))
 
 
 def _make_cuts(count: int, random: Random) -> tuple[Instant, ...]:
@@ -366,7 +374,7 @@ def _somewhere(on_earth: bool, random: Random) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def _make_asked(name: str, kind: str, on_earth: bool, random: Random) -> Asked:
+def _make_question(name: str, kind: str, on_earth: bool, random: Random) -> Question:
 
     def metres(steps: int) -> float:
         return steps * 111.0 + 30 if on_earth else float(steps)  # off any border, on Earth
@@ -391,7 +399,7 @@ def _make_asked(name: str, kind: str, on_earth: bool, random: Random) -> Asked:
         each=random.random() < 0.4,
         best_effort=random.choice([None, None, None, 1, 2, 5]),
     )
-    return Asked(
+    return Question(
         name,
         kind,
         following,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater.kernels.predict.geometry import Join, Lines, Single
 from headwater.kernels.predict.words import Certainty, Comparator
-from tests.laws.oracles.lines import Asked, Line
+from tests.laws.oracles.lines import Line, LineCondition
 
 SECOND = 1_000_000
 BASE = 1_790_000_000 * SECOND
@@ -76,19 +76,19 @@ def differences(
     dimensions: int,
     comparators: Sequence[Comparator] = tuple(Comparator),
     place: Place = NEAR_ZERO,
-) -> Asked:
+) -> LineCondition:
     of_left = draw(st.integers(0, dimensions - 1))
     of_right = draw(st.sampled_from([of_left, of_left, draw(st.integers(0, dimensions - 1))]))
     bound = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3)]))
     bound = place(bound) - place(Fraction(0))  # as far apart as values are
-    return Asked(of_left, of_right, draw(st.sampled_from(comparators)), bound)
+    return LineCondition(of_left, of_right, draw(st.sampled_from(comparators)), bound)
 
 
 @st.composite
-def values(draw: st.DrawFn, dimensions: int, *, left: bool, place: Place = NEAR_ZERO) -> Asked:
+def values(draw: st.DrawFn, dimensions: int, *, left: bool, place: Place = NEAR_ZERO) -> LineCondition:
     of = draw(st.integers(0, dimensions - 1))
     comparator = draw(st.sampled_from(list(Comparator)))
-    return Asked(of if left else None, None if left else of, comparator, place(draw(halves(-4, 4))))
+    return LineCondition(of if left else None, None if left else of, comparator, place(draw(halves(-4, 4))))
 
 
 windows = st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5), Fraction(1, 2)])
@@ -105,7 +105,7 @@ def kernel_lines(*drawn: Line) -> Lines:
 
 
 def kernel_join(
-    conditions: Sequence[Asked],
+    conditions: Sequence[LineCondition],
     within: Fraction,
     certainty: Certainty,
     p: Fraction = Fraction(0),
@@ -137,7 +137,9 @@ def kernel_join(
     )
 
 
-def kernel_single(conditions: Sequence[Asked], certainty: Certainty, p: Fraction = Fraction(0)) -> Single:
+def kernel_single(
+    conditions: Sequence[LineCondition], certainty: Certainty, p: Fraction = Fraction(0)
+) -> Single:
     """Conditions on one line as the kernel takes them."""
     return Single(
         _whole([one.of_left for one in conditions]),
@@ -161,5 +163,5 @@ def _whole(numbers: Sequence[int | None]) -> np.ndarray:
     return np.array(numbers, np.int64)
 
 
-def _real(conditions: Sequence[Asked]) -> np.ndarray:
+def _real(conditions: Sequence[LineCondition]) -> np.ndarray:
     return np.array([float(one.bound) for one in conditions], np.float64)

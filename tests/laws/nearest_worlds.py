@@ -109,10 +109,10 @@ class NearestWorld:
         return NearestKernel(self.schema, queries, CONDITIONS, recent=self.recent, prune=self.prune)
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[Row]]:
-        told: dict[str, list[Row]] = {name: [] for name in {*self.queries, *self.changed}}
+        expected: dict[str, list[Row]] = {name: [] for name in {*self.queries, *self.changed}}
         for query in self.after if after_change else self.before:
-            told[query.name] = oracle.answers(self.schema, self.listed, query, ROW_CONDITIONS, since)
-        return told
+            expected[query.name] = oracle.answers(self.schema, self.listed, query, ROW_CONDITIONS, since)
+        return expected
 
     def oracle_counts(self) -> Mapping[str, int]:
         missing = sum(
@@ -130,7 +130,9 @@ class NearestWorld:
 
     def bound(self, watermark: Instant) -> int:
         """All objects of all windows, or as many as PA may keep; those that expire at the watermark are still there."""
-        return sum(min(len(window), most_kept(query)) for query, _, window in self.windows_before(watermark))
+        return sum(
+            min(len(window), most_stored(query)) for query, _, window in self.windows_before(watermark)
+        )
 
     def windows_before(
         self, watermark: Instant
@@ -148,14 +150,14 @@ class NearestWorld:
 ROW_CONDITIONS = [condition.of_row for condition in CONDITIONS]
 
 
-def telling(world: NearestWorld, emission: Emission) -> NearestWorld:
+def emitting(world: NearestWorld, emission: Emission) -> NearestWorld:
     """The same world, all its queries with one emission."""
     every_us = EVERY_US[world.seed % len(EVERY_US)] if emission is Emission.EVERY else None
     before = [replace(query, emission=emission, every_us=every_us) for query in world.before]
     return replace(world, before=tuple(replace(query, shape=_shape(world.schema, query)) for query in before))
 
 
-def most_kept(query: NearestQuery) -> int:
+def most_stored(query: NearestQuery) -> int:
     """How many objects one window of a query may keep whatever comes."""
     return r_star(query.k, query.sigma) if query.sigma is not None else 1 << 62
 

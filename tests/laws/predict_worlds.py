@@ -147,7 +147,7 @@ class PredictWorld:
         """Lines of all sources, and answers of all queries."""
         opened = [part for part in (state.whole, state.by_place.everything) if part is not None]
         lines = sum(int(source.lines.stored.sum()) for part in opened for source in part.sources)
-        pending = sum(asked.pending.count for part in opened for asked in part.queries)
+        pending = sum(query_state.pending.count for part in opened for query_state in part.queries)
         stores = (state.by_key.store, state.by_place.store)
         records = sum(int(some.offsets[-1]) for of in stores for some in of.everything().lists.values())
         return lines + pending + records
@@ -224,13 +224,13 @@ def _mine(row: Row, told: Sequence[oracle.Told], query: PredictQuery) -> list[or
 
 
 @st.composite
-def worlds(draw: st.DrawFn, kind: str | None = None, telling: str | None = None) -> PredictWorld:
+def worlds(draw: st.DrawFn, kind: str | None = None, emission: str | None = None) -> PredictWorld:
     """Worlds small enough for the oracle, made from a seed; Hypothesis draws it, and how much of it all there is."""
     seed = draw(st.integers(0, 1 << 64))
     queries = draw(st.sampled_from([1, 2, 3]))
     rows = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 10, 12, 14]))
     return make_world(
-        seed, queries=queries, rows=rows, watermarks=draw(st.integers(0, 3)), kind=kind, telling=telling
+        seed, queries=queries, rows=rows, watermarks=draw(st.integers(0, 3)), kind=kind, emission=emission
     )
 
 
@@ -241,12 +241,12 @@ def make_world(
     rows: int = 10,
     watermarks: int = 2,
     kind: str | None = None,
-    telling: str | None = None,
+    emission: str | None = None,
 ) -> PredictWorld:
     """A world from a seed and its sizes."""
     random = Random(seed)
     schema = random.choice([ONE, ONE, ONE, NUMBERED, TWO, TWO])
-    before = tuple(make_query(schema, f"q{n}", random, kind, telling) for n in range(3))[:queries]
+    before = tuple(make_query(schema, f"q{n}", random, kind, emission) for n in range(3))[:queries]
     after = [query if random.random() < 0.5 else make_query(schema, query.name, random) for query in before]
     after = [query for query in after if random.random() < 0.85]
     after.append(make_query(schema, "new", random))
@@ -259,7 +259,7 @@ def make_world(
         drawn = _rows_from(offset, unit, step, drawn)
         before = tuple(_query_from(offset, unit, step, query) for query in before)
         shuffled = tuple(_query_from(offset, unit, step, query) for query in shuffled)
-    recipe = f"make_world({seed}, {queries=}, {rows=}, {watermarks=}, {kind=}, {telling=})"
+    recipe = f"make_world({seed}, {queries=}, {rows=}, {watermarks=}, {kind=}, {emission=})"
     return PredictWorld(schema, drawn, [cut * HALF for cut in cuts], before, shuffled, seed, recipe)
 
 
@@ -328,7 +328,7 @@ KINDS = ("value", "value", "pair", "pair", "pair", "planes", "distance", "three"
 
 
 def make_query(
-    schema: StreamSchema, name: str, random: Random, kind: str | None = None, telling: str | None = None
+    schema: StreamSchema, name: str, random: Random, kind: str | None = None, emission: str | None = None
 ) -> PredictQuery:
     """A query that the checker would let through."""
     kind = kind or random.choice(KINDS)
@@ -340,7 +340,9 @@ def make_query(
     dimensions = ("x", "y") if kind in ("planes", "distance", "odds") else random.choice([("x",), ("x", "y")])
     aliases = _make_aliases(schema, kind, dimensions, random)
     conditions = _make_conditions(kind, len(dimensions), len(aliases), certainty, random)
-    telling = telling or random.choice(["validated", "validated", "every", "tentative", "tentative", "ahead"])
+    emission = emission or random.choice(
+        ["validated", "validated", "every", "tentative", "tentative", "ahead"]
+    )
     drawn = PredictQuery(
         name=name,
         fingerprint="",
@@ -351,9 +353,9 @@ def make_query(
         within_us=random.choice(WITHINS) * HALF if len(aliases) > 1 else 0,
         certainty=certainty,
         p=random.choice([0.1, 0.3, 0.6, 0.9, 1.0]) if certainty is Certainty.PROBABILITY else 0.0,
-        tentative=telling in ("tentative", "ahead"),
-        ahead_us=random.choice([0, 1, 2, 4]) * HALF if telling == "ahead" else None,
-        every_us=random.choice([1, 2, 3]) * HALF if telling == "every" else None,
+        tentative=emission in ("tentative", "ahead"),
+        ahead_us=random.choice([0, 1, 2, 4]) * HALF if emission == "ahead" else None,
+        every_us=random.choice([1, 2, 3]) * HALF if emission == "every" else None,
         buffer=None,
         give_up=GiveUp.LEAST,
         seed=0,

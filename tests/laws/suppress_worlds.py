@@ -88,16 +88,16 @@ class SuppressWorld:
         return found
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[Row]]:
-        told: dict[str, list[Row]] = {name: [] for name in {*self.queries, *self.changed}}
+        expected: dict[str, list[Row]] = {name: [] for name in {*self.queries, *self.changed}}
         watched = self.watched(since, after_change=after_change)
-        return told | {name: found.told for name, found in watched.items()}
+        return expected | {name: found.sent for name, found in watched.items()}
 
     def oracle_counts(self) -> Mapping[str, int]:
         counts: dict[str, int] = {}
         for name, found in self.watched().items():
             counts[f"not_samples:{name}"] = found.not_samples
             counts[f"samples:{name}"] = found.samples
-            counts[f"updates:{name}"] = len(found.told)
+            counts[f"updates:{name}"] = len(found.sent)
         return {name: count for name, count in counts.items() if count}
 
     def kept(self, state: SuppressState) -> int:

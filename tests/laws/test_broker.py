@@ -34,9 +34,9 @@ def check(scene: Scene, bus: Bus) -> None:
     dropped = dropped_in(scene, bus.nodes)
     assert set(dropped) <= {tell.subscription for tell in bus.tells}
     assert len(bus.delivered) == len(set(bus.delivered)) and not bus.reported
-    kept = [one for one in scene.standing.values() if one.name not in dropped]
+    remaining = [one for one in scene.standing.values() if one.name not in dropped]
     came = {reply for reply in bus.delivered if reply[0] not in scene.ended}
-    assert came == expected(kept, scene.recorded)
+    assert came == expected(remaining, scene.recorded)
     assert set(bus.delivered) - came <= expected(list(scene.ended.values()), scene.recorded)
 
 
@@ -56,8 +56,8 @@ def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_
     assert watched is not None
     if watched.wrong == 0:
         check(scene, bus)
-    kept = [*scene.standing.values(), *scene.ended.values()]
-    assert set(bus.delivered) <= expected(kept, scene.recorded)
+    remaining = [*scene.standing.values(), *scene.ended.values()]
+    assert set(bus.delivered) <= expected(remaining, scene.recorded)
 
 
 @bounded(60)
@@ -100,8 +100,8 @@ def test_only_the_final_subscriptions_matter(seed: int) -> None:
     plain, _ = played(replace(scene, steps=steps), order=seed + 1)
     # Which subscriptions come before the news of their sources is a matter of order.
     dropped = {*dropped_in(scene, bus.nodes), *dropped_in(scene, plain.nodes)}
-    kept = scene.standing.keys() - dropped
-    assert _of(bus, kept) == _of(plain, kept)
+    remaining = scene.standing.keys() - dropped
+    assert _of(bus, remaining) == _of(plain, remaining)
 
 
 def _about(words: str, names: Collection[str]) -> bool:
@@ -119,8 +119,8 @@ def test_when_all_subscriptions_are_taken_back_nothing_of_them_stays(seed: int) 
     scene = draw_scene(seed, APPROACHES)
     bus, _ = played(scene, order=seed)
     luck = Random(seed)
-    asked = [(name, one.name) for name, node in bus.nodes.items() for one in _own(node)]
-    for node, operator in luck.sample(asked, len(asked)):
+    requested = [(name, one.name) for name, node in bus.nodes.items() for one in _own(node)]
+    for node, operator in luck.sample(requested, len(requested)):
         bus.cancel(node, operator)
         bus.hand_over(luck.choice([0, 1, 5]))
     bus.settle()
@@ -156,8 +156,8 @@ def test_what_a_node_asks_is_what_its_neighbour_was_asked(seed: int) -> None:
                 assert all(_covers(side.sent, one) for one in side.held)
 
 
-def _covers(shelf: Requests, asked: Request) -> bool:
-    return Filtering("sender", Exact(budget=1_000_000)).covers(shelf, asked)
+def _covers(shelf: Requests, requested: Request) -> bool:
+    return Filtering("sender", Exact(budget=1_000_000)).covers(shelf, requested)
 
 
 @bounded(30)

@@ -90,7 +90,7 @@ def good_messages() -> list[Message]:
         for shape in shapes
         for geographic in (False, True)
     ]
-    asked = [subscribe(Request.of(operator)) for operator in operators]
+    requests = [subscribe(Request.of(operator)) for operator in operators]
     readings = reading(source, (0, 1.0, 3), (SECOND, 2.0, 4))
     of_sets = decode(readings.body) | {"sets": ["s0", "s1"], "of": np.array([0, 1], np.int32)}
     return [
@@ -99,7 +99,7 @@ def good_messages() -> list[Message]:
         unsubscribe(Request.of(operators[0]).name),
         readings,
         Message("events", encode(of_sets)),
-        *asked,
+        *requests,
     ]
 
 
@@ -177,8 +177,8 @@ def lives_on(broker: Broker, now: int) -> None:
             assert not any(isinstance(effect, Report) for effect in effects)
     broker.wake(now + SECOND)
     for name, known in broker.sides.items():
-        for asked in [*known.requested, *known.covered]:
-            broker.receive(unsubscribe(asked.name), name, now)
+        for request in [*known.requested, *known.covered]:
+            broker.receive(unsubscribe(request.name), name, now)
     assert not any(
         len(shelf) for side in broker.sides.values() for shelf in (side.requested, side.sent, side.held)
     )

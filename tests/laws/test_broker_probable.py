@@ -64,9 +64,9 @@ def _publish(scene: Scene, luck: Random) -> None:
         rows.append((which, second * SECOND, value, numbers[which]))
         numbers[which] += 1
         source = sources[which]
-        told = Events(((source.key, source.attribute),), _columns([(0, *rows[-1][1:])]))
+        news = Events(((source.key, source.attribute),), _columns([(0, *rows[-1][1:])]))
         scene.steps.append(
-            Step(second * SECOND, SOURCES[source], events(told), f"publish {source.attribute}")
+            Step(second * SECOND, SOURCES[source], events(news), f"publish {source.attribute}")
         )
     scene.recorded = Recorded(sources, _columns(rows))
 
@@ -85,8 +85,8 @@ def tally(scenes: list[Scene]) -> Counter[str]:
         bus, watched = played(scene, order=seed)
         assert watched is not None and not bus.reported
         dropped = dropped_in(scene, bus.nodes)
-        kept = [one for one in scene.standing.values() if one.name not in dropped]
-        came, must = set(bus.delivered), expected(kept, scene.recorded)
+        remaining = [one for one in scene.standing.values() if one.name not in dropped]
+        came, must = set(bus.delivered), expected(remaining, scene.recorded)
         assert len(came) == len(bus.delivered)
         assert came <= must | expected(list(scene.ended.values()), scene.recorded)
         found.update(expected=len(must), missed=len(must - came), wrong=watched.wrong)

@@ -59,15 +59,15 @@ def test_correlate_keeps_the_law_over_many_rows(law, world: CorrelateWorld):
 @given(world=worlds())
 def test_rows_that_routing_keeps_from_a_zone_change_none_of_its_answers(world: CorrelateWorld):
     zones = [(world.seed + n) % ZONES for n in range(len(world.before))]
-    wanted = Routing(world.schema, world.before, zones, ZONES, CONDITIONS).zones_using(world.rows)
-    assert wanted.shape == (ZONES, world.rows.count)
+    zones_using = Routing(world.schema, world.before, zones, ZONES, CONDITIONS).zones_using(world.rows)
+    assert zones_using.shape == (ZONES, world.rows.count)
     for zone in range(ZONES):
         subscriptions = [s for s, its in zip(world.before, zones, strict=True) if its == zone]
         kernel = CorrelateKernel(world.schema, subscriptions, CONDITIONS)
         whole = kernel.step(kernel.start(BEGINNING), world.rows, END)
-        routed = kernel.step(kernel.start(BEGINNING), world.rows.take(wanted[zone]), END)
+        routed = kernel.step(kernel.start(BEGINNING), world.rows.take(zones_using[zone]), END)
         assert [block.rows.tolist() for block in routed.answers] == [
             block.rows.tolist() for block in whole.answers
         ]
         if not subscriptions:
-            assert not np.any(wanted[zone])
+            assert not np.any(zones_using[zone])

@@ -24,7 +24,7 @@ PLENTY = 10**6
 EVENTS = 1_000
 
 
-def asked(way, question: Question, seed: int = 0):
+def verdict_of(way, question: Question, seed: int = 0):
     box, others = question
     return way.covers(*oracle.doubles(box), oracle.rows(others, len(box)), seed=seed)
 
@@ -32,7 +32,7 @@ def asked(way, question: Question, seed: int = 0):
 @bounded(600)
 @given(questions())
 def test_exact_with_a_large_budget_says_what_the_grid_says(question: Question):
-    verdict = asked(Exact(PLENTY), question)
+    verdict = verdict_of(Exact(PLENTY), question)
     event(verdict.why)
     assert verdict.covered == oracle.covered(*question)
 
@@ -40,7 +40,7 @@ def test_exact_with_a_large_budget_says_what_the_grid_says(question: Question):
 @bounded(200)
 @given(questions(), st.integers(0, 12))
 def test_with_any_budget_what_is_covered_is_covered(question: Question, budget: int):
-    verdict = asked(Exact(budget), question)
+    verdict = verdict_of(Exact(budget), question)
     event(verdict.why)
     assert not verdict.covered or oracle.covered(*question)
 
@@ -50,13 +50,13 @@ def test_with_any_budget_what_is_covered_is_covered(question: Question, budget: 
 def test_pairwise_covers_nothing_that_is_not_covered(question: Question):
     box, others = question
     alone = any(oracle.covered(box, [other]) for other in others)
-    assert asked(Pairwise(), question).covered == alone
+    assert verdict_of(Pairwise(), question).covered == alone
 
 
 @bounded(200)
 @given(questions(), st.sampled_from(["paper", "sound"]), st.integers(0, 2**64))
 def test_probable_is_always_right_when_it_says_no(question: Question, estimate: str, seed: int):
-    verdict = asked(Probable(0.3, estimate, most_trials=PLENTY), question, seed)
+    verdict = verdict_of(Probable(0.3, estimate, most_trials=PLENTY), question, seed)
     event(verdict.why)
     assert verdict.covered or not oracle.covered(*question)
 
@@ -87,8 +87,8 @@ INTERLOCKED: Question = (
 @pytest.mark.parametrize("delta", [0.5, 0.1, 0.01])
 def test_the_sound_one_is_wrong_no_more_often_than_delta(delta: float):
     way, draws = Probable(delta), 4_000
-    assert asked(Exact(), INTERLOCKED) == (False, "gap")
-    wrong = sum(asked(way, INTERLOCKED, seed).covered for seed in range(draws))
+    assert verdict_of(Exact(), INTERLOCKED) == (False, "gap")
+    wrong = sum(verdict_of(way, INTERLOCKED, seed).covered for seed in range(draws))
     assert 0 < wrong < draws * delta + 5 * math.sqrt(draws * delta * (1 - delta))
 
 
@@ -98,11 +98,11 @@ def test_the_minimised_cover_set_keeps_the_answer(question: Question):
     box, others = question
     made = ask(*oracle.doubles(box), oracle.rows(others, len(box)))
     assume(made.state == OPEN)
-    kept = minimised(made)
-    event(f"{len(kept.lows)} of {len(made.lows)}")
+    minimal = minimised(made)
+    event(f"{len(minimal.lows)} of {len(made.lows)}")
     left = [
         tuple((int(a), int(b) - 1) for a, b in zip(low, up, strict=True))
-        for low, up in zip(kept.lows, kept.ups, strict=True)
+        for low, up in zip(minimal.lows, minimal.ups, strict=True)
     ]
     assert oracle.covered(box, left) == oracle.covered(box, others)
 
@@ -110,14 +110,14 @@ def test_the_minimised_cover_set_keeps_the_answer(question: Question):
 @bounded(200)
 @given(families(), st.integers(0, 2**32 - 1))
 def test_no_event_of_a_covered_operator_is_missed(family: tuple[Operator, list[Operator]], seed: int):
-    asked_for, others = family
-    low, high, rows = candidates(asked_for, others)
+    requested, others = family
+    low, high, rows = candidates(requested, others)
     verdict = Exact(PLENTY).covers(low, high, rows, seed=0)
     event(verdict.why)
     assume(verdict.covered)
     rng = np.random.default_rng(seed)
-    points = {one.attribute: _readings(rng, one) for one in asked_for.filters}
-    missed = oracle.takes(asked_for, points) & ~np.any(
+    points = {one.attribute: _readings(rng, one) for one in requested.filters}
+    missed = oracle.takes(requested, points) & ~np.any(
         [oracle.takes(other, points) for other in others], axis=0
     )
     assert not missed.any()

@@ -33,8 +33,8 @@ from headwater.query.planning.groups import store_of
 from tests.laws.draws import bounded
 from tests.laws.follow_operators import GRAPHS, OPERATORS
 from tests.laws.follow_worlds import (
-    Asked,
     FollowWorld,
+    Question,
     crowded,
     make_world,
     overlapping,
@@ -131,14 +131,14 @@ def test_an_update_condition_leaves_out_updates_and_changes_nothing_else(kind: s
     left_out = 0
     for seed in range(60):
         world = overlapping(kind, seed)
-        (asked,) = world.asked
-        if asked.focals != "cars":
+        (question,) = world.questions
+        if question.focals != "cars":
             continue
-        always = world.asked[0].following
-        condition = make_world(seed, kind, asked=1).asked[0].following
+        always = world.questions[0].following
+        condition = make_world(seed, kind, questions=1).questions[0].following
         following = replace(condition, forget_us=follow.HOUR_US, each=always.each, best_effort=None)
-        world = replace(world, asked=(replace(asked, following=following),))
-        events, updates = world.events(asked), world.updates(asked)
+        world = replace(world, questions=(replace(question, following=following),))
+        events, updates = world.events(question), world.updates(question)
         starts = {
             (focal, interest.start)
             for focal in follow.focals(updates)
@@ -150,7 +150,7 @@ def test_an_update_condition_leaves_out_updates_and_changes_nothing_else(kind: s
         only = replace(
             world,
             rows={**world.rows, "cars": cars.take(np.array(begins))},
-            asked=(replace(asked, following=replace(following, update=follow.ALWAYS)),),
+            questions=(replace(question, following=replace(following, update=follow.ALWAYS)),),
         )
         alike(run(world)[0], run(only)[0])
     assert left_out > 50
@@ -168,23 +168,23 @@ def saved_in(counts: Counter[str]) -> int:
 @given(data=st.data())
 def test_follow_delivers_what_the_oracle_delivers(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
-    told, counts = run(world)
-    for asked in world.asked:
-        for name, wanted in world.oracle(asked).items():
-            agree(told.get(name, []), wanted)
-        cut = sum(count for name, count in counts.items() if is_count(name, "events_cut", asked))
-        assert cut == world.cut(asked)
+    answers, counts = run(world)
+    for question in world.questions:
+        for name, expected in world.oracle(question).items():
+            agree(answers.get(name, []), expected)
+        cut = sum(count for name, count in counts.items() if is_count(name, "events_cut", question))
+        assert cut == world.cut(question)
         missing = sum(
-            count for name, count in counts.items() if is_count(name, "focals_without_place", asked)
+            count for name, count in counts.items() if is_count(name, "focals_without_place", question)
         )
-        assert missing == sum(not follow.is_update(update) for update in world.updates(asked))
+        assert missing == sum(not follow.is_update(update) for update in world.updates(question))
 
 
-def agree(told: Sequence[Row], wanted: Sequence[follow.Delivered]) -> None:
+def agree(answers: Sequence[Row], expected: Sequence[follow.Delivered]) -> None:
     """The same answers; for each focal object, interests in order and an interest's answers by event time."""
-    shown = [{name: row[name] for name in row if name not in NOT_COMPARED} for row in told]
+    shown = [{name: row[name] for name in row if name not in NOT_COMPARED} for row in answers]
     names = list(shown[0]) if shown else None
-    rows = [{name: one.row[name] for name in names or one.row} for one in wanted]
+    rows = [{name: one.row[name] for name in names or one.row} for one in expected]
     assert sorted(map(repr, shown)) == sorted(map(repr, rows))
     assert by_focal(shown) == by_focal(rows)
 
@@ -196,10 +196,10 @@ def by_focal(rows: Sequence[Row]) -> dict[Any, list[tuple[int, Instant]]]:
     return found
 
 
-def is_count(name: str, what: str, asked: Asked) -> bool:
+def is_count(name: str, what: str, question: Question) -> bool:
     """Whether something is counted of a FOLLOW: under its own name, or that of the link of its chain."""
     counted, _, query = name.partition(":")
-    own = f"{asked.name}_near" if asked.graph else asked.name
+    own = f"{question.name}_near" if question.graph else question.name
     return counted == what and query.partition("/")[0] == own
 
 
@@ -207,12 +207,12 @@ def is_count(name: str, what: str, asked: Asked) -> bool:
 @given(world=worlds())
 def test_completeness_is_strong_where_operators_do_not_depend_on_where_they_begin(world: FollowWorld):
     """Two interests of one region deliver the same of the time that both deliver; a question to the definition alone."""
-    for asked in world.asked:
-        following = asked.following
-        if asked.kind not in STRONG or following.best_effort is not None or not following.each:
+    for question in world.questions:
+        following = question.following
+        if question.kind not in STRONG or following.best_effort is not None or not following.each:
             continue
-        (found,) = world.oracle(asked).values()
-        events, updates = world.events(asked), world.updates(asked)
+        (found,) = world.oracle(question).values()
+        events, updates = world.events(question), world.updates(question)
         interests = [
             interest
             for focal in follow.focals(updates)
@@ -244,7 +244,7 @@ def test_any_split_gives_the_same_answers(world: FollowWorld):
     "world",
     [
         make_world(
-            300037, asked=2, events=18, updates=25, cuts=12
+            300037, questions=2, events=18, updates=25, cuts=12
         ),  # delivered, forgotten, and told again by an open run
     ],
     ids=lambda world: str(world.seed),
@@ -299,18 +299,18 @@ def test_late_rows_are_as_if_they_had_never_been(world: FollowWorld):
         unit = Unit(stream, number, 0, clusters_of(rows["at"].values), sent)
         state, output = program.step(state, Arrivals({stream: [unit]}))
         blocks += output.answers
-        for name, told in output.late.items():
-            late[name].update(contents(told, plan.columns_read(name)))
+        for name, late_rows in output.late.items():
+            late[name].update(contents(late_rows, plan.columns_read(name)))
     _, output = program.step(state, Arrivals({}, end=True))
     in_time = {}
     for stream, rows in world.rows.items():
         left = late[stream].copy()
-        kept = []
+        on_time = []
         for place, content in enumerate(contents(rows, plan.columns_read(stream))):
             left[content] -= 1
             if left[content] < 0:
-                kept.append(place)
-        in_time[stream] = rows.take(np.array(kept, np.int64))
+                on_time.append(place)
+        in_time[stream] = rows.take(np.array(on_time, np.int64))
     alike(collected([*blocks, *output.answers]), run(replace(world, rows=in_time))[0])
 
 
@@ -346,18 +346,18 @@ def test_a_step_from_an_old_state_gives_again_what_it_gave(world: FollowWorld):
         following, answers, counts = program.advance(groups, ordered)
         gave.append((groups, ordered, collected(answers), dict(counts)))
         groups = following
-    for groups, ordered, told, counts in [*reversed(gave), *gave]:
+    for groups, ordered, emitted, counts in [*reversed(gave), *gave]:
         _, answers, again = program.advance(groups, ordered)
-        assert (collected(answers), dict(again)) == (told, counts)
+        assert (collected(answers), dict(again)) == (emitted, counts)
 
 
 @bounded(80)
 @given(world=worlds())
 def test_every_query_answers_as_it_does_alone(world: FollowWorld):
     together, _ = run(world)
-    for asked in world.asked:
-        alone, _ = run(world, text=world.text_of([asked]))
-        alike(alone, {name: together[name] for name in asked.links if name in together})
+    for question in world.questions:
+        alone, _ = run(world, text=world.text_of([question]))
+        alike(alone, {name: together[name] for name in question.links if name in together})
 
 
 @bounded(60)
@@ -365,13 +365,14 @@ def test_every_query_answers_as_it_does_alone(world: FollowWorld):
 def test_queries_come_and_go_unnoticed(world: FollowWorld):
     """Law 4 with other queries: those that stay answer as if nothing had happened."""
     undisturbed, _ = run(world)
-    stays = world.asked[:1]
+    stays = world.questions[:1]
     steps = steps_of(world)
     for change in range(len(steps)):
-        for before, after in ((world.asked, stays), (stays, world.asked)):
-            told = changed(world, steps, change, world.text_of(before), world.text_of(after))
+        for before, after in ((world.questions, stays), (stays, world.questions)):
+            answers = changed(world, steps, change, world.text_of(before), world.text_of(after))
             mine, whole = (
-                {name: some[name] for name in stays[0].links if name in some} for some in (told, undisturbed)
+                {name: some[name] for name in stays[0].links if name in some}
+                for some in (answers, undisturbed)
             )
             alike(mine, whole)
 
@@ -382,7 +383,7 @@ def test_queries_behind_come_and_go_unnoticed(kind: str, together: bool):
     """Law 4 with queries behind the same FOLLOW; whether interests are answered `together` is the same before and after."""
     for seed in range(20):
         world, chance = overlapping(kind, seed), random.Random(seed)
-        graph = world.asked[0].graph
+        graph = world.questions[0].graph
         alone = {"met", "close"} & set(graph)
         gone = {link for link in graph if link not in alone and chance.random() < 0.5}
         gone |= {link for link, of in graph.items() if of.reads in gone}
@@ -392,18 +393,18 @@ def test_queries_behind_come_and_go_unnoticed(kind: str, together: bool):
         change = chance.randrange(len(steps))
         undisturbed, _ = run(world, text=whole)
         for before, after in ((whole, fewer), (fewer, whole)):
-            told = changed(world, steps, change, before, after)
+            answers = changed(world, steps, change, before, after)
             for link in set(graph) - gone - (alone if together else set()):
                 name = f"q0_{link}"
-                alike({name: told.get(name, [])}, {name: undisturbed.get(name, [])})
+                alike({name: answers.get(name, [])}, {name: undisturbed.get(name, [])})
 
 
 def test_operators_begin_anew_where_interests_are_no_longer_answered_together():
     world = overlapping("free graph", 3)
     steps = steps_of(world)
     for change in range(len(steps)):
-        told = changed(world, steps, change, without_links(world, {"met", "close"}), world.text)
-        assert set(by_content(told["q0_near"])) == set(by_content(run(world)[0]["q0_near"]))
+        answers = changed(world, steps, change, without_links(world, {"met", "close"}), world.text)
+        assert set(by_content(answers["q0_near"])) == set(by_content(run(world)[0]["q0_near"]))
 
 
 def without_links(world: FollowWorld, links: Iterable[str]) -> str:
@@ -435,7 +436,7 @@ def alike(one: Told, other: Told) -> None:
 
 
 def interests_in(rows: Sequence[Row]) -> dict[Any, list[int]]:
-    return {focal: [interest for interest, _ in told] for focal, told in by_focal(rows).items()}
+    return {focal: [interest for interest, _ in pairs] for focal, pairs in by_focal(rows).items()}
 
 
 def by_content(rows: Sequence[Row]) -> list[str]:
@@ -454,8 +455,8 @@ def test_state_stays_below_its_bound(kind: str, data: st.DataObject):
     that was called complete.
     """
     seed = data.draw(st.integers(0, 1 << 64))
-    world = data.draw(st.sampled_from([make_world(seed, kind, asked=1, cuts=6), overlapping(kind, seed)]))
-    (asked,) = world.asked
+    world = data.draw(st.sampled_from([make_world(seed, kind, questions=1, cuts=6), overlapping(kind, seed)]))
+    (question,) = world.questions
     plan = world.plan()
     program = Program(plan)
     groups, blocks, complete = program.start().groups, list[Row](), BEGINNING
@@ -467,8 +468,8 @@ def test_state_stays_below_its_bound(kind: str, data: st.DataObject):
             blocks, complete = blocks + new, after
             for group in program.groups:
                 if isinstance(group.kernel, FollowKernel):
-                    check_bounds(world, asked, group.kernel, groups[group.name], blocks)
-                    check_stores(world, asked, groups, groups[group.name].watermark, ordered)
+                    check_bounds(world, question, group.kernel, groups[group.name], blocks)
+                    check_stores(world, question, groups, groups[group.name].watermark, ordered)
 
 
 @contextmanager
@@ -481,15 +482,15 @@ def chunks_of(rows: int) -> Iterator[None]:
 
 def check_stores(
     world: FollowWorld,
-    asked: Asked,
+    question: Question,
     groups: Mapping[str, Any],
     now: Instant,
     ordered: Mapping[str, tuple[Rows, Instant]],
 ) -> None:
-    following = asked.following
-    reach_us = following.last_us + asked.windows_us
+    following = question.following
+    reach_us = following.last_us + question.windows_us
     history_us = max(reach_us, following.quality_us if following.update == follow.QUALITY else 0)
-    for source in asked.sources:
+    for source in question.sources:
         came = world.rows[source]["at"].values
         needed = np.count_nonzero((came >= now - history_us) & (came < ordered[source][1]))
         # A chunk stays as a whole while its newest event may be asked for: so the first one may hold older events, fewer than fill it.
@@ -497,22 +498,22 @@ def check_stores(
 
 
 def check_bounds(
-    world: FollowWorld, asked: Asked, kernel: FollowKernel, state: FollowState, told: Sequence[Row]
+    world: FollowWorld, question: Question, kernel: FollowKernel, state: FollowState, emitted: Sequence[Row]
 ) -> None:
-    now, following, (part,) = state.watermark, asked.following, state.queries
+    now, following, (part,) = state.watermark, question.following, state.queries
     (query,) = kernel.queries
     alive, delivered = everybody(query, part.objects)
-    reach_us = following.last_us + asked.windows_us
+    reach_us = following.last_us + question.windows_us
     heard = {
         row.key: row.time
-        for row in world.updates(asked)
+        for row in world.updates(question)
         if row.place is not None and row.key is not None and row.time < now
     }
     known = {focal for focal, time in heard.items() if time >= now - following.forget_us and now < END}
     assert sorted(alive.focal.tolist()) == sorted(known)
     start = dict(zip(alive.focal.tolist(), alive.start.tolist(), strict=True))
     # What a later interest may bring again, or what the present one may of those before.
-    again = [row for row in told if row["event_time"] >= min(now, start.get(row["focal"], now)) - reach_us]
+    again = [row for row in emitted if row["event_time"] >= min(now, start.get(row["focal"], now)) - reach_us]
     assert len(delivered.time) <= (0 if following.each else len(again))
     if query.operators is not None:
         saved = kernel.save(state).stores[f"{query.name}/behind/interests"]

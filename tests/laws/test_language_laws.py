@@ -110,14 +110,14 @@ def test_any_text_gives_a_script_and_errors_with_places(text: str):
 def test_values_of_columns_are_the_values_of_their_rows(random: Random, kind: ExprType, count: int):
     rows = random_rows(random, count)
     expression = random_expression(random, kind, 3)
-    wanted = [
+    expected = [
         shown(
             value_of(expression, {name: (ExprType(TYPES[name].value), value) for name, value in row.items()})
         )
         for row in rows.tolist()
     ]
     found = evaluate(expression, rows)
-    assert found.tolist() == wanted
+    assert found.tolist() == expected
     assert len(found) == count
     if found.valid is not None:
         assert not found.values[~found.valid].any()

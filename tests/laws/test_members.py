@@ -172,9 +172,9 @@ def test_any_of_them_is_the_union_of_each(world: World):
 @given(world=any_worlds(), seed=SEEDS)
 def test_more_readings_never_take_a_member_away(world: World, seed: int):
     random = Random(seed)
-    kept = np.array([random.random() < 0.6 for _ in world.readings.time], np.bool_)
-    fewer = replace(world, readings=Readings(*(column[kept] for column in world.readings)))
-    assert not np.any(fewer.members() & ~world.members()[:, kept])
+    subset = np.array([random.random() < 0.6 for _ in world.readings.time], np.bool_)
+    fewer = replace(world, readings=Readings(*(column[subset] for column in world.readings)))
+    assert not np.any(fewer.members() & ~world.members()[:, subset])
 
 
 @bounded(300)
@@ -253,8 +253,8 @@ def test_a_whole_query_has_the_readings_of_correlate(pair: tuple[World, Subscrip
         value = float(world.readings.value[n])
         row = {"key": source.key, "at": int(world.readings.time[n]), "x": source.x, "y": source.y}
         rows.append(row | dict.fromkeys(ATTRIBUTES) | {source.attribute: None if np.isnan(value) else value})
-    told = correlate.answers(schema, rows, query)
-    expected = sorted((row["reading_time"], row["key"], row["attribute"], row["value"]) for row in told)
+    definition = correlate.answers(schema, rows, query)
+    expected = sorted((row["reading_time"], row["key"], row["attribute"], row["value"]) for row in definition)
     found = np.flatnonzero(world.members()[0]).tolist()
     sources = [world.sources[world.readings.source[n]] for n in found]
     assert expected == sorted(

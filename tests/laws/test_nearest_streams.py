@@ -40,7 +40,9 @@ RA, RAPF, PA = Algorithm.RA, Algorithm.RAPF, Algorithm.PA
 KINDS = ("random", "rising", "falling", "daily", "tied")
 POINTS = np.array([[0.0, 0.0], [0.7, 0.4]])
 
-Told = list[tuple[int, Any, int, Any]]  # event time, change or rank, number of the object, id of the point
+Emissions = list[
+    tuple[int, Any, int, Any]
+]  # event time, change or rank, number of the object, id of the point
 
 
 @dataclass(frozen=True)
@@ -144,14 +146,14 @@ def sets(
         yield instant, (start + members).tolist()
 
 
-def truth(rows: Rows, window: Window, point: int) -> dict[Emission, Told]:
+def truth(rows: Rows, window: Window, point: int) -> dict[Emission, Emissions]:
     """What is told about one point, however it is asked for."""
     times, every = rows["at"].values, 20 * SECOND
     squares = [(rows[name].values - at) ** 2 for name, at in zip("xy", POINTS[point], strict=True)]
     found = list(sets(times, np.sqrt(squares[0] + squares[1]), window))
-    enters: Told = []
-    changes: Told = []
-    ticks: Told = []
+    enters: Emissions = []
+    changes: Emissions = []
+    ticks: Emissions = []
     known: set[int] = set()
     before: list[int] = []
     for place, (instant, now) in enumerate(found):
@@ -185,7 +187,7 @@ def batches(rows: Rows, seed: int, mean: int = 90) -> Iterator[tuple[Rows, int]]
     yield rows.take(slice(start, None)), END
 
 
-def told(kernel: NearestKernel, rows: Rows, seed: int = 0) -> dict[str, Told]:
+def emitted(kernel: NearestKernel, rows: Rows, seed: int = 0) -> dict[str, Emissions]:
     """The answers of every query, in batches, sometimes with a restart in between."""
     state, found = kernel.start(BEGINNING), {query.name: [] for query in kernel.queries}
     for number, (part, watermark) in enumerate(batches(rows, seed)):
@@ -207,7 +209,7 @@ def test_exact_algorithms_tell_the_truth(kind: str, window: Window):
     for recent, prune in ((None, 0.2), (20, 0.0)):
         queries = [ask(f"{a.name} {e.name}", window, a, e) for a in (RA, RAPF) for e in Emission]
         kernel = NearestKernel(SCHEMA, queries, (), recent=recent, prune=prune)
-        found = told(kernel, rows)
+        found = emitted(kernel, rows)
         for query in queries:
             mine = sorted(found[query.name], key=repr)
             assert mine == sorted(expected[0][query.emission] + expected[1][query.emission], key=repr)
@@ -226,7 +228,7 @@ def test_zones_that_come_and_go_have_windows_of_their_own(window: Window):
     ]
     queries = [ask(a.name, window, a, Emission.CHANGES, per="zone") for a in (RA, RAPF)]
     kernel = NearestKernel(SCHEMA, queries, (), recent=3)
-    for answers in told(kernel, rows, seed=6).values():
+    for answers in emitted(kernel, rows, seed=6).values():
         assert sorted(answers, key=repr) == sorted(expected, key=repr)
 
 
@@ -279,14 +281,14 @@ def test_probable_answers_lose_no_more_than_they_say_in_random_order(sigma: floa
         ask(algorithm.name, window, algorithm, Emission.ENTERS, sigma=sigma if algorithm is PA else None)
         for algorithm in (RA, PA)
     )
-    found = told(NearestKernel(SCHEMA, [exact, probable]), rows)
+    found = emitted(NearestKernel(SCHEMA, [exact, probable]), rows)
     last = int(rows["at"].values[-1])
-    entered, kept = (
+    entered, stored = (
         {(n, point) for time, _, n, point in found[query.name] if time <= last} for query in (exact, probable)
     )
     expected = expected_loss(r_star(window.k, sigma), window.k) * len(entered)
     tolerance = 4 * np.sqrt(expected) + 1
-    assert abs(len(entered - kept) - expected) <= tolerance
+    assert abs(len(entered - stored) - expected) <= tolerance
     assert sigma != 0.3 or expected > tolerance  # the test says something
 
 
@@ -316,11 +318,11 @@ def test_the_index_changes_no_answer(kind: str, window: Window, monkeypatch: pyt
         ask("ticks", window, RAPF, Emission.EVERY, points),
     ]
     rows = stream(kind, 1_500)
-    without = told(NearestKernel(SCHEMA, queries, (), index=False), rows, seed=4)
+    without = emitted(NearestKernel(SCHEMA, queries, (), index=False), rows, seed=4)
     monkeypatch.setattr(QuerySet, "_budget", lambda field, grid: 20 * len(field))
     drawn = []
     monkeypatch.setattr(query_sets, "draw", lambda *given: drawn.append(draw_grid(*given)) or drawn[-1])
-    with_index = told(NearestKernel(SCHEMA, queries), rows, seed=8)
+    with_index = emitted(NearestKernel(SCHEMA, queries), rows, seed=8)
     assert sum(len(grid.axes) > 0 for grid in drawn) > 20
     for query in queries:
         assert sorted(with_index[query.name], key=repr) == sorted(without[query.name], key=repr)

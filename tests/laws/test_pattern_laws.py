@@ -39,7 +39,7 @@ from tests.laws.pattern_worlds import (
     row_lists,
 )
 
-Asked = tuple[str, MatchRecognize]
+NamedPattern = tuple[str, MatchRecognize]
 
 STREAM = stream(
     SCHEMA.name,
@@ -55,8 +55,8 @@ class PatternWorld:
 
     listed: Sequence[dict[str, Any]]
     watermarks: Sequence[Instant]
-    before: tuple[Asked, ...]
-    after: tuple[Asked, ...]
+    before: tuple[NamedPattern, ...]
+    after: tuple[NamedPattern, ...]
     seed: int
     schema: StreamSchema = SCHEMA
     holds_back: bool = True
@@ -80,19 +80,19 @@ class PatternWorld:
         return [name for name, operator in self.after if name in old and operator != old[name]]
 
     def kernel(self, *, after_change: bool = False, fast: bool = True) -> PatternKernel:
-        asked = self.after if after_change else self.before
-        queries = [CreateQuery(name, Select(None, SCHEMA.name, None, operator)) for name, operator in asked]
+        named = self.after if after_change else self.before
+        queries = [CreateQuery(name, Select(None, SCHEMA.name, None, operator)) for name, operator in named]
         plan = compile_script(script(STREAM, *queries))
         (group,) = plan.groups(0)
         assert isinstance(group.kernel, PatternKernel)
         return group.kernel if fast else group.kernel.without_shortcuts()
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
-        told: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
+        steps: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
         rows = [row for row in self.listed if row["at"] >= since]
         for name, operator in self.after if after_change else self.before:
-            told[name] = [{"query": name, **answer} for answer in oracle.answers(operator, SCHEMA, rows)]
-        return told
+            steps[name] = [{"query": name, **answer} for answer in oracle.answers(operator, SCHEMA, rows)]
+        return steps
 
     def oracle_counts(self) -> Mapping[str, int]:
         counted: Counter[str] = Counter()
@@ -105,7 +105,7 @@ class PatternWorld:
 
     def bound(self, watermark: Instant) -> int:
         seen = [row for row in self.listed if row["at"] < watermark]
-        return sum(_bound_of_lane(asked, seen, watermark) for asked in self._lanes)
+        return sum(_bound_of_lane(named, seen, watermark) for named in self._lanes)
 
     @cached_property
     def _lanes(self) -> list[list[tuple[PatternQuery, MatchRecognize]]]:
@@ -138,20 +138,20 @@ def open_runs(kernel: PatternKernel, lane: Lane) -> list[Runs]:
 
 
 def _bound_of_lane(
-    asked: Sequence[tuple[PatternQuery, MatchRecognize]], seen: Sequence[dict[str, Any]], watermark: Instant
+    named: Sequence[tuple[PatternQuery, MatchRecognize]], seen: Sequence[dict[str, Any]], watermark: Instant
 ) -> int:
     """Of each partition what the query needs that needs most, and the rows that PREV looks back to."""
-    back = max(-query.shifts[0] for query, _ in asked)
+    back = max(-query.shifts[0] for query, _ in named)
     partitions: dict[object, list[Instant]] = {}
     for row in sorted(seen, key=lambda row: row["at"]):
-        key = tuple(row[name] for name in asked[0][0].partition)
+        key = tuple(row[name] for name in named[0][0].partition)
         partitions.setdefault(key, []).append(row["at"])
-    forget_us = asked[0][0].forget_us
+    forget_us = named[0][0].forget_us
     if forget_us is not None:
         partitions = {key: _since_silence(times, forget_us, watermark) for key, times in partitions.items()}
     return sum(
         _with_equals(
-            times, back, max(_needed(query, operator, times, watermark) for query, operator in asked)
+            times, back, max(_needed(query, operator, times, watermark) for query, operator in named)
         )
         for times in partitions.values()
     )
@@ -292,11 +292,11 @@ def test_rows_that_no_pattern_can_use_make_no_difference(
     everything = PatternWorld(rows, [], (("q", operator),), (), 0)
     holds = np.ones(everything.rows.count, np.bool_) if useful is None else condition(useful)(everything.rows)
     kernel = everything.kernel()
-    told = [
+    steps = [
         kernel.step(kernel.start(BEGINNING), part, END)
         for part in (everything.rows, everything.rows.take(holds))
     ]
-    all_rows, useful_rows = ([block.rows.tolist() for block in step.answers] for step in told)
+    all_rows, useful_rows = ([block.rows.tolist() for block in step.answers] for step in steps)
     assert all_rows == useful_rows
 
 
@@ -331,14 +331,16 @@ def test_after_a_long_quiet_time_only_what_the_meaning_needs_is_kept(world: Patt
         state, after = step.state, watermark
     assert step.complete_until == LONG
     for lane in state.lanes:
-        asked = [kernel.queries[place] for place in lane.queries]
-        assert all(many <= max(-query.shifts[0] for query in asked) for many in kept_rows(lane).tolist())
-        for query, runs in zip(asked, open_runs(kernel, lane), strict=True):
+        lane_queries = [kernel.queries[place] for place in lane.queries]
+        assert all(
+            many <= max(-query.shifts[0] for query in lane_queries) for many in kept_rows(lane).tolist()
+        )
+        for query, runs in zip(lane_queries, open_runs(kernel, lane), strict=True):
             assert not runs.open[:, [THREADS, WAITING]].any()
             assert not len(runs.threads) + len(runs.doubles) + len(runs.waiting)
             assert query.node or not len(runs.nodes)
             assert query.is_numbered or query.node or not len(runs.open)
-        if not any(_is_needed_for_ever(query) for query in asked):
+        if not any(_is_needed_for_ever(query) for query in lane_queries):
             assert not len(lane.store)
     far = kernel.step(restored(kernel, state), between_times(world, LONG, LONG), 2 * LONG)
     assert not far.answers

@@ -245,9 +245,9 @@ def test_aggregates_kept_row_by_row_are_those_of_all_bound_rows(seed: int) -> No
         others = [None if item is None else item / 7 for item in reversed(tame)]
         rows = rows.having(a=Column.of(ColumnType.BIGINT, tame), x=Column.of(ColumnType.DOUBLE, others))
     listed = rows.tolist()
-    asked = _aggregates()
+    aggregates = _aggregates()
     machine = Machine(
-        [Lowered(Name("#0"), (term,), (kind,), kind) for term, kind, _ in asked], rows, _VARIABLES
+        [Lowered(Name("#0"), (term,), (kind,), kind) for term, kind, _ in aggregates], rows, _VARIABLES
     )
     names = sorted({text for column in ("s",) for text in rows[column].tolist() if text is not None} | {""})
     bound: list[tuple[int, int]] = []
@@ -256,7 +256,7 @@ def test_aggregates_kept_row_by_row_are_those_of_all_bound_rows(seed: int) -> No
             continue
         bound.append((random.randrange(3), row))
         machine.bind(*bound[-1])
-        for number, (term, kind, column) in enumerate(asked):
+        for number, (term, kind, column) in enumerate(aggregates):
             inside = [
                 at
                 for variable, at in bound

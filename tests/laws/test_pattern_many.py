@@ -23,7 +23,7 @@ from headwater.query.operators.pattern.tree import MatchRecognize, Skip
 from tests.laws.kernel_laws import between_times, restored
 from tests.laws.pattern_worlds import random_pattern, random_rows
 from tests.laws.test_pattern_laws import PatternWorld, _is_accepted
-from tests.laws.test_pattern_trace import recording, walked_and_told
+from tests.laws.test_pattern_trace import recording, walked_and_emitted
 
 COUNT = int(os.environ.get("HEADWATER_SOAK_PATTERNS", "300"))
 SEED = int(os.environ.get("HEADWATER_SOAK_SEED", "19"))
@@ -48,14 +48,14 @@ def assert_alike(operator: MatchRecognize, rows: Listed, watermarks: Sequence[In
     world = PatternWorld(rows, watermarks, (("q", operator),), (), 0)
     kernel = world.kernel()
     expected = _sorted(world.oracle(BEGINNING)["q"])
-    assert _sorted(_told(kernel, world, [])) == expected, where
-    assert _sorted(_told(kernel, world, watermarks)) == expected, where
+    assert _sorted(_emitted(kernel, world, [])) == expected, where
+    assert _sorted(_emitted(kernel, world, watermarks)) == expected, where
     everywhere = Skip(SkipTo.NOWHERE if operator.every else SkipTo.NEXT_ROW)
-    walked, told = walked_and_told(recording(replace(operator, skip=everywhere, limit=None), rows))
-    assert walked == told, where
+    walked, emitted = walked_and_emitted(recording(replace(operator, skip=everywhere, limit=None), rows))
+    assert walked == emitted, where
 
 
-def _told(kernel: PatternKernel, world: PatternWorld, watermarks: Sequence[Instant]) -> Listed:
+def _emitted(kernel: PatternKernel, world: PatternWorld, watermarks: Sequence[Instant]) -> Listed:
     """The answers of a run that is saved and restored at each of the watermarks."""
     state, after = kernel.start(BEGINNING), BEGINNING
     answers: Listed = []

@@ -44,8 +44,8 @@ STAY = {
 def kernel_of(pattern: str) -> PatternKernel:
     names = [name for name in "ABC" if re.search(rf"\b{name}\b", pattern.partition("PATTERN")[2])]
     define = ", ".join(f"{name} AS s = '{name.lower()}'" for name in names)
-    asked = f"MATCH_RECOGNIZE (PARTITION BY k {pattern} DEFINE {define})"
-    plan = compile_text(f"{STREAM} CREATE QUERY q AS SELECT * FROM events {asked};")
+    clause = f"MATCH_RECOGNIZE (PARTITION BY k {pattern} DEFINE {define})"
+    plan = compile_text(f"{STREAM} CREATE QUERY q AS SELECT * FROM events {clause};")
     (group,) = plan.groups(0)
     assert isinstance(group.kernel, PatternKernel)
     return group.kernel
@@ -141,9 +141,9 @@ def test_equal_rows_keep_their_identity_when_the_first_is_no_longer_needed() -> 
         ),
         12 * SECOND,
     )
-    told = [block.rows["match_id"].tolist() for step in (alone, rest) for block in step.answers]
+    identities = [block.rows["match_id"].tolist() for step in (alone, rest) for block in step.answers]
     (together,) = (block.rows["match_id"].tolist() for block in at_once.answers)
-    assert [identity for block in told for identity in block] == together
+    assert [identity for block in identities for identity in block] == together
     assert len(set(together)) == 2
 
 
@@ -157,6 +157,6 @@ def test_a_step_writes_the_rows_that_came_and_not_all_that_are_kept() -> None:
             for run in store.runs:
                 written.setdefault((name, run.number), sum(len(encode(tree)) for tree in run.trees()))
     (lane,) = state.lanes
-    kept = lane.store.size + lane.blocks.size
-    assert kept > 30_000 * 12
-    assert sum(written.values()) < 12 * kept  # all that is kept at every step: 30 times
+    stored = lane.store.size + lane.blocks.size
+    assert stored > 30_000 * 12
+    assert sum(written.values()) < 12 * stored  # all that is kept at every step: 30 times

@@ -23,7 +23,7 @@ from tests.laws.pattern_worlds import (
 )
 
 
-def told(operator: MatchRecognize, rows: list[dict[str, Any]], kind: str = "match") -> list[str]:
+def matched(operator: MatchRecognize, rows: list[dict[str, Any]], kind: str = "match") -> list[str]:
     """The matches of the one partition as `a1 b2`: letters of the variables, seconds of the rows."""
     found = matches(operator, SCHEMA, rows)
     assert len(found) == (1 if rows else 0)
@@ -62,19 +62,19 @@ V_DEFINE = {"D": "x < PREV(x)", "U": "x > PREV(x)"}
 def test_a_v_shape_is_found_again_where_skip_says(skip: Skip, expected: list[str]):
     # SKIP TO FIRST S is the match's own first row: the search goes on behind it.
     operator = ask("S D+ U+", V_DEFINE, skip=skip)
-    assert told(operator, V_ROWS) == expected
+    assert matched(operator, V_ROWS) == expected
     assert counts(operator, SCHEMA, V_ROWS) == ({"skips_to_no_row": 4} if skip.variable == "S" else {})
 
 
 def test_a_row_past_within_cannot_be_bound():
     #  at  1 2             9
     #      a b             b    1 + 6 = 7 < 9
-    assert told(ask("A B+", within="6 SECONDS"), rows_of("a1 b2 b9")) == ["a1 b2"]
-    assert told(ask("A B+", within="8 SECONDS"), rows_of("a1 b2 b9")) == ["a1 b2 b9"]
+    assert matched(ask("A B+", within="6 SECONDS"), rows_of("a1 b2 b9")) == ["a1 b2"]
+    assert matched(ask("A B+", within="8 SECONDS"), rows_of("a1 b2 b9")) == ["a1 b2 b9"]
 
 
 def test_between_rows_bounds_each_gap():
-    assert told(ask("A B+", between_rows="3 SECONDS"), rows_of("a1 b4 b7 b11")) == ["a1 b4 b7"]
+    assert matched(ask("A B+", between_rows="3 SECONDS"), rows_of("a1 b4 b7 b11")) == ["a1 b4 b7"]
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_between_rows_bounds_each_gap():
     ],
 )
 def test_the_first_in_preference_order_is_the_match(pattern: str, expected: list[str]):
-    assert told(ask(pattern), rows_of("a1 b2 b3 c4")) == expected
+    assert matched(ask(pattern), rows_of("a1 b2 b3 c4")) == expected
 
 
 def test_permute_prefers_orders_that_come_first_in_its_list():
     # Every variable is true for every row: the order of the list wins.
     define = {"A": "TRUE", "B": "TRUE", "C": "TRUE"}
-    assert told(ask("PERMUTE(B, A, C)", define), rows_of("x1 x2 x3")) == ["b1 a2 c3"]
-    assert told(ask("PERMUTE(B, A) ", define | {"A": "s = 'x'"}), rows_of("x1 y2")) == ["a1 b2"]
+    assert matched(ask("PERMUTE(B, A, C)", define), rows_of("x1 x2 x3")) == ["b1 a2 c3"]
+    assert matched(ask("PERMUTE(B, A) ", define | {"A": "s = 'x'"}), rows_of("x1 y2")) == ["a1 b2"]
 
 
 def test_empty_matches_stand_where_they_begin_and_the_search_goes_on_at_the_next_row():
@@ -158,19 +158,19 @@ def test_excluded_rows_are_counted_but_not_told():
 
 def test_aggregates_over_the_variable_under_test_include_the_row_under_test():
     rows = rows_of("a1 r2 r3 r4 r5", 0, 3, 3, 3, 3)
-    assert told(ask("A B+", {"B": "SUM(B.x) < 10"}), rows) == ["a1 b2 b3 b4"]
-    assert told(ask("A B+", {"B": "COUNT(B.*) <= 2"}), rows) == ["a1 b2 b3"]
-    assert told(ask("A B+", {"B": "COUNT(A.*) = 1 AND B.x > A.x"}), rows) == ["a1 b2 b3 b4 b5"]
-    assert told(ask("A B+", {"B": "COUNT(*) <= 3"}), rows) == ["a1 b2 b3"]
+    assert matched(ask("A B+", {"B": "SUM(B.x) < 10"}), rows) == ["a1 b2 b3 b4"]
+    assert matched(ask("A B+", {"B": "COUNT(B.*) <= 2"}), rows) == ["a1 b2 b3"]
+    assert matched(ask("A B+", {"B": "COUNT(A.*) = 1 AND B.x > A.x"}), rows) == ["a1 b2 b3 b4 b5"]
+    assert matched(ask("A B+", {"B": "COUNT(*) <= 3"}), rows) == ["a1 b2 b3"]
 
 
 def test_navigation_in_define_sees_what_is_bound_and_the_rows_beside():
     rows = rows_of("a1 r2 r3 r4 r5", 1, 2, 3, 2, 9)
-    assert told(ask("A B+", {"B": "x > PREV(x)"}), rows) == ["a1 b2 b3"]
-    assert told(ask("A B+", {"B": "NEXT(x) > x"}), rows) == ["a1 b2"]
-    assert told(ask("A B+", {"B": "LAST(B.x, 1) IS NULL OR x > LAST(B.x, 1)"}), rows) == ["a1 b2 b3"]
-    assert told(ask("A B+", {"B": "FIRST(A.n) + 3 >= n"}), rows) == ["a1 b2 b3 b4"]
-    assert told(ask("A B+", {"B": "COALESCE(PREV(FIRST(B.x, 1), 1), 2) = 2"}), rows) == ["a1 b2 b3 b4 b5"]
+    assert matched(ask("A B+", {"B": "x > PREV(x)"}), rows) == ["a1 b2 b3"]
+    assert matched(ask("A B+", {"B": "NEXT(x) > x"}), rows) == ["a1 b2"]
+    assert matched(ask("A B+", {"B": "LAST(B.x, 1) IS NULL OR x > LAST(B.x, 1)"}), rows) == ["a1 b2 b3"]
+    assert matched(ask("A B+", {"B": "FIRST(A.n) + 3 >= n"}), rows) == ["a1 b2 b3 b4"]
+    assert matched(ask("A B+", {"B": "COALESCE(PREV(FIRST(B.x, 1), 1), 2) = 2"}), rows) == ["a1 b2 b3 b4 b5"]
 
 
 def test_measures_look_up_to_the_present_row_or_at_the_whole_match():
@@ -223,17 +223,17 @@ def test_an_attempt_that_runs_out_of_time_is_told_at_its_deadline():
         (): [([("A", 0), ("B", 1), ("B", 2)], 6 * SECOND, "timeout")]
     }
     # Nothing was open at the deadline: the strict C had failed before.
-    assert told(ask("A B C", within="5 SECONDS", timeouts=True), rows_of("a1 b2 b3 c9"), "timeout") == []
+    assert matched(ask("A B C", within="5 SECONDS", timeouts=True), rows_of("a1 b2 b3 c9"), "timeout") == []
     # The end of the input is after every deadline.
-    assert told(ask("A B C", within="5 SECONDS", timeouts=True), rows_of("a1 b2"), "timeout") == ["a1 b2"]
-    assert told(ask("A B C", timeouts=True), rows_of("a1 b2"), "timeout") == []
+    assert matched(ask("A B C", within="5 SECONDS", timeouts=True), rows_of("a1 b2"), "timeout") == ["a1 b2"]
+    assert matched(ask("A B C", timeouts=True), rows_of("a1 b2"), "timeout") == []
 
 
 def test_a_limit_gives_up_an_attempt_after_so_many_rows():
     rows = rows_of("a1 b2 b3 b4 c5")
-    assert told(ask("A B+ C", limit=5), rows) == ["a1 b2 b3 b4 c5"]
-    assert told(ask("A B+ C", limit=4), rows) == []
-    assert told(ask("A B+ C?", limit=3), rows) == ["a1 b2 b3"]
+    assert matched(ask("A B+ C", limit=5), rows) == ["a1 b2 b3 b4 c5"]
+    assert matched(ask("A B+ C", limit=4), rows) == []
+    assert matched(ask("A B+ C?", limit=3), rows) == ["a1 b2 b3"]
     # b4 finds {a1 b2 b3} waiting for another B or for C; {a1 b2} had failed at b3
     assert counts(ask("A B+ C", limit=3), SCHEMA, rows) == {"partial_matches_given_up": 1}
 
@@ -244,13 +244,13 @@ def test_a_limit_gives_up_an_attempt_after_so_many_rows():
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_counts_of_rule_3(n: int):
     rows = rows_of("a0 " + " ".join(f"b{i}" for i in range(1, n + 1)))
-    assert len(told(ask("A ~> B~+", every=True), rows)) == n
-    assert len(told(ask("A ~~> B~+", every=True), rows)) == n * (n + 1) // 2
-    assert len(told(ask("A ~~> B~~+", every=True), rows)) == 2**n - 1
+    assert len(matched(ask("A ~> B~+", every=True), rows)) == n
+    assert len(matched(ask("A ~~> B~+", every=True), rows)) == n * (n + 1) // 2
+    assert len(matched(ask("A ~~> B~~+", every=True), rows)) == 2**n - 1
 
 
 def every(pattern: str, rows: str, define: dict[str, str] | None = None, **clauses: Any) -> list[str]:
-    return sorted(told(ask(pattern, define, every=True, **clauses), rows_of(rows)))
+    return sorted(matched(ask(pattern, define, every=True, **clauses), rows_of(rows)))
 
 
 def test_rule_1_leading_optional_elements_may_be_left_out():
@@ -334,10 +334,10 @@ def test_rule_8_absence_is_decided_at_the_deadline():
     #      a     b     a       the first deadline is 1 + 4 = 5
     absence = ask("A ~> NOT B", within="4 SECONDS", every=True)
     assert matches(absence, SCHEMA, rows_of("a1 b4 a7")) == {(): [([("A", 2)], 11 * SECOND, "match")]}
-    assert told(absence, rows_of("a1 b5")) == []  # a row at the deadline is not past it
-    assert told(absence, rows_of("a1 b6")) == ["a1"]
-    assert told(ask("A NOT B", within="4 SECONDS", every=True), rows_of("a1 c2 b3")) == ["a1"]
-    assert told(ask("A NOT B", within="4 SECONDS", every=True), rows_of("a1 b2")) == []
+    assert matched(absence, rows_of("a1 b5")) == []  # a row at the deadline is not past it
+    assert matched(absence, rows_of("a1 b6")) == ["a1"]
+    assert matched(ask("A NOT B", within="4 SECONDS", every=True), rows_of("a1 c2 b3")) == ["a1"]
+    assert matched(ask("A NOT B", within="4 SECONDS", every=True), rows_of("a1 b2")) == []
     shorter = ask("A ~> NOT B", within="4 SECONDS", between_rows="2 SECONDS", every=True)
     assert matches(shorter, SCHEMA, rows_of("a1 b4")) == {(): [([("A", 0)], 3 * SECOND, "match")]}
 
@@ -363,17 +363,17 @@ def test_rule_10_groups_repeat_as_wholes():
 def test_rule_11_skip_strategies(skip: Skip | None, expected: list[str]):
     # C has no row in any match: as TO NEXT ROW. A's row is the match's first: nothing of its own attempt is dropped.
     operator = ask("A ~> B~+ ~> C~?", every=True, skip=skip)
-    assert told(operator, rows_of("a1 a2 b3 b4")) == expected
+    assert matched(operator, rows_of("a1 a2 b3 b4")) == expected
 
 
 def test_rule_11_a_complete_match_waits_for_older_attempts():
     #  at  1 2 3 4
     #      a c b d     c2 b3 is complete at 3, while a1 still waits: a1 d4 drops it
     pattern = "(A ~> D) | (C ~> B)"
-    assert told(ask(pattern, every=True, skip=PAST_LAST), rows_of("a1 c2 b3 d4")) == ["a1 d4"]
-    assert told(ask(pattern, every=True, skip=PAST_LAST), rows_of("a1 c2 b3")) == ["c2 b3"]
+    assert matched(ask(pattern, every=True, skip=PAST_LAST), rows_of("a1 c2 b3 d4")) == ["a1 d4"]
+    assert matched(ask(pattern, every=True, skip=PAST_LAST), rows_of("a1 c2 b3")) == ["c2 b3"]
     within = ask(pattern, every=True, skip=PAST_LAST, within="2 SECONDS")
-    assert told(within, rows_of("a1 c2 b3 d4")) == ["c2 b3"]
+    assert matched(within, rows_of("a1 c2 b3 d4")) == ["c2 b3"]
 
 
 def test_rule_12_rows_are_told_by_element():
@@ -399,21 +399,21 @@ def test_every_partial_match_that_runs_out_of_time_is_told():
 
 def test_a_limit_gives_up_the_oldest_partial_matches():
     rows = rows_of("a1 a2 a3 b4")
-    assert told(ask("A ~> B", every=True), rows) == ["a1 b4", "a2 b4", "a3 b4"]
-    assert told(ask("A ~> B", every=True, limit=2), rows) == ["a2 b4", "a3 b4"]
+    assert matched(ask("A ~> B", every=True), rows) == ["a1 b4", "a2 b4", "a3 b4"]
+    assert matched(ask("A ~> B", every=True, limit=2), rows) == ["a2 b4", "a3 b4"]
     # {a1}, {a1 b2} and {a1 b3} are open after b3; {a1 b2} is the preferred of them, earlier row before later
     rows = rows_of("a1 b2 b3 c4")
-    assert told(ask("A ~~> B ~> C", every=True), rows) == ["a1 b2 c4", "a1 b3 c4"]
+    assert matched(ask("A ~~> B ~> C", every=True), rows) == ["a1 b2 c4", "a1 b3 c4"]
     limited = ask("A ~~> B ~> C", every=True, limit=2)
-    assert told(limited, rows) == ["a1 b3 c4"]
+    assert matched(limited, rows) == ["a1 b3 c4"]
     assert counts(limited, SCHEMA, rows) == {"partial_matches_given_up": 1}
 
 
 def test_event_links_and_absence_work_for_the_preferred_match_too():
     rows = rows_of("a1 a2 b3 b4")
-    assert told(ask("A ~> B~+", skip=TO_NEXT), rows) == ["a1 b3 b4", "a2 b3 b4"]
-    assert told(ask("A ~~> B", skip=TO_NEXT), rows) == ["a1 b3", "a2 b3"]
-    assert told(ask("A ~> NOT C", within="4 SECONDS"), rows_of("a1 c4 a6")) == ["a6"]
+    assert matched(ask("A ~> B~+", skip=TO_NEXT), rows) == ["a1 b3 b4", "a2 b3 b4"]
+    assert matched(ask("A ~~> B", skip=TO_NEXT), rows) == ["a1 b3", "a2 b3"]
+    assert matched(ask("A ~> NOT C", within="4 SECONDS"), rows_of("a1 c4 a6")) == ["a6"]
 
 
 # --- node modes --------------------------------------------------------------------------------------------------------------
@@ -425,27 +425,27 @@ def node(pattern: str, mode: Mode, hold: int | None = None) -> MatchRecognize:
 
 def test_the_worked_examples_of_the_paper():
     first = rows_of("a1 b2 a3 c4 c5 b6 d7")
-    assert told(node("A B+ D", Mode.UNRESTRICTED), first) == ["a1 b2 d7", "a1 b6 d7", "a3 b6 d7"]
+    assert matched(node("A B+ D", Mode.UNRESTRICTED), first) == ["a1 b2 d7", "a1 b6 d7", "a3 b6 d7"]
     second = rows_of("a1 a2 b3 c4 c5 b6 d7")
-    assert told(node("A B+ C+ D", Mode.FIRST), second) == ["a1 b3 c4 d7"]
-    assert told(node("A B+ C+ D", Mode.RECENT), second) == ["a2 b3 c5 d7"]
+    assert matched(node("A B+ C+ D", Mode.FIRST), second) == ["a1 b3 c4 d7"]
+    assert matched(node("A B+ C+ D", Mode.RECENT), second) == ["a2 b3 c5 d7"]
 
 
 def test_what_a_node_rejected_stays_rejected():
     # a2 could have met d8 in time, but a1 was the detection's; it is out of time at 8
-    assert told(node("A D", Mode.FIRST), rows_of("a1 a2 d8")) == []
-    assert told(node("A D", Mode.RECENT), rows_of("a1 a2 d8")) == ["a2 d8"]
-    assert told(node("A D", Mode.FIRST), rows_of("a1 d2 d3 a4 d5")) == ["a1 d2", "a4 d5"]
+    assert matched(node("A D", Mode.FIRST), rows_of("a1 a2 d8")) == []
+    assert matched(node("A D", Mode.RECENT), rows_of("a1 a2 d8")) == ["a2 d8"]
+    assert matched(node("A D", Mode.FIRST), rows_of("a1 d2 d3 a4 d5")) == ["a1 d2", "a4 d5"]
 
 
 def test_a_full_window_gives_up_the_newest_rows_of_the_first_sequence():
     rows = rows_of("a1 b2 a3 b4 d5")
-    assert told(node("A B D", Mode.UNRESTRICTED, 4), rows) == ["a1 b2 d5", "a1 b4 d5", "a3 b4 d5"]
+    assert matched(node("A B D", Mode.UNRESTRICTED, 4), rows) == ["a1 b2 d5", "a1 b4 d5", "a3 b4 d5"]
     # b4 finds {a1 b2 a3}: b2 goes
-    assert told(node("A B D", Mode.UNRESTRICTED, 3), rows) == ["a1 b4 d5", "a3 b4 d5"]
+    assert matched(node("A B D", Mode.UNRESTRICTED, 3), rows) == ["a1 b4 d5", "a3 b4 d5"]
     # a3 finds {a1 b2}: b2 goes; b4 finds {a1 a3}: a1, the initial row of the first, goes
-    assert told(node("A B D", Mode.UNRESTRICTED, 2), rows) == ["a3 b4 d5"]
-    assert told(node("A B D", Mode.UNRESTRICTED, 1), rows) == []
+    assert matched(node("A B D", Mode.UNRESTRICTED, 2), rows) == ["a3 b4 d5"]
+    assert matched(node("A B D", Mode.UNRESTRICTED, 1), rows) == []
     assert counts(node("A B D", Mode.UNRESTRICTED, 2), SCHEMA, rows) == {"rows_given_up": 2}
 
 

@@ -34,30 +34,34 @@ def planned(operator: MatchRecognize) -> tuple[str, PatternOperator]:
         plan = compile_script(script(STREAM, CreateQuery("q", Select(None, SCHEMA.name, None, operator))))
     except QueriesRefused:
         reject()
-    asked = plan.queries[0].operator
-    assert asked is not None
-    return plan.text, asked
+    checked = plan.queries[0].operator
+    assert checked is not None
+    return plan.text, checked
 
 
 def recording(operator: MatchRecognize, rows: Listed) -> Recording:
-    _, asked = planned(operator)
-    return Recording(SCHEMA, make_query("q", "", 0, None, asked, SCHEMA), as_rows(rows))
+    _, checked = planned(operator)
+    return Recording(SCHEMA, make_query("q", "", 0, None, checked, SCHEMA), as_rows(rows))
 
 
-def walked_and_told(data: Recording) -> tuple[list[Any], list[Any]]:
+def walked_and_emitted(data: Recording) -> tuple[list[Any], list[Any]]:
     """First row, rows bound and event time of every match, as walked and as the kernel tells them."""
-    told = data.emitted()
+    emitted_matches = data.emitted()
     walked = [
         (attempt.first, match.bound, match.event_time)
         for partition in range(data.keys.count)
         for attempt in data.attempts(
             partition,
             range(int(data.low[partition]), int(data.high[partition])),
-            told.get(partition, ()),
+            emitted_matches.get(partition, ()),
         )
         for match in attempt.matches
     ]
-    kernel = [(match.first, match.bound, match.event_time) for matches in told.values() for match in matches]
+    kernel = [
+        (match.first, match.bound, match.event_time)
+        for matches in emitted_matches.values()
+        for match in matches
+    ]
     return sorted(walked), sorted(kernel)
 
 
@@ -66,23 +70,27 @@ def walked_and_told(data: Recording) -> tuple[list[Any], list[Any]]:
 def test_the_preferred_match_of_every_row_is_the_one_that_is_walked_to(
     operator: MatchRecognize, rows: Listed
 ) -> None:
-    walked, told = walked_and_told(recording(replace(operator, skip=Skip(SkipTo.NEXT_ROW), limit=None), rows))
-    assert walked == told
+    walked, emitted_matches = walked_and_emitted(
+        recording(replace(operator, skip=Skip(SkipTo.NEXT_ROW), limit=None), rows)
+    )
+    assert walked == emitted_matches
 
 
 @bounded(300)
 @given(operator=event_patterns(), rows=row_lists(1, 7))
 def test_every_match_is_walked_to(operator: MatchRecognize, rows: Listed) -> None:
-    walked, told = walked_and_told(recording(replace(operator, skip=Skip(SkipTo.NOWHERE), limit=None), rows))
-    assert walked == told
+    walked, emitted_matches = walked_and_emitted(
+        recording(replace(operator, skip=Skip(SkipTo.NOWHERE), limit=None), rows)
+    )
+    assert walked == emitted_matches
 
 
 @bounded(200)
 @given(operator=preferred_patterns(), rows=row_lists(1, 9))
 def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize, rows: Listed) -> None:
     data = recording(operator, rows)
-    for partition, told in data.emitted().items():
-        passed_over = {row for match in told for row in range(match.first + 1, match.border)}
+    for partition, emitted_matches in data.emitted().items():
+        passed_over = {row for match in emitted_matches for row in range(match.first + 1, match.border)}
         starts = [
             row
             for row in range(int(data.low[partition]), int(data.high[partition]))
@@ -90,24 +98,24 @@ def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize,
         ]
         walked = [
             (attempt.first, match.bound, match.event_time)
-            for attempt in data.attempts(partition, starts, told)
+            for attempt in data.attempts(partition, starts, emitted_matches)
             for match in attempt.matches
         ]
-        assert walked == [(match.first, match.bound, match.event_time) for match in told]
+        assert walked == [(match.first, match.bound, match.event_time) for match in emitted_matches]
 
 
 @bounded(300)
 @given(operator=st.one_of(preferred_patterns(), event_patterns()), rows=row_lists(1, 8))
 def test_the_values_that_are_shown_say_what_the_scan_found(operator: MatchRecognize, rows: Listed) -> None:
     """A condition that failed has a part that is not true; one that a veto met has none."""
-    text, asked = planned(operator)
-    why = Why("q", asked, written_patterns(text)["q"], SCHEMA, as_rows(rows))
+    text, checked = planned(operator)
+    why = Why("q", checked, written_patterns(text)["q"], SCHEMA, as_rows(rows))
     auto = why.data.auto
     for partition in range(why.data.keys.count):
         assert why.report(partition)
-        told = why.emitted_matches.get(partition, [])
-        for attempt in why.data.attempts(partition, why.data.starts(partition).tolist(), told):
-            number = 1 + sum(match.first < attempt.first for match in told)
+        emitted_matches = why.emitted_matches.get(partition, [])
+        for attempt in why.data.attempts(partition, why.data.starts(partition).tolist(), emitted_matches):
+            number = 1 + sum(match.first < attempt.first for match in emitted_matches)
             partial = attempt.furthest
             for ending in partial.endings if partial else ():
                 assert partial is not None

@@ -51,7 +51,7 @@ from tests.laws.predict_worlds import (
 from tests.laws.test_predict import BY_THE_ORACLE
 
 PAIRS = ("pair", "planes", "distance", "three", "odds")
-TELLING = ("validated", "every", "tentative", "ahead")
+EMISSIONS = ("validated", "every", "tentative", "ahead")
 GROUPS = 20
 SEEDS = int(os.environ.get("HEADWATER_SOAK_PAIRS", "0")) or 1
 BETWEEN = 100.0
@@ -80,16 +80,16 @@ def test_keys_in_records_tell_what_the_oracle_tells(always_in_records, kind: str
     world: PredictWorld = data.draw(worlds(kind))
     done = run(world, [*world.watermarks, END])
     for query in world.before:
-        agree(done.told[query.name], world.told(query), query)
+        agree(done.emitted[query.name], world.emitted(query), query)
     assert done.counts == world.oracle_counts()
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("is_always", [False, True], ids=["as needed", "always"])
-@pytest.mark.parametrize("telling", TELLING)
+@pytest.mark.parametrize("emission", EMISSIONS)
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_step_that_opens_few_keys_tells_what_one_with_all_does(
-    request: pytest.FixtureRequest, kind: str, telling: str, is_always: bool
+    request: pytest.FixtureRequest, kind: str, emission: str, is_always: bool
 ):
     """In one step without any index, and in twenty small ones; these are saved and restored, or shared by zones."""
     if is_always:
@@ -98,23 +98,23 @@ def test_a_step_that_opens_few_keys_tells_what_one_with_all_does(
     for seed in range(20 * SEEDS):
         random = Random(seed)
         schema = random.choice([ONE, NUMBERED, TWO])
-        queries = [bounded_query(schema, f"q{n}", random, kind, telling) for n in range(2)]
+        queries = [bounded_query(schema, f"q{n}", random, kind, emission) for n in range(2)]
         rows = groups_of_keys(schema, random)
-        wanted = told_of(schema, queries, rows, steps=1, index=False)
-        if len(wanted) <= 10:
+        expected = rows_of(schema, queries, rows, steps=1, index=False)
+        if len(expected) <= 10:
             continue
-        assert told_of(schema, queries, rows, steps=20, restoring=is_always) == wanted
+        assert rows_of(schema, queries, rows, steps=20, restoring=is_always) == expected
         if not is_always:
             zones = [[replace(query, share=(zone, 2)) for query in queries] for zone in range(2)]
-            shared = [row for zone in zones for row in told_of(schema, zone, rows, steps=20)]
-            assert sorted(shared) == wanted
+            shared = [row for zone in zones for row in rows_of(schema, zone, rows, steps=20)]
+            assert sorted(shared) == expected
         worlds_left -= 1
         if not worlds_left:
             break
     assert not worlds_left
 
 
-def told_of(
+def rows_of(
     schema: StreamSchema,
     queries: Sequence[PredictQuery],
     rows: Rows,
@@ -125,20 +125,20 @@ def told_of(
 ) -> list[str]:
     """All rows told, as text, in some order."""
     kernel = PredictKernel(schema, queries, CONDITIONS, index=index)
-    state, told = kernel.start(BEGINNING), []
+    state, emitted = kernel.start(BEGINNING), []
     at = rows[schema.time].values
     first, last = int(at.min()), int(at.max()) + 1
     start = BEGINNING
     for end in [*(first + (last - first) * step // steps for step in range(1, steps)), last, END]:
         step = kernel.step(state, rows.take((at >= start) & (at < end)), end)
-        told += [repr(row) for block in step.answers for row in block.rows.tolist()]
+        emitted += [repr(row) for block in step.answers for row in block.rows.tolist()]
         state, start = restored(kernel, step.state) if restoring else step.state, end
-    return sorted(told)
+    return sorted(emitted)
 
 
-def bounded_query(schema: StreamSchema, name: str, random: Random, kind: str, telling: str) -> PredictQuery:
+def bounded_query(schema: StreamSchema, name: str, random: Random, kind: str, emission: str) -> PredictQuery:
     while True:
-        query = make_query(schema, name, random, kind, telling)
+        query = make_query(schema, name, random, kind, emission)
         if has_neighbours(query):
             return query
 
@@ -190,12 +190,12 @@ def test_pairs_without_a_bound_look_at_everything():
 # --- what a step costs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("telling", TELLING)
+@pytest.mark.parametrize("emission", EMISSIONS)
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_step_opens_and_writes_what_it_touches_however_many_keys_there_are(
-    monkeypatch: pytest.MonkeyPatch, kind: str, telling: str
+    monkeypatch: pytest.MonkeyPatch, kind: str, emission: str
 ):
-    query = replace(bounded_query(ONE, "q", Random(7), kind, telling), where=None)
+    query = replace(bounded_query(ONE, "q", Random(7), kind, emission), where=None)
     few, many = (cost_among(keys, query, monkeypatch) for keys in (300, 3_000))
     assert few[0] == many[0] == 5
     assert many[1] < 1.2 * few[1] + 1_000

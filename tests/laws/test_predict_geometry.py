@@ -40,7 +40,7 @@ from tests.laws.line_worlds import (
     windows,
 )
 from tests.laws.oracles import lines as oracle
-from tests.laws.oracles.lines import Asked
+from tests.laws.oracles.lines import LineCondition
 
 US = Fraction(1, SECOND)
 PLAIN = (Certainty.LINE, Certainty.MAY, Certainty.MUST)
@@ -94,15 +94,15 @@ def seconds_after(line, time: Fraction) -> float:
     return float(time - line.t0)
 
 
-def assert_same_corners(told: np.ndarray, corners: set[tuple[float, float]]) -> None:
+def assert_same_corners(found_corners: np.ndarray, corners: set[tuple[float, float]]) -> None:
     """Each told corner is one of the exact ones; exact ones that were not told lie on an edge, so they change no extreme."""
     exact = np.array(sorted(corners))
-    gaps = np.abs(told[:, None, :] - exact[None, :, :]).max(axis=2)
+    gaps = np.abs(found_corners[:, None, :] - exact[None, :, :]).max(axis=2)
     assert gaps.min(axis=1).max() < 1e-8
     for direction in ((1, 0), (0, 1), (1, 1), (1, -1), (3, 2), (-2, 5)):
         for extreme in (np.min, np.max):
-            assert abs(extreme(told @ direction) - extreme(exact @ direction)) < 1e-7
-    assert told[0, 0] <= told[:, 0].min() + 1e-9
+            assert abs(extreme(found_corners @ direction) - extreme(exact @ direction)) < 1e-7
+    assert found_corners[0, 0] <= found_corners[:, 0].min() + 1e-9
 
 
 @bounded(100)
@@ -126,7 +126,8 @@ def test_intervals_of_any_floats_are_those_of_the_same_fractions(seed: int):
     left, right = drawn
     certainty = PLAIN[rng.integers(3)]
     conditions = [
-        Asked(of, of, Comparator(rng.integers(4)), Fraction(float(rng.uniform(50, 500)))) for of in range(2)
+        LineCondition(of, of, Comparator(rng.integers(4)), Fraction(float(rng.uniform(50, 500))))
+        for of in range(2)
     ]
     within = Fraction(int(rng.integers(0, 5 * SECOND)), SECOND)
     a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, certainty)
@@ -165,10 +166,10 @@ def test_large_whole_numbers_touch_exactly_where_fractions_do(seed: int):
     if not corners:
         return
     middle = sum((left.at(0, x) - right.at(0, y) for x, y in corners), Fraction(0)) / len(corners)
-    first = Asked(0, 0, Comparator(rng.integers(6)), Fraction(abs(round(middle))))
-    again = Asked(1, 1, Comparator(rng.integers(6)), 3 * first.bound)
+    first = LineCondition(0, 0, Comparator(rng.integers(6)), Fraction(abs(round(middle))))
+    again = LineCondition(1, 1, Comparator(rng.integers(6)), 3 * first.bound)
     x, y = corners[rng.integers(len(corners))]
-    third = Asked(2, 2, Comparator(rng.integers(6)), abs(left.at(2, x) - right.at(2, y)))
+    third = LineCondition(2, 2, Comparator(rng.integers(6)), abs(left.at(2, x) - right.at(2, y)))
     conditions = [[first, again], [first, third], [third], [first, again, third]][rng.integers(4)]
     a, b, join = kernel_lines(left), kernel_lines(right), kernel_join(conditions, within, Certainty.LINE)
     for piece in range(pieces_of(join)):
@@ -201,9 +202,9 @@ def test_a_level_value_is_compared_with_its_bound_as_the_float_it_is(value, off,
     #  A bound that is some last digits off.
     bound = _after(value, off)
     line = oracle.Line(*LIFE, (Fraction(value),), (Fraction(0),), Fraction(0))
-    asked = Asked(0, None, comparator, Fraction(bound))
-    assert answers_as_a_pair(line, line, asked, Certainty.LINE) == COMPARED[comparator](value, bound)
-    assert answers_alone(line, asked, Certainty.LINE) == COMPARED[comparator](value, bound)
+    condition = LineCondition(0, None, comparator, Fraction(bound))
+    assert answers_as_a_pair(line, line, condition, Certainty.LINE) == COMPARED[comparator](value, bound)
+    assert answers_alone(line, condition, Certainty.LINE) == COMPARED[comparator](value, bound)
 
 
 @st.composite
@@ -226,28 +227,28 @@ def test_level_lines_are_compared_as_the_decimals_that_are_written(drawn, compar
     unit = Fraction(1, 10**digits)
     left = oracle.Line(*LIFE, (value * unit,), (Fraction(0),), one * unit)
     right = oracle.Line(*LIFE, (other * unit,), (Fraction(0),), two * unit)
-    asked = Asked(0, 0, comparator, bound * unit)
-    assert answers_as_a_pair(left, right, asked, certainty) == answers_by_fractions(
-        left, right, asked, certainty
+    condition = LineCondition(0, 0, comparator, bound * unit)
+    assert answers_as_a_pair(left, right, condition, certainty) == answers_by_fractions(
+        left, right, condition, certainty
     )
-    asked = Asked(0, None, comparator, (other + (bound if value > other else -bound)) * unit)
-    assert answers_alone(left, asked, certainty) == answers_by_fractions(left, left, asked, certainty)
+    condition = LineCondition(0, None, comparator, (other + (bound if value > other else -bound)) * unit)
+    assert answers_alone(left, condition, certainty) == answers_by_fractions(left, left, condition, certainty)
 
 
-def answers_by_fractions(left, right, asked: Asked, certainty: Certainty) -> bool:
-    pieces = range(math.prod(oracle.pieces_of([asked])))
-    found = (oracle.borders(left, right, [asked], Fraction(1), certainty, piece) for piece in pieces)
+def answers_by_fractions(left, right, condition: LineCondition, certainty: Certainty) -> bool:
+    pieces = range(math.prod(oracle.pieces_of([condition])))
+    found = (oracle.borders(left, right, [condition], Fraction(1), certainty, piece) for piece in pieces)
     return any(oracle.answer(one) is not None for one in found)
 
 
-def answers_as_a_pair(one, two, asked: Asked, certainty: Certainty) -> bool:
-    join = kernel_join([asked], Fraction(1), certainty)
+def answers_as_a_pair(one, two, condition: LineCondition, certainty: Certainty) -> bool:
+    join = kernel_join([condition], Fraction(1), certainty)
     a, b, work = kernel_lines(one), kernel_lines(two), workspace(join)
     return any(join_interval(a, 0, b, 0, join, piece, work)[0] for piece in range(pieces_of(join)))
 
 
-def answers_alone(line, asked: Asked, certainty: Certainty) -> bool:
-    single, a = kernel_single([asked], certainty), kernel_lines(line)
+def answers_alone(line, condition: LineCondition, certainty: Certainty) -> bool:
+    single, a = kernel_single([condition], certainty), kernel_lines(line)
     return any(value_interval(a, 0, single, piece)[0] for piece in range(value_pieces_of(single)))
 
 
@@ -267,12 +268,12 @@ def test_intervals_of_distances_are_those_of_fractions(data: st.DataObject):
         *data.draw(st.lists(differences(dimensions, place=place), max_size=1)),
     ]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN))
-    asked = data.draw(st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5)]))
+    limit = data.draw(st.sampled_from([Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5)]))
     strict = data.draw(st.booleans())
     slack = left.tolerance + right.tolerance
-    bound = {Certainty.LINE: asked, Certainty.MAY: asked + slack, Certainty.MUST: asked - slack}[certainty]
+    bound = {Certainty.LINE: limit, Certainty.MAY: limit + slack, Certainty.MUST: limit - slack}[certainty]
     a, b = kernel_lines(left), kernel_lines(right)
-    join = kernel_join(conditions, within, certainty, distance=float(asked), strict=strict)
+    join = kernel_join(conditions, within, certainty, distance=float(limit), strict=strict)
     work = workspace(join)
     for piece in range(pieces_of(join)):
         borders = oracle.borders(left, right, conditions, within, certainty, piece)
@@ -293,7 +294,7 @@ def test_intervals_of_distances_are_those_of_fractions(data: st.DataObject):
         assert join_polygon(a, 0, b, 0, join, piece, work).shape == (0, 2)
         sure = slack == 0 or certainty is Certainty.MUST
         if not conditions and not sure:
-            sure = oracle.near_answer([_closed(one) for one in borders], left, right, asked - slack, False)
+            sure = oracle.near_answer([_closed(one) for one in borders], left, right, limit - slack, False)
             assert join_probability(a, 0, b, 0, join, piece, work) == 1.0 or not sure
         if not conditions:
             assert math.isnan(join_probability(a, 0, b, 0, join, piece, work)) != sure
@@ -328,7 +329,7 @@ def test_left_and_right_may_be_exchanged(data: st.DataObject):
     dimensions, place = data.draw(st.integers(1, 2)), data.draw(places)
     left, right = (data.draw(lines(dimensions, place=place)) for _ in range(2))
     conditions = data.draw(st.lists(differences(dimensions, LESS, place), min_size=1, max_size=2))
-    turned = [Asked(one.of_right, one.of_left, one.comparator, one.bound) for one in conditions]
+    turned = [LineCondition(one.of_right, one.of_left, one.comparator, one.bound) for one in conditions]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(list(Certainty)))
     p = data.draw(st.sampled_from(CHANCES))
     distance = (

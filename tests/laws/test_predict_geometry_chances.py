@@ -47,20 +47,20 @@ UNSURE = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(0))
 def test_the_probability_of_one_difference_is_that_of_fractions(data: st.DataObject):
     left, right = data.draw(lines(1, UNSURE)), data.draw(lines(1, UNSURE))
     comparator = data.draw(st.sampled_from([*LESS, Comparator.GREATER_EQUAL, Comparator.GREATER]))
-    asked = data.draw(differences(1, [comparator]))
+    condition = data.draw(differences(1, [comparator]))
     within, p = data.draw(windows), data.draw(st.sampled_from(CHANCES))
     if left.tolerance + right.tolerance == 0:
         return
     a, b, join = (
         kernel_lines(left),
         kernel_lines(right),
-        kernel_join([asked], within, Certainty.PROBABILITY, p),
+        kernel_join([condition], within, Certainty.PROBABILITY, p),
     )
     work = workspace(join)
     frame = oracle.frame(left, right, within)
 
     def chance(d: Fraction) -> Fraction:
-        near = oracle.area_chance(d, asked.bound, left.tolerance, right.tolerance)
+        near = oracle.area_chance(d, condition.bound, left.tolerance, right.tolerance)
         return near if comparator in LESS else 1 - near
 
     everywhere = comparator not in LESS and chance(Fraction(0)) >= p
@@ -78,8 +78,8 @@ def test_the_probability_of_one_difference_is_that_of_fractions(data: st.DataObj
         assert found == holds, (piece, best)
         if not found:
             continue
-        told = join_probability(a, 0, b, 0, join, piece, work)
-        assert abs(told - float(best)) < 1e-9
+        probability = join_probability(a, 0, b, 0, join, piece, work)
+        assert abs(probability - float(best)) < 1e-9
         assert join_may(a, 0, b, 0, join)
         for t, inside in ((begins - 1, False), (ends + 1, False), (begins + 1, True), (ends - 1, True)):
             if inside and ends - begins < 2:
@@ -112,9 +112,9 @@ def _best(chance, points, left, right, side: int, near: bool) -> Fraction | None
     return max(map(chance, far), default=None)
 
 
-def same_difference(asked: oracle.Asked) -> tuple[int, int]:
+def same_difference(condition: oracle.LineCondition) -> tuple[int, int]:
     """Two conditions on one difference depend on one another: nothing is told of them."""
-    return asked.of_left, asked.of_right
+    return condition.of_left, condition.of_right
 
 
 @bounded(150)
@@ -142,10 +142,10 @@ def test_the_product_of_several_differences_reaches_p_exactly_in_the_interval(da
     if ends - begins >= 4:
         assert product_at(frame, left, right, conditions, seconds(begins) + 2 * US) > float(p) - 1e-9
         assert product_at(frame, left, right, conditions, seconds(ends) - 2 * US) > float(p) - 1e-9
-    told = join_probability(a, 0, b, 0, join, 0, work)
+    probability = join_probability(a, 0, b, 0, join, 0, work)
     for eighth in range(-24, 320, 3):
-        assert product_at(frame, left, right, conditions, Fraction(eighth, 8)) < told + 1e-8
-    assert float(p) <= told <= 1.0
+        assert product_at(frame, left, right, conditions, Fraction(eighth, 8)) < probability + 1e-8
+    assert float(p) <= probability <= 1.0
 
 
 @bounded(200)
@@ -167,18 +167,18 @@ def test_no_instant_of_an_answer_is_more_probable_than_is_told(data: st.DataObje
         weights = rng.dirichlet(np.full(len(corners), 0.3), 4_000)
         x, y = (np.concatenate([corners, weights @ corners])).T
         product = np.ones(len(x))
-        for asked in conditions:
-            a_x, b_y, c = map(float, oracle.coefficients(asked, left, right))
-            d, bound = a_x * x + b_y * y + c, float(asked.bound)
+        for condition in conditions:
+            a_x, b_y, c = map(float, oracle.coefficients(condition, left, right))
+            d, bound = a_x * x + b_y * y + c, float(condition.bound)
             near = oracle.sampled_chance(d, bound, float(left.tolerance), float(right.tolerance))
-            if asked.comparator in (Comparator.EQUAL, Comparator.DIFFERENT):
-                near = np.full(len(x), float(asked.comparator is Comparator.DIFFERENT))
+            if condition.comparator in (Comparator.EQUAL, Comparator.DIFFERENT):
+                near = np.full(len(x), float(condition.comparator is Comparator.DIFFERENT))
             product *= (
-                near if asked.comparator in (*LESS, Comparator.EQUAL, Comparator.DIFFERENT) else 1 - near
+                near if condition.comparator in (*LESS, Comparator.EQUAL, Comparator.DIFFERENT) else 1 - near
             )
-        told = join_probability(a, 0, b, 0, join, piece, workspace(join))
-        event(f"{len(conditions)} {'sure' if told == 1.0 else 'unsure'}")
-        assert product.max() - 1e-8 <= told <= product.max() + 0.1
+        probability = join_probability(a, 0, b, 0, join, piece, workspace(join))
+        event(f"{len(conditions)} {'sure' if probability == 1.0 else 'unsure'}")
+        assert product.max() - 1e-8 <= probability <= product.max() + 0.1
 
 
 LARGE = (Fraction(1, 4), Fraction(1), Fraction(2), Fraction(3), Fraction(0))
@@ -192,7 +192,7 @@ def test_the_best_of_several_peaks_is_told(data: st.DataObject):
     dimensions = data.draw(st.integers(2, 3))
     left, right = data.draw(lines(dimensions, LARGE[:4])), data.draw(lines(dimensions, LARGE))
     conditions = [
-        oracle.Asked(of, of, data.draw(st.sampled_from([*RISING, *RISING, *LESS])), data.draw(bounds))
+        oracle.LineCondition(of, of, data.draw(st.sampled_from([*RISING, *RISING, *LESS])), data.draw(bounds))
         for of in range(dimensions)
     ]
     within, certainty = data.draw(windows), data.draw(st.sampled_from(PLAIN[:2]))
@@ -202,10 +202,10 @@ def test_the_best_of_several_peaks_is_told(data: st.DataObject):
         if oracle.answer(borders) is None:
             continue
         corners = np.array([[float(x), float(y)] for x, y in oracle.corners(borders)])
-        told = join_probability(a, 0, b, 0, join, piece, workspace(join))
+        probability = join_probability(a, 0, b, 0, join, piece, workspace(join))
         best = _dense(corners, left, right, conditions)
-        event("sure" if told == 1.0 else f"{min(told, 0.99):.1f}")
-        assert best - 1e-8 <= told <= best + 1e-4
+        event("sure" if probability == 1.0 else f"{min(probability, 0.99):.1f}")
+        assert best - 1e-8 <= probability <= best + 1e-4
 
 
 bounds = st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2)])
@@ -223,11 +223,11 @@ def _dense(corners: np.ndarray, left, right, conditions) -> float:
     best = 0.0
     for turn in range(14):
         product = np.ones(len(points))
-        for asked in conditions:
-            a, b, c = map(float, oracle.coefficients(asked, left, right))
-            d, bound = points @ (a, b) + c, float(asked.bound)
+        for condition in conditions:
+            a, b, c = map(float, oracle.coefficients(condition, left, right))
+            d, bound = points @ (a, b) + c, float(condition.bound)
             near = oracle.sampled_chance(d, bound, float(left.tolerance), float(right.tolerance))
-            product *= near if asked.comparator in LESS else 1 - near
+            product *= near if condition.comparator in LESS else 1 - near
         order = np.argsort(product)[-12:]
         best = max(best, float(product[order[-1]]))
         # From each of the best toward corners, and back again, by ever less.
@@ -247,10 +247,10 @@ def product_at(frame, left, right, conditions, t: Fraction) -> float:
     best = -1.0
     for one, other in oracle.slices(frame, t):
         ways = []
-        for asked in conditions:
-            first = left.at(asked.of_left, one[0]) - right.at(asked.of_right, one[1])
-            last = left.at(asked.of_left, other[0]) - right.at(asked.of_right, other[1])
-            ways.append((float(first), float(last - first), float(asked.bound)))
+        for condition in conditions:
+            first = left.at(condition.of_left, one[0]) - right.at(condition.of_right, one[1])
+            last = left.at(condition.of_left, other[0]) - right.at(condition.of_right, other[1])
+            ways.append((float(first), float(last - first), float(condition.bound)))
         low, high = 0.0, 1.0
         for _ in range(8):
             shares = np.linspace(low, high, 65)
@@ -280,14 +280,15 @@ def test_the_product_of_values_reaches_p_exactly_in_the_interval(data: st.DataOb
         if not line.start <= t <= line.end:
             return Fraction(-1)
         factors = []
-        for of in {asked.of_left for asked in conditions}:
-            asked_of = [asked for asked in conditions if asked.of_left == of]
+        for of in {condition.of_left for condition in conditions}:
+            same_side = [condition for condition in conditions if condition.of_left == of]
             rising = [
-                asked.comparator in (Comparator.GREATER_EQUAL, Comparator.GREATER) for asked in asked_of
+                condition.comparator in (Comparator.GREATER_EQUAL, Comparator.GREATER)
+                for condition in same_side
             ]
             chances_of = [
-                oracle.value_chance(line.at(of, t), asked.comparator, asked.bound, line.tolerance)
-                for asked in asked_of
+                oracle.value_chance(line.at(of, t), condition.comparator, condition.bound, line.tolerance)
+                for condition in same_side
             ]
             below = [chance for chance, up in zip(chances_of, rising, strict=True) if not up]
             above = [chance for chance, up in zip(chances_of, rising, strict=True) if up]
@@ -308,10 +309,10 @@ def test_the_product_of_values_reaches_p_exactly_in_the_interval(data: st.DataOb
     if ends - begins >= 2:
         assert product(seconds(begins) + US) >= p
         assert product(seconds(ends) - US) >= p
-    told = value_probability(a, 0, single, 0)
+    probability = value_probability(a, 0, single, 0)
     grid = [product(seconds(begins) + (seconds(ends) - seconds(begins)) * Fraction(i, 64)) for i in range(65)]
-    assert told >= float(max(grid)) - 1e-6
-    assert told <= 1.0
+    assert probability >= float(max(grid)) - 1e-6
+    assert probability <= 1.0
 
 
 @bounded(600)

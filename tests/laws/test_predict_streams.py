@@ -46,10 +46,10 @@ def test_what_is_validated_is_never_taken_back_whatever_comes_late(seed: int, tm
     for turn in range(3):
         late = sorted(updates, key=lambda update: update[0] + random.random() * LATE_S)
         files = _cut(late, random)
-        told = hosts.follow_on_local(_case(files, tmp_path), _folder(tmp_path, f"followed-{turn}"))
-        assert not any(told.late.values())
+        emitted = hosts.follow_on_local(_case(files, tmp_path), _folder(tmp_path, f"followed-{turn}"))
+        assert not any(emitted.late.values())
         for name in QUERIES:
-            assert _plain(told.answers.get(name, ())) == _plain(in_order.answers.get(name, ())), name
+            assert _plain(emitted.answers.get(name, ())) == _plain(in_order.answers.get(name, ())), name
     assert in_order.answers["near"] and in_order.answers["low"] and in_order.answers["maybe"]
 
 
@@ -104,21 +104,21 @@ def test_many_sensors_by_grid_and_by_trying_all(certainty: Certainty, tentative:
     """An index, zones, splits and a trip through bytes: all the same answers, over numbers that are not round."""
     rows = _crowd(400, Random(5))
     query = _query(certainty, tentative)
-    whole = _told(rows, [query], steps=1)
+    whole = _emitted(rows, [query], steps=1)
     assert len(whole) > 50
-    assert _told(rows, [query], steps=1, index=False) == whole
-    assert _told(rows, [query], steps=7, save=True) == whole
-    shared = [_told(rows, [replace(query, share=(zone, 3))], steps=2) for zone in range(3)]
+    assert _emitted(rows, [query], steps=1, index=False) == whole
+    assert _emitted(rows, [query], steps=7, save=True) == whole
+    shared = [_emitted(rows, [replace(query, share=(zone, 3))], steps=2) for zone in range(3)]
     assert sorted(itertools.chain.from_iterable(shared)) == whole
 
 
 def test_many_sensors_by_distance():
     rows = _crowd(400, Random(6))
     query = replace(_query(Certainty.LINE, False), conditions=(Distance(0, 1, False, 25.0),))
-    whole = _told(rows, [query], steps=1)
+    whole = _emitted(rows, [query], steps=1)
     assert len(whole) > 50
-    assert _told(rows, [query], steps=1, index=False) == whole
-    assert _told(rows, [query], steps=5, save=True) == whole
+    assert _emitted(rows, [query], steps=1, index=False) == whole
+    assert _emitted(rows, [query], steps=5, save=True) == whole
 
 
 def _query(certainty: Certainty, tentative: bool) -> PredictQuery:
@@ -167,17 +167,17 @@ def _crowd(count: int, random: Random) -> Rows:
     return rows.take(order_of(rows, ONE.order))
 
 
-def _told(
+def _emitted(
     rows: Rows, queries: Sequence[PredictQuery], *, steps: int, index: bool = True, save: bool = False
 ) -> list[str]:
     """All rows told, as text, in some order."""
     kernel = PredictKernel(ONE, queries, index=index)
-    state, told = kernel.start(BEGINNING), []
+    state, emitted = kernel.start(BEGINNING), []
     at = rows["at"].values
     ends = [*(60 * SECOND * step // steps for step in range(1, steps)), END]
     start = BEGINNING
     for end in ends:
         step = kernel.step(state, rows.take((at >= start) & (at < end)), end)
-        told += [repr(row) for block in step.answers for row in block.rows.tolist()]
+        emitted += [repr(row) for block in step.answers for row in block.rows.tolist()]
         state, start = restored(kernel, step.state) if save else step.state, end
-    return sorted(told)
+    return sorted(emitted)

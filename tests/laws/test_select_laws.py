@@ -45,11 +45,11 @@ class SelectWorld:
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
         rows = [row for row in self.rows.tolist() if row["at"] >= since]
-        told: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
+        expected: dict[str, list[dict[str, Any]]] = {name: [] for name in {*self.queries, *self.changed}}
         for query in self.after if after_change else self.before:
             condition = (lambda row: True) if query.where is None else CONDITIONS[query.where].of_row
-            told[query.name] = oracle.answers("at", rows, query.name, condition)
-        return told
+            expected[query.name] = oracle.answers("at", rows, query.name, condition)
+        return expected
 
     def oracle_counts(self) -> Mapping[str, int]:
         return {}

@@ -20,7 +20,7 @@ from tests.laws.suppress_worlds import ROW_CONDITIONS, SuppressWorld, long_world
 def equals_the_oracle(world: SuppressWorld) -> None:
     """Law 1, slopes up to rounding."""
     done = run(world, [END])
-    assert_alike(without_ids(done.told), world.oracle(BEGINNING))
+    assert_alike(without_ids(done.emitted), world.oracle(BEGINNING))
     assert done.counts == world.oracle_counts()
 
 
@@ -30,8 +30,8 @@ def new_queries_see_what_comes(world: SuppressWorld) -> None:
         _, after = kernel_laws._changed_at(world, change)
         fresh = world.oracle(change, after_change=True)
         new = {name for name in world.changed if name not in world.queries or name in world.replaced}
-        told = {name: rows for name, rows in without_ids(after).items() if name in new}
-        assert_alike(told, {name: fresh[name] for name in new})
+        emitted = {name: rows for name, rows in without_ids(after).items() if name in new}
+        assert_alike(emitted, {name: fresh[name] for name in new})
 
 
 EXACT_LAWS = {law.__name__: law for law in LAWS}
@@ -44,12 +44,12 @@ ALL_LAWS = list(
 )
 
 
-def assert_alike(told: dict[str, list[Row]], wanted: dict[str, list[Row]]) -> None:
+def assert_alike(emitted: dict[str, list[Row]], expected: dict[str, list[Row]]) -> None:
     """Equal, numbers up to 1e-9 of their size."""
-    assert told.keys() == wanted.keys()
-    for name, rows in told.items():
-        assert len(rows) == len(wanted[name])
-        for row, other in zip(rows, wanted[name], strict=True):
+    assert emitted.keys() == expected.keys()
+    for name, rows in emitted.items():
+        assert len(rows) == len(expected[name])
+        for row, other in zip(rows, expected[name], strict=True):
             assert list(row) == list(other)
             for column, value in row.items():
                 assert _alike(value, other[column]), (column, row, other)
@@ -78,10 +78,10 @@ def test_suppress_keeps_the_law_over_many_rows(law, world: SuppressWorld):
 @bounded(150)
 @given(world=worlds())
 def test_whoever_knows_the_updates_knows_every_sample_up_to_the_tolerance(world: SuppressWorld):
-    told = run(world, [*world.watermarks, END]).told
+    emitted = run(world, [*world.watermarks, END]).emitted
     for query in world.before:
         by_key: dict[Any, list[Row]] = {}
-        for update in told[query.name]:
+        for update in emitted[query.name]:
             by_key.setdefault(_key(world, update), []).append(update)
         for key, samples in _samples(world, query).items():
             _assert_known(query, samples, by_key[key])
@@ -113,8 +113,8 @@ def _samples(world: SuppressWorld, query: SuppressQuery) -> dict[Any, list[Row]]
     found: dict[Any, list[Row]] = {}
     needed = (world.schema.key, *query.dimensions) if world.schema.key else query.dimensions
     for row in world.listed:
-        wanted = query.where is None or ROW_CONDITIONS[query.where](row)
-        if wanted and all(row[name] is not None for name in needed):
+        expected = query.where is None or ROW_CONDITIONS[query.where](row)
+        if expected and all(row[name] is not None for name in needed):
             found.setdefault(_key(world, row), []).append(row)
     return found
 
@@ -122,7 +122,7 @@ def _samples(world: SuppressWorld, query: SuppressQuery) -> dict[Any, list[Row]]
 @bounded(60)
 @given(world=worlds())
 def test_every_query_answers_as_it_does_alone(world: SuppressWorld):
-    together = run(world, [END]).told
+    together = run(world, [END]).emitted
     for query in world.before:
         kernel = type(world.kernel())(world.schema, [query], world.kernel().conditions)
-        assert run(world, [END], kernel=kernel).told[query.name] == together[query.name]
+        assert run(world, [END], kernel=kernel).emitted[query.name] == together[query.name]

@@ -246,14 +246,14 @@ def test_the_time_zone_of_the_session_changes_nothing(spark, tmp_path) -> None:
     elsewhere = hw.run(TEXT, {"weather": frame(session, folder)})
     assert {(r.match_id, r.event_us) for r in _event_times(elsewhere)} == utc
     stream = session.readStream.schema(COLUMNS).json(str(folder))
-    told: set = set()
+    seen: set = set()
     hw.run(TEXT, {"weather": stream}).write(
-        lambda batch, _: told.update((r.match_id, r.event_us) for r in _event_times(batch)),
+        lambda batch, _: seen.update((r.match_id, r.event_us) for r in _event_times(batch)),
         checkpoint=tmp_path / "c",
         trigger={"availableNow": True},
     ).awaitTermination()
-    assert told
-    assert told <= utc
+    assert seen
+    assert seen <= utc
 
 
 def _event_times(answers: hw.Answers) -> list:

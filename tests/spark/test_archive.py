@@ -20,13 +20,13 @@ JAVA = find_java()
 def classes(tmp_path: Path) -> Path:
     """A list of a few hundred classes, one of them Spark's, written as the JVM writes it."""
     listed = tmp_path / "listed"
-    asked = [
+    options = [
         "-cp",
         path_of(class_path()),
         "org.apache.spark.launcher.Main",
         "org.apache.spark.deploy.SparkSubmit",
     ]
-    run(f"-XX:DumpLoadedClassList={listed}", *asked)
+    run(f"-XX:DumpLoadedClassList={listed}", *options)
     assert "org/apache/spark/launcher/Main" in listed.read_text()
     return listed
 

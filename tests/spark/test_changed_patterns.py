@@ -87,9 +87,9 @@ def write_after(folder: Path) -> None:
 CHANGED_AT = "2026-01-15T00:00:40Z"
 
 
-def bodies(told: list[tuple], name: str) -> list[dict]:
+def bodies(rows: list[tuple], name: str) -> list[dict]:
     """What a query told, in order of time."""
-    found = [json.loads(body) for kind, of, _, body in told if kind == "answer" and of == name]
+    found = [json.loads(body) for kind, of, _, body in rows if kind == "answer" and of == name]
     return sorted(found, key=lambda body: (body.get("event_time", ""), json.dumps(body, sort_keys=True)))
 
 
@@ -133,8 +133,8 @@ def test_a_plain_reader_that_is_added_leaves_a_pattern_as_it_was(spark, tmp_path
     write_after(folder)
     reader = "CREATE QUERY large AS SELECT k, total FROM p WHERE total > 0;"
     second = followed(spark, STREAM + ROW_PATTERN + reader, inputs, tmp_path / "c", ends=True)
-    told = [row for row in sorted(first + second) if row[1] == "p"]
-    assert told == bounded(spark, STREAM + ROW_PATTERN, inputs)
+    rows = [row for row in sorted(first + second) if row[1] == "p"]
+    assert rows == bounded(spark, STREAM + ROW_PATTERN, inputs)
     assert len(bodies(second, "large")) == len(bodies(second, "p")) > 0
 
 

@@ -55,18 +55,18 @@ def test_spark_gives_the_values_that_we_give(spark, world, ansi):
         for setting, value in before.items():
             spark.conf.set(setting, value)
     for number, expression in enumerate(expressions):
-        wanted = evaluate(expression, rows).tolist()
-        assert [row[number] for row in found] == wanted, show(expression)
+        expected = evaluate(expression, rows).tolist()
+        assert [row[number] for row in found] == expected, show(expression)
 
 
 def test_a_filter_in_spark_keeps_every_row_for_which_the_condition_holds(spark, world):
     rows, frame = world
     condition = parse_expression("x > 0 AND SIN(x) > 0.1 OR s = 'a' AND UPPER(u) = 'B' AND a > 0")
     sql = to_spark_sql(condition, TYPES)
-    kept = frame.where(sql).count()
+    filtered = frame.where(sql).count()
     weaker = parse_expression("x > 0 OR s = 'a' AND a > 0")
-    assert kept == sum(value is True for value in evaluate(weaker, rows).tolist())
-    assert kept >= sum(value is True for value in evaluate(condition, rows).tolist())
+    assert filtered == sum(value is True for value in evaluate(weaker, rows).tolist())
+    assert filtered >= sum(value is True for value in evaluate(condition, rows).tolist())
 
 
 def _sql(expression) -> str:

@@ -28,15 +28,15 @@ def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
         )  # fmt: skip
         return [row]
 
-    told: list[str] = []
-    kept = StoredRows(tmp_path / "kept", Measured, "small stations")
+    progress: list[str] = []
+    stored = StoredRows(tmp_path / "kept", Measured, "small stations")
     rows, failures = run_cases(
-        spark.sparkContext, simulate, cases, lambda case: case.subscriptions, told.append, kept
+        spark.sparkContext, simulate, cases, lambda case: case.subscriptions, progress.append, stored
     )
     assert [row.subscriptions for row in rows] == [1, 2, 4, 5]
     assert failures == ["small, 3 subscriptions, naive: ValueError: three is too many"]
-    assert told[-1].startswith("5 of 5 cases done after ")
-    assert int(told[0].partition(" of 5 cases done after ")[0]) < 5, (
+    assert progress[-1].startswith("5 of 5 cases done after ")
+    assert int(progress[0].partition(" of 5 cases done after ")[0]) < 5, (
         "it is told while cases are still to be done"
     )
 
@@ -44,11 +44,11 @@ def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
         assert case.subscriptions == 3, "the others are kept"
         return [replace(rows[0], subscriptions=3)]
 
-    del told[:]
-    rows, failures = run_cases(spark.sparkContext, again, cases, lambda case: 1.0, told.append, kept)
+    del progress[:]
+    rows, failures = run_cases(spark.sparkContext, again, cases, lambda case: 1.0, progress.append, stored)
     assert ([row.subscriptions for row in rows], failures) == ([1, 2, 3, 4, 5], [])
-    assert told[0] == "4 of 5 cases were measured before"
-    assert StoredRows(kept.folder, Measured, "other stations").load(cases[0]) is None
+    assert progress[0] == "4 of 5 cases were measured before"
+    assert StoredRows(stored.folder, Measured, "other stations").load(cases[0]) is None
 
 
 TINY = experiment.Scale((10,), (10,), 2.0, (experiment.Growth(30, 2, 10, ("exact", "multi-join")),), 2.0)

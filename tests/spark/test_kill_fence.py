@@ -62,10 +62,10 @@ def test_no_answer_of_fence_is_lost_or_doubled_by_kills(tmp_path: Path) -> None:
     assert not inside(got)
 
 
-def inside(told: Answers) -> set[str]:
+def inside(answers: Answers) -> set[str]:
     """The queries with pairs that have entered and not left."""
     pairs: Counter[tuple[str, Any, Any]] = Counter()
-    for answer in told:
+    for answer in answers:
         pair = answer["query"], answer.get("object"), answer.get("fence")
         pairs[pair] += STEPS.get(answer.get("change"), 0)
     return {query for (query, _, _), many in pairs.items() if many}

@@ -64,34 +64,34 @@ def test_no_answer_of_follow_is_lost_or_doubled_by_kills(tmp_path: Path) -> None
 
     amid = 0
     for _ in run_and_kill_often(tmp_path, INPUTS, many=KILLS, seed=SEED):
-        told = answers_in(tmp_path / "killed" / "out")
-        lives = alive(told, expected) >= {"once", "each", "close", "pairs"}
-        amid += lives and delivered_before_and_after(told, expected)
+        answers = answers_in(tmp_path / "killed" / "out")
+        lives = alive(answers, expected) >= {"once", "each", "close", "pairs"}
+        amid += lives and delivered_before_and_after(answers, expected)
     assert amid > KILLS // 2, f"only {amid} kills amid interests"
 
     run_to_the_end(tmp_path, "killed", INPUTS)
     assert answers_in(tmp_path / "killed" / "out") == expected
 
 
-def alive(told: Answers, expected: Answers) -> set[str]:
+def alive(answers: Answers, expected: Answers) -> set[str]:
     """The queries with an interest of which something was told before the kill, and more after it."""
-    before, after = ({_interest(answer) for answer in part} for part in _parted(told, expected))
+    before, after = ({_interest(answer) for answer in part} for part in _parted(answers, expected))
     return {query for query, _, _ in before & after}
 
 
-def delivered_before_and_after(told: Answers, expected: Answers) -> bool:
+def delivered_before_and_after(answers: Answers, expected: Answers) -> bool:
     """Whether a situation is found before the kill and again after it: to be told of once where DELIVER ONCE is asked for."""
     before, after = (
         {_situation(answer) for answer in part if answer["query"] == "each"}
-        for part in _parted(told, expected)
+        for part in _parted(answers, expected)
     )
     return bool(before & after)
 
 
-def _parted(told: Answers, expected: Answers) -> tuple[Answers, Answers]:
+def _parted(answers: Answers, expected: Answers) -> tuple[Answers, Answers]:
     """What was told before the kill, and what is still to be told."""
-    names = {(answer["query"], answer["match_id"]) for answer in told}
-    return told, [answer for answer in expected if (answer["query"], answer["match_id"]) not in names]
+    names = {(answer["query"], answer["match_id"]) for answer in answers}
+    return answers, [answer for answer in expected if (answer["query"], answer["match_id"]) not in names]
 
 
 def _interest(answer: dict[str, Any]) -> tuple[str, int, int]:

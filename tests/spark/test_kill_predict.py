@@ -46,9 +46,9 @@ def test_no_answer_of_predict_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> No
 
     pending_at_kills = []
     for batches in run_and_kill_often(tmp_path, INPUTS, many=KILLS, seed=SEED):
-        told = answers_in(tmp_path / "killed" / "out")
+        emitted = answers_in(tmp_path / "killed" / "out")
         seen = [row for part in parts["cars"][:batches] for row in part]
-        pending_at_kills.append(across(expected, told, seen))
+        pending_at_kills.append(across(expected, emitted, seen))
     assert sum(pending >= set(PAIRS) for pending in pending_at_kills) > KILLS // 2, pending_at_kills
 
     run_to_the_end(tmp_path, "killed", INPUTS, timeout_s=600)
@@ -56,11 +56,11 @@ def test_no_answer_of_predict_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> No
 
 
 def across(
-    answers: Iterable[dict[str, Any]], told: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]]
+    answers: Iterable[dict[str, Any]], emitted: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]]
 ) -> set[str]:
     """The queries with pairs whose two updates had been read before the kill and of which there was more to tell after it."""
     border = max(parse_instant(row["at"]) for row in seen) - LATE_S * SECOND
-    before = {json.dumps(answer) for answer in told}
+    before = {json.dumps(answer) for answer in emitted}
     return {
         answer["query"]
         for answer in answers

@@ -68,10 +68,10 @@ def frame(points: Mapping[str, tuple[float, float]]) -> dict[str, list[Any]]:
 
 
 def followed(spark, plan: Plan, folder: Path, checkpoint: Path, **how: Any) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
+    outputs: list[dict[str, Any]] = []
 
     def each(zones: Sequence[ZoneReport], _: int) -> None:
-        told.extend(answers_of(table_of(zones)))
+        outputs.extend(answers_of(table_of(zones)))
 
     with hold(checkpoint, plan) as held:
         query = run_streaming(
@@ -84,7 +84,7 @@ def followed(spark, plan: Plan, folder: Path, checkpoint: Path, **how: Any) -> l
         )
         query.awaitTermination()
         assert query.exception() is None
-    return in_order(told)
+    return in_order(outputs)
 
 
 def answers_of(table: pa.Table) -> list[dict[str, Any]]:
@@ -99,8 +99,8 @@ def on_local(text: str, points: Mapping[str, tuple[float, float]], folder: Path)
     plan = with_points(text, points, zones=1)
     return in_order(
         json.loads(line)
-        for told in run_local(plan, {"panels": [str(folder)]})
-        for rows in told.answers
+        for outputs in run_local(plan, {"panels": [str(folder)]})
+        for rows in outputs.answers
         for line in json_lines(rows).to_pylist()
     )
 
@@ -119,8 +119,8 @@ def test_points_spread_over_all_zones_say_what_one_loop_says(spark, tmp_path) ->
     assert parts_in(plan) == {"q": ZONES, "c": ZONES}
     for zone in range(ZONES):
         (group,) = [group for group in plan.groups(zone) if group.name == "nearest:panels"]
-        asked = {query.name: len(query.points) for query in group.kernel.queries}  # type: ignore[attr-defined]
-        assert 0 < asked["q"] == asked["c"] < 3000
+        point_counts = {query.name: len(query.points) for query in group.kernel.queries}  # type: ignore[attr-defined]
+        assert 0 < point_counts["q"] == point_counts["c"] < 3000
     expected = on_local(text, points, folder)
     batch = in_order(
         answer
@@ -141,24 +141,24 @@ def test_points_that_stay_go_on_and_new_ones_see_what_comes(spark, tmp_path, man
     folder.mkdir()
     later.mkdir()
     text = STREAM + ENTERS
-    kept, gone, new = profiles(6, 1), {"gone": (0.5, 0.5), "moved": (0.1, 0.1)}, {"moved": (0.9, 0.9)}
+    remaining, gone, new = profiles(6, 1), {"gone": (0.5, 0.5), "moved": (0.1, 0.1)}, {"moved": (0.9, 0.9)}
     new |= {f"n{n}": place for n, place in enumerate(profiles(1100 if many else 3, 2).values())}
     write_jsonl(folder / "0.jsonl", panels(60, 1))
-    first = followed(spark, with_points(text, kept | gone), folder, tmp_path / "c", once=True)
+    first = followed(spark, with_points(text, remaining | gone), folder, tmp_path / "c", once=True)
     assert parts_of(tmp_path / "c") == {"q": 1}
     for place in (folder, later):
         write_jsonl(place / "1.jsonl", panels(60, 2, first=60))
-    plan = with_points(text, new | kept, parts=parts_of(tmp_path / "c"))
+    plan = with_points(text, new | remaining, parts=parts_of(tmp_path / "c"))
     assert parts_in(plan) == {"q": 1}
     second = followed(spark, plan, folder, tmp_path / "c", ends=True)
 
-    undisturbed = on_local(text, kept, folder)
-    assert in_order(answer for answer in first + second if answer["point"] in kept) == undisturbed
+    undisturbed = on_local(text, remaining, folder)
+    assert in_order(answer for answer in first + second if answer["point"] in remaining) == undisturbed
     border = max(answer["event_time"] for answer in first)
-    across = [answer for answer in second if answer["point"] in kept and answer["object_time"] < border]
+    across = [answer for answer in second if answer["point"] in remaining and answer["object_time"] < border]
     assert across, "some objects from before the change become answers after it"
     assert in_order(a for a in second if a["point"] in new) == on_local(text, new, later)
-    assert {answer["point"] for answer in second} == set(kept) | set(new)
+    assert {answer["point"] for answer in second} == set(remaining) | set(new)
 
 
 class TestDataFrames:
@@ -175,8 +175,8 @@ class TestDataFrames:
         expected = on_local(STREAM + ENTERS, points, tmp_path)
         for given in (pd.DataFrame(bad), spark.createDataFrame(pd.DataFrame(bad))):
             answers = hw.run(STREAM + ENTERS, {"panels": rows, "profiles": given}, zones=ZONES)
-            told = in_order(json.loads(row.answer) for row in answers.all().df.collect())
-            assert told == expected
+            outputs = in_order(json.loads(row.answer) for row in answers.all().df.collect())
+            assert outputs == expected
             reasons = {row.reason.partition(":")[0] for row in answers.bad.df.collect()}
             assert reasons in (
                 {"repeated-id", "missing-id", "missing-value"},
@@ -205,19 +205,19 @@ class TestDataFrames:
             assert query is not None
             query.awaitTermination()
 
-        kept = profiles(3, 1)
-        go_on(kept)
+        remaining = profiles(3, 1)
+        go_on(remaining)
         write_jsonl(folder / "1.jsonl", panels(60, 2, first=60))
-        go_on(kept | {f"n{name}": place for name, place in profiles(1100, 2).items()})
+        go_on(remaining | {f"n{name}": place for name, place in profiles(1100, 2).items()})
         assert parts_of(tmp_path / "c") == {"q": 1}
-        told = [
+        outputs = [
             json.loads(line)
             for file in (tmp_path / "out").glob("*.jsonl")
             for line in file.read_text().splitlines()
         ]
-        whole = on_local(STREAM + ENTERS, kept, folder)
-        border = max(answer["event_time"] for answer in told)
-        assert in_order(a for a in told if a["point"] in kept) == [
+        whole = on_local(STREAM + ENTERS, remaining, folder)
+        border = max(answer["event_time"] for answer in outputs)
+        assert in_order(a for a in outputs if a["point"] in remaining) == [
             answer for answer in whole if answer["event_time"] <= border
         ]
 
@@ -284,7 +284,7 @@ class TestCheckpoint:
     def test_notes_about_parts_that_make_no_sense_are_damage(self, tmp_path, parts: str) -> None:
         hold(tmp_path / "c", with_points(STREAM + ENTERS, profiles(3))).release()
         notes = tmp_path / "c" / "headwater" / "run.json"
-        told = json.loads(notes.read_text())
-        notes.write_text(json.dumps({**told, "parts": json.loads(parts)}))
+        noted = json.loads(notes.read_text())
+        notes.write_text(json.dumps({**noted, "parts": json.loads(parts)}))
         with pytest.raises(HostError, match="its notes are damaged"):
             parts_of(tmp_path / "c")

@@ -81,17 +81,17 @@ def first_k(score: Numbers, window: slice, k: int) -> list[int]:
 
 def entered(at: Times, score: Numbers, k: int) -> dict[int, int]:
     """By place, for objects in the stream's order: when it was first among the k of the last day."""
-    told: dict[int, int] = {}
+    entered_at: dict[int, int] = {}
     for time in np.unique(np.concatenate([at, at + DAY])).tolist():
         window = slice(*np.searchsorted(at, [time - DAY, time], "right").tolist())
         for place in first_k(score, window, k):
-            told.setdefault(place, time)
-    return told
+            entered_at.setdefault(place, time)
+    return entered_at
 
 
-def entered_of_kept(at: Times, score: Numbers, k: int, kept: int) -> dict[int, int]:
-    """The same if after each instant all but the first `kept` are forgotten."""
-    told: dict[int, int] = {}
+def entered_of_stored(at: Times, score: Numbers, k: int, stored: int) -> dict[int, int]:
+    """The same if after each instant all but the first `stored` are forgotten."""
+    entered_at: dict[int, int] = {}
     known: list[int] = []
     arrived = 0
     for time in np.unique(np.concatenate([at, at + DAY])).tolist():
@@ -99,10 +99,10 @@ def entered_of_kept(at: Times, score: Numbers, k: int, kept: int) -> dict[int, i
         known = sorted(
             [place for place in (*known, *came) if at[place] + DAY > time],
             key=lambda place: (score[place], -place),
-        )[:kept]
+        )[:stored]
         for place in known[:k]:
-            told.setdefault(place, time)
-    return told
+            entered_at.setdefault(place, time)
+    return entered_at
 
 
 def ticks(at: Times, score: Numbers, k: int) -> Iterator[tuple[int, int, int]]:
@@ -133,8 +133,8 @@ def winter(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     folder = tmp_path_factory.mktemp("beijing")
     for path in BEIJING.glob("PRSA_Data_*.csv.gz"):
         header, *lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
-        kept = [line for line in lines if any(month in line[:20] for month in WINTER)]
-        (folder / path.stem).write_bytes(b"".join([header, *kept]))
+        winter = [line for line in lines if any(month in line[:20] for month in WINTER)]
+        (folder / path.stem).write_bytes(b"".join([header, *winter]))
     return read_air_quality(folder)
 
 
@@ -155,10 +155,10 @@ def test_the_ten_worst_readings_of_the_last_day_on_spark_and_in_the_plain_loop(s
 
     at, stations, (pm25,) = in_order(winter, "station", "pm25")
     assert len(at) > 25_000
-    assert told(found, "worst", "event_time", "key", "object_time", "pm25") == sorted(
+    assert columns_of(found, "worst", "event_time", "key", "object_time", "pm25") == sorted(
         (time, stations[place], int(at[place]), pm25[place]) for place, time in entered(at, -pm25, 10).items()
     )
-    assert told(found, "each_day", "event_time", "rank", "key", "object_time", "pm25") == sorted(
+    assert columns_of(found, "each_day", "event_time", "rank", "key", "object_time", "pm25") == sorted(
         (midnight, rank, stations[place], int(at[place]), pm25[place])
         for midnight, rank, place in ticks(at, -pm25, 10)
     )
@@ -169,7 +169,9 @@ def test_the_ten_worst_readings_of_the_last_day_on_spark_and_in_the_plain_loop(s
             (midnight, rank, station, int(at[mine][place]), pm25[mine][place])
             for midnight, rank, place in ticks(at[mine], -pm25[mine], 3)
         ]
-    assert told(found, "stations", "event_time", "rank", "key", "object_time", "pm25") == sorted(expected)
+    assert columns_of(found, "stations", "event_time", "rank", "key", "object_time", "pm25") == sorted(
+        expected
+    )
 
 
 # --- weather like a given one -----------------------------------------------------------------------------------------
@@ -203,22 +205,24 @@ def truth(week: Rows) -> list[tuple]:
     return nearest_profiles(week)
 
 
-def nearest_profiles(week: Rows, kept: int | None = None) -> list[tuple]:
+def nearest_profiles(week: Rows, stored: int | None = None) -> list[tuple]:
     at, sites, (temperature, humidity) = in_order(week, "site", "temperature", "humidity")
     assert len(at) > 8_000
     expected = []
     for name, (t, h) in PROFILES.items():
         distance = np.sqrt((temperature - t) ** 2 + HUMIDITY_WEIGHT * (humidity - h) ** 2)
-        told = entered(at, distance, K) if kept is None else entered_of_kept(at, distance, K, kept)
+        entered_at = (
+            entered(at, distance, K) if stored is None else entered_of_stored(at, distance, K, stored)
+        )
         expected += [
-            (time, name, sites[place], int(at[place]), distance[place]) for place, time in told.items()
+            (time, name, sites[place], int(at[place]), distance[place]) for place, time in entered_at.items()
         ]
     return sorted(expected)
 
 
 @pytest.mark.parametrize("query", ["ra", "rapf", "chosen"])
 def test_the_nearest_weather_profiles_are_those_of_the_definition(alike, truth, query) -> None:
-    assert told(alike[0], query, "event_time", "point", "key", "object_time", "distance") == truth
+    assert columns_of(alike[0], query, "event_time", "point", "key", "object_time", "distance") == truth
 
 
 @pytest.mark.parametrize(("query", "sigma", "most"), [("hundredth", 0.01, 0.3), ("thousandth", 0.001, 0.3)])
@@ -226,17 +230,17 @@ def test_what_probable_loses_of_a_week_with_its_days_and_nights(
     alike, week, truth, query, sigma, most
 ) -> None:
     found, counts = alike
-    kept = r_star(K, sigma)
-    probable = told(found, query, "event_time", "point", "key", "object_time", "distance")
-    assert probable == nearest_profiles(week, kept)
+    stored = r_star(K, sigma)
+    probable = columns_of(found, query, "event_time", "point", "key", "object_time", "distance")
+    assert probable == nearest_profiles(week, stored)
     lost = {row[1:] for row in truth} - {row[1:] for row in probable}
     print(
-        f"\nPROBABLE {sigma}: {kept} kept, {len(lost)} of {len(truth)} profiles lost, {len(lost) / len(truth):.1%}; "
-        f"in random order it would be {expected_loss(kept, K):.2%}"
+        f"\nPROBABLE {sigma}: {stored} kept, {len(lost)} of {len(truth)} profiles lost, {len(lost) / len(truth):.1%}; "
+        f"in random order it would be {expected_loss(stored, K):.2%}"
     )
     assert counts[f"audited:{query}"] + counts[f"audited_at_end:{query}"] == len(truth)
     assert counts[f"missed:{query}"] + counts[f"missed_at_end:{query}"] == len(lost)
-    assert expected_loss(kept, K) < len(lost) / len(truth) <= most
+    assert expected_loss(stored, K) < len(lost) / len(truth) <= most
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -252,7 +256,7 @@ def answers(plan: Plan, inputs: dict[str, list[str]], counts: dict[str, int] | N
     return found
 
 
-def told(found: list[Answer], query: str, *columns: str) -> list[tuple]:
+def columns_of(found: list[Answer], query: str, *columns: str) -> list[tuple]:
     """Some columns of a query's answers, times as numbers, sorted."""
     return sorted(
         tuple(

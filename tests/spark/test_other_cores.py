@@ -40,8 +40,8 @@ def second_rows(folder: Path) -> None:
 
 
 def _write(path: Path, rows: list[tuple[str, str, float]]) -> None:
-    told = [{"id": key, "at": f"2026-01-15T{at}Z", "v": value} for key, at, value in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in told))
+    lines = [{"id": key, "at": f"2026-01-15T{at}Z", "v": value} for key, at, value in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines))
 
 
 @pytest.mark.parametrize("made", [1, 2, 3, 4])

@@ -84,8 +84,8 @@ def test_no_line_is_lost_or_doubled_whenever_it_is_killed(tmp_path, at_every_mom
     def watch() -> None:
         nonlocal moments
         moments += 1
-        told = seen(tmp_path)
-        assert told in (expected(seed, batch), expected(seed, batch + 1)), "a reader sees whole batches"
+        seen_lines = seen(tmp_path)
+        assert seen_lines in (expected(seed, batch), expected(seed, batch + 1)), "a reader sees whole batches"
         if moments == alive:
             raise KilledError
 

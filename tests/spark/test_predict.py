@@ -56,7 +56,7 @@ CREATE QUERY boarding AS SELECT * FROM cars, buses {LINES} PREDICT ({NEAR});
 CREATE QUERY few AS SELECT * FROM cars {LINES} PREDICT ({NEAR} BUFFER 45);
 """
 EVERYTHING = STREAMS + NAMED + CHAINS
-TOLD = {
+EMITTED = {
     "sent", "beating", "east", "near", "short", "perhaps", "tentative", "soon", "each_second", "north", "boarding", "few",
 }  # fmt: skip
 
@@ -87,23 +87,23 @@ class TestAgreement:
     def test_the_stream_asks_enough(self, expected, inputs) -> None:
         """All queries answer; pairs are shared, single values spread, and a buffer is full in one zone."""
         answers = [json.loads(line) for line in expected]
-        assert {answer["query"] for answer in answers} == TOLD
+        assert {answer["query"] for answer in answers} == EMITTED
         assert min(Counter(answer["query"] for answer in answers).values()) > 5
         assert any(answer["withdrawn"] for answer in answers if answer["query"] == "tentative")
         plan = compile_text(EVERYTHING, zones=ZONES)
         shared = {query.name for query in plan.public_queries if query.shared}
-        assert shared == TOLD - {"north", "few"}
+        assert shared == EMITTED - {"north", "few"}
         assert plan.query("north").spread == ("id",)
-        told = run_local(compile_text(EVERYTHING), inputs)
-        assert sum(part.counts.get("updates_given_up:few", 0) for part in told) > 100
+        outputs = run_local(compile_text(EVERYTHING), inputs)
+        assert sum(part.counts.get("updates_given_up:few", 0) for part in outputs) > 100
 
     def test_the_plain_loop_says_the_same_file_by_file(self, expected, inputs) -> None:
         """Without an end of the input: the quiet time behind it brings everything."""
         files = {name: sorted(Path(folder).iterdir()) for name, (folder,) in inputs.items()}
         arrivals = [(name, str(files[name][n])) for n in range(PARTS + 1) for name in files]
-        told = list(stream_local(compile_text(EVERYTHING), arrivals, end=False))
-        assert not any(part.late for part in told)
-        assert lines(rows for part in told for rows in part.answers) == expected
+        outputs = list(stream_local(compile_text(EVERYTHING), arrivals, end=False))
+        assert not any(part.late for part in outputs)
+        assert lines(rows for part in outputs for rows in part.answers) == expected
 
     def test_files_as_a_batch_and_as_a_stream(self, spark, expected, inputs, tmp_path) -> None:
         batch = bounded(spark, EVERYTHING, inputs, zones=ZONES)
@@ -152,7 +152,7 @@ class TestAgreement:
         assert same_lines(written) == expected
 
 
-def asked(source: str) -> str:
+def questions(source: str) -> str:
     """Questions about lines, wherever they come from."""
     return f"""
 CREATE QUERY east AS SELECT * FROM {source} PREDICT (x > 1200 MUST);
@@ -164,9 +164,9 @@ CREATE QUERY seen AS SELECT * FROM {source} PREDICT ({NEAR} TENTATIVE);
 @pytest.fixture(scope="module")
 def chained(inputs: dict[str, list[str]]) -> list[str]:
     """What is answered to lines that were just sent."""
-    told = on_local(STREAMS + asked(f"cars {LINES}"), inputs)
-    assert {json.loads(line)["query"] for line in told} == {"east", "near", "seen"}
-    return without_ids(told)
+    outputs = on_local(STREAMS + questions(f"cars {LINES}"), inputs)
+    assert {json.loads(line)["query"] for line in outputs} == {"east", "near", "seen"}
+    return without_ids(outputs)
 
 
 class TestStoredUpdates:
@@ -175,13 +175,13 @@ class TestStoredUpdates:
     @pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
     def test_updates_from_a_file(self, chained, inputs, tmp_path, ending: str) -> None:
         stored = store_updates(tmp_path, inputs, ending)
-        told = on_local(UPDATES + asked("updates"), {"updates": [str(stored)]})
-        assert without_ids(told) == chained
+        outputs = on_local(UPDATES + questions("updates"), {"updates": [str(stored)]})
+        assert without_ids(outputs) == chained
 
     def test_updates_from_a_file_on_spark(self, spark, chained, inputs, tmp_path) -> None:
         stored = store_updates(tmp_path, inputs, "parquet")
-        told = bounded(spark, UPDATES + asked("updates"), {"updates": [str(stored)]}, zones=ZONES)
-        assert without_ids(body for *_, body in told) == chained
+        outputs = bounded(spark, UPDATES + questions("updates"), {"updates": [str(stored)]}, zones=ZONES)
+        assert without_ids(body for *_, body in outputs) == chained
 
 
 def store_updates(folder: Path, inputs: Mapping[str, list[str]], ending: str) -> Path:
@@ -225,9 +225,9 @@ CREATE QUERY met AS SELECT * FROM cars SUPPRESS (x TOLERANCE 1 HEARTBEAT 30 SECO
                 ]
             )  # fmt: skip
         assert code == 0
-        told = batches(out)
-        assert set(told) == {"soon", "met"}
-        assert 0 < told["soon"] <= told["met"], "neither comes with the file, which is the first batch"
+        outputs = batches(out)
+        assert set(outputs) == {"soon", "met"}
+        assert 0 < outputs["soon"] <= outputs["met"], "neither comes with the file, which is the first batch"
         answers = {answer["query"]: answer for answer in read_answers(out)}
         assert len(read_answers(out)) == 2
         for name, event_time in (("soon", 2.5), ("met", 4.5)):
@@ -387,10 +387,10 @@ def test_lines_that_live_elsewhere_after_a_change_begin_anew_and_say_nothing_wro
         compile_text(STREAMS + before, zones=ZONES), [None] * ZONES, cars.take(slice(border))
     )[0]
     plan = compile_text(STREAMS + after, zones=ZONES)
-    _, told = step_zones(plan, states, cars.take(slice(border, None)), end=True)
+    _, outputs = step_zones(plan, states, cars.take(slice(border, None)), end=True)
     later = cars.take(cars["at"].values > reached)
-    assert told == step_zones(compile_text(STREAMS + after), [None], later, end=True)[1]
-    assert {json.loads(line)["query"] for line in told} == {query.name for query in plan.public_queries}
+    assert outputs == step_zones(compile_text(STREAMS + after), [None], later, end=True)[1]
+    assert {json.loads(line)["query"] for line in outputs} == {query.name for query in plan.public_queries}
 
 
 def step_zones(
@@ -403,8 +403,8 @@ def step_zones(
         program, state = Program(plan, zone), saved[zone]
         now = load_zone(program, state.head, fetch_from(state.cells())) if state else program.start()
         for number, part in enumerate((rows.take(slice(cut)), rows.take(slice(cut, None)))):
-            wanted = part.take(plan.routing("cars")(part)[zone])
-            unit = Unit("cars", number, 0, clusters_of(part["at"].values), wanted)
+            rows_of_zone = part.take(plan.routing("cars")(part)[zone])
+            unit = Unit("cars", number, 0, clusters_of(part["at"].values), rows_of_zone)
             now, output = program.step(now, Arrivals({"cars": [unit]}, end=end and number == 1))
             blocks += output.answers
         states.append(save_zone(program, now))
@@ -412,7 +412,7 @@ def step_zones(
 
 
 def on_local(text: str, inputs: Mapping[str, list[str]]) -> list[str]:
-    return lines(rows for told in run_local(compile_text(text), inputs) for rows in told.answers)
+    return lines(rows for outputs in run_local(compile_text(text), inputs) for rows in outputs.answers)
 
 
 def lines(blocks: Iterable[Any]) -> list[str]:

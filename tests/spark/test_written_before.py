@@ -29,9 +29,9 @@ def test_a_checkpoint_of_every_operator_written_before_goes_on(headwater: Comman
     write_inputs(undisturbed, 0, FILES)
     (undisturbed / "queries.hw").write_text(TEXT)
     assert headwater(*command(undisturbed, *followed(undisturbed))) == 0
-    wanted = read_answers(undisturbed / "out")
-    assert {answer["query"] for answer in wanted} == {
+    expected = read_answers(undisturbed / "out")
+    assert {answer["query"] for answer in expected} == {
         line.split()[2] for line in TEXT.splitlines() if line.startswith("CREATE QUERY")
     }
-    assert 0 < before < len(wanted)
-    assert sorted(map(repr, read_answers(tmp_path / "out"))) == sorted(map(repr, wanted))
+    assert 0 < before < len(expected)
+    assert sorted(map(repr, read_answers(tmp_path / "out"))) == sorted(map(repr, expected))

@@ -17,13 +17,13 @@ ANSWERS = Rows.of(
     }
 )
 LATE = Rows.of({"heat": Column.of(ColumnType.DOUBLE, [7.0])})
-TELLING = ZoneReport(
+FULL_REPORT = ZoneReport(
     Output((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12
 )
 
 
 def test_what_is_packed_comes_back() -> None:
-    again = unpacked(TELLING.packed())
+    again = unpacked(FULL_REPORT.packed())
     assert [rows.tolist() for rows in again.output.answers] == [ANSWERS.tolist()]
     assert {name: rows.tolist() for name, rows in again.output.late.items()} == {"weather": [{"heat": 7.0}]}
     assert (again.output.given_up, again.bad, again.seen) == ({}, None, 12)
@@ -31,7 +31,7 @@ def test_what_is_packed_comes_back() -> None:
 
 
 def test_the_table_has_a_row_for_everything_told() -> None:
-    table = table_of([TELLING])
+    table = table_of([FULL_REPORT])
     assert table.select(["kind", "name", "body", "amount"]).to_pylist() == [
         {"kind": "answer", "name": "q", "body": _body("q", "01", "0", "1.5"), "amount": None},
         {"kind": "answer", "name": "r", "body": _body("r", "02.500000", "f", "null"), "amount": None},
@@ -45,9 +45,9 @@ def test_the_table_has_a_row_for_everything_told() -> None:
 
 
 def test_workers_make_the_same_table() -> None:
-    packed = pa.record_batch({REPORT.split()[0]: [TELLING.packed(), TELLING.packed()]})
+    packed = pa.record_batch({REPORT.split()[0]: [FULL_REPORT.packed(), FULL_REPORT.packed()]})
     bodies = pa.Table.from_batches(as_table(iter([packed])))["body"]
-    assert bodies.to_pylist() == table_of([TELLING, TELLING])["body"].to_pylist()
+    assert bodies.to_pylist() == table_of([FULL_REPORT, FULL_REPORT])["body"].to_pylist()
 
 
 def _body(query: str, seconds: str, digit: str, heat: str) -> str:

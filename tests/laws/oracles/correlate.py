@@ -29,12 +29,12 @@ def answers(
     """Everything a subscription answers, in order, without `match_id`."""
     events = complex_events(schema, rows, subscription, conditions)
     if subscription.emit is Emit.READINGS:
-        return _told(schema, rows, subscription, events)
+        return _emitted_readings(schema, rows, subscription, events)
     found = []
     for newest in range(len(rows)):
         here = sorted((event for event in events if max(event) == newest), reverse=True)
-        wanted = 1 if subscription.emit is Emit.LATEST else subscription.limit
-        found += [_answer(schema, rows, subscription, event) for event in here[:wanted]]
+        most = 1 if subscription.emit is Emit.LATEST else subscription.limit
+        found += [_answer(schema, rows, subscription, event) for event in here[:most]]
     return found
 
 
@@ -178,7 +178,7 @@ def _answer(schema: StreamSchema, rows: Sequence[Row], subscription: Subscriptio
     return answer
 
 
-def _told(
+def _emitted_readings(
     schema: StreamSchema, rows: Sequence[Row], subscription: Subscription, events: Sequence[Event]
 ) -> list[Row]:
     """Each reading of some event once, at the earliest time at which it is in one."""
@@ -188,7 +188,7 @@ def _told(
         for n, clause in zip(event, subscription.clauses, strict=True):
             reading = n, clause.attribute
             earliest[reading] = min(time, earliest.get(reading, time))
-    told = []
+    emitted = []
     for (n, attribute), time in sorted(earliest.items(), key=lambda item: (item[1], item[0])):
         value = rows[n][attribute]
         reading: Row = {
@@ -201,5 +201,5 @@ def _told(
         }
         if schema.place is not None:
             reading |= {name: rows[n][name] for name in (schema.place.x, schema.place.y)}
-        told.append(reading)
-    return told
+        emitted.append(reading)
+    return emitted

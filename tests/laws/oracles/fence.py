@@ -131,7 +131,7 @@ class _World:
     standing: Mapping[Any, Shape] = field(default_factory=dict)
     heard: dict[tuple[str, Any], Instant] = field(default_factory=dict)
     inside: set[tuple[Any, Any]] = field(default_factory=set)
-    told: list[Row] = field(default_factory=list)
+    emitted: list[Row] = field(default_factory=list)
 
     def fences(self) -> dict[Any, Shape]:
         return {**self.standing, **self.shapes}
@@ -139,7 +139,7 @@ class _World:
     def tell(self, change: str, time: Instant, one: Any, fence: Any) -> None:
         if change in self.fencing.detect:
             x, y = self.places[one]
-            self.told.append(
+            self.emitted.append(
                 {"event_time": time, "change": change, "object": one, "fence": fence, "x": x, "y": y}
             )
 
@@ -215,7 +215,7 @@ def changes(
     for now in sorted({*moved, *drawn}):
         world.update(now, moved.get(now, {}), drawn.get(now, {}))
     world.forget_before(until)
-    return sorted(world.told, key=lambda row: row["event_time"])
+    return sorted(world.emitted, key=lambda row: row["event_time"])
 
 
 def is_update(update: Update) -> bool:

@@ -37,7 +37,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LineCondition:
     """One condition: on the left line (of_right is None), on the right (of_left is None), or on their difference."""
 
     of_left: int | None
@@ -59,13 +59,13 @@ class Border:
         return self.a * point[0] + self.b * point[1] + self.c
 
 
-def ranges(asked: Asked, certainty: Certainty, slack: Fraction) -> list[Range | None]:
+def ranges(condition: LineCondition, certainty: Certainty, slack: Fraction) -> list[Range | None]:
     """The pieces of a condition, for all certainties but PROBABILITY; None: a piece that is empty."""
-    k, comparator = asked.bound, asked.comparator
+    k, comparator = condition.bound, condition.comparator
     if certainty is Certainty.LINE:
         slack = Fraction(0)
     may, must = certainty is Certainty.MAY, certainty is Certainty.MUST
-    if asked.of_left is None or asked.of_right is None:
+    if condition.of_left is None or condition.of_right is None:
         return _value_ranges(comparator, k, may, must, slack)
     more = k + slack if may else k - slack
     less = k - slack if may else k + slack
@@ -117,18 +117,18 @@ def _value_ranges(
             return [(k + slack, None, True), (None, k - slack, True)]
 
 
-def slack_of(asked: Asked, left: Line, right: Line) -> Fraction:
+def slack_of(condition: LineCondition, left: Line, right: Line) -> Fraction:
     """The tolerances that a condition meets."""
-    mine = left.tolerance if asked.of_left is not None else Fraction(0)
-    return mine + (right.tolerance if asked.of_right is not None else Fraction(0))
+    mine = left.tolerance if condition.of_left is not None else Fraction(0)
+    return mine + (right.tolerance if condition.of_right is not None else Fraction(0))
 
 
-def pieces_of(conditions: Sequence[Asked]) -> list[int]:
+def pieces_of(conditions: Sequence[LineCondition]) -> list[int]:
     """How many pieces each condition has."""
-    return [len(ranges(asked, Certainty.LINE, Fraction(0))) for asked in conditions]
+    return [len(ranges(condition, Certainty.LINE, Fraction(0))) for condition in conditions]
 
 
-def digits(conditions: Sequence[Asked], piece: int) -> list[int]:
+def digits(conditions: Sequence[LineCondition], piece: int) -> list[int]:
     """The piece of each condition."""
     found = []
     for many in pieces_of(conditions):
@@ -137,16 +137,16 @@ def digits(conditions: Sequence[Asked], piece: int) -> list[int]:
     return found
 
 
-def coefficients(asked: Asked, left: Line, right: Line) -> tuple[Fraction, Fraction, Fraction]:
+def coefficients(condition: LineCondition, left: Line, right: Line) -> tuple[Fraction, Fraction, Fraction]:
     """The line, or the difference, that a condition looks at, as a·x + b·y + c."""
     a = b = c = Fraction(0)
-    if asked.of_left is not None:
-        a = left.slopes[asked.of_left]
-        c += left.at(asked.of_left, Fraction(0))
-    if asked.of_right is not None:
-        sign = 1 if asked.of_left is None else -1
-        b = sign * right.slopes[asked.of_right]
-        c += sign * right.at(asked.of_right, Fraction(0))
+    if condition.of_left is not None:
+        a = left.slopes[condition.of_left]
+        c += left.at(condition.of_left, Fraction(0))
+    if condition.of_right is not None:
+        sign = 1 if condition.of_left is None else -1
+        b = sign * right.slopes[condition.of_right]
+        c += sign * right.at(condition.of_right, Fraction(0))
     return a, b, c
 
 
@@ -164,15 +164,20 @@ def frame(left: Line, right: Line, within: Fraction) -> list[Border]:
 
 
 def borders(
-    left: Line, right: Line, conditions: Sequence[Asked], within: Fraction, certainty: Certainty, piece: int
+    left: Line,
+    right: Line,
+    conditions: Sequence[LineCondition],
+    within: Fraction,
+    certainty: Certainty,
+    piece: int,
 ) -> list[Border] | None:
     """All borders of a piece; None: it is empty anyway."""
     found = frame(left, right, within)
-    for asked, digit in zip(conditions, digits(conditions, piece), strict=True):
-        chosen = ranges(asked, certainty, slack_of(asked, left, right))[digit]
+    for condition, digit in zip(conditions, digits(conditions, piece), strict=True):
+        chosen = ranges(condition, certainty, slack_of(condition, left, right))[digit]
         if chosen is None:
             return None
-        a, b, c = coefficients(asked, left, right)
+        a, b, c = coefficients(condition, left, right)
         low, high, strict = chosen
         if high is not None:
             found.append(Border(a, b, c - high, strict))
@@ -345,15 +350,17 @@ def _dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
 
 
 def _cut(polygon: list[Point], border: Border) -> list[Point]:
-    kept: list[Point] = []
+    inside_points: list[Point] = []
     for here, after in zip(polygon, polygon[1:] + polygon[:1], strict=True):
         one, other = border.at(here), border.at(after)
         if one <= 0:
-            kept.append(here)
+            inside_points.append(here)
         if one * other < 0:
             share = one / (one - other)
-            kept.append((here[0] + share * (after[0] - here[0]), here[1] + share * (after[1] - here[1])))
-    return kept
+            inside_points.append(
+                (here[0] + share * (after[0] - here[0]), here[1] + share * (after[1] - here[1]))
+            )
+    return inside_points
 
 
 def _area(polygon: list[Point]) -> Fraction:

@@ -44,7 +44,7 @@ class Moment:
 
     time: Instant
     window: list[Object]
-    kept: list[Object]  # PA forgets the others
+    candidates: list[Object]  # PA forgets the others
     nearest: list[Object]  # nearest first
 
 
@@ -57,11 +57,11 @@ def answers(
 ) -> list[Row]:
     """Everything a query answers, by event time, without `match_id`."""
     tell = {Emission.ENTERS: _enters, Emission.CHANGES: _changes, Emission.EVERY: _ticks}[query.emission]
-    told = []
+    emitted = []
     for point, _, found in windows(schema, rows, query, conditions, since):
         for time, what, one in tell(query, history(query, found)):
-            told.append(answer(schema, query, point, time, what, one))
-    return sorted(told, key=lambda one: one["event_time"])
+            emitted.append(answer(schema, query, point, time, what, one))
+    return sorted(emitted, key=lambda one: one["event_time"])
 
 
 def not_objects(
@@ -133,13 +133,13 @@ def history(query: NearestQuery, found: Sequence[Object]) -> list[Moment]:
     moments: list[Moment] = []
     for time in sorted(instants):
         window = in_window(query, found, time)
-        kept = window
+        candidates = window
         if query.algorithm is Algorithm.PA:
             assert query.sigma is not None
-            before = moments[-1].kept if moments else []
+            before = moments[-1].candidates if moments else []
             known = [one for one in window if one in before or one.time == time]
-            kept = ranked(known)[: r_star(query.k, query.sigma)]
-        moments.append(Moment(time, window, kept, nearest(query, kept)))
+            candidates = ranked(known)[: r_star(query.k, query.sigma)]
+        moments.append(Moment(time, window, candidates, nearest(query, candidates)))
     return moments
 
 
@@ -178,11 +178,11 @@ def skyband(query: NearestQuery, window: Sequence[Object]) -> list[Object]:
 
 
 def _enters(query: NearestQuery, moments: Sequence[Moment]) -> Iterator[tuple[Instant, str, Object]]:
-    told: set[int] = set()
+    emitted: set[int] = set()
     for moment in moments:
         for one in moment.nearest:
-            if one.number not in told:
-                told.add(one.number)
+            if one.number not in emitted:
+                emitted.add(one.number)
                 yield moment.time, "enter", one
 
 

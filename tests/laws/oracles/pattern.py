@@ -26,13 +26,13 @@ Raw = tuple[list[Pair], int, str]  # what is bound, event_time, and match | time
 
 def answers(operator: MatchRecognize, schema: StreamSchema, rows: Iterable[Row]) -> list[Row]:
     """The answers for a bounded input, by event_time, then partition, then in the order of matches."""
-    told = [
+    emitted = [
         (found.event_time, part, answer)
         for part, (search, everything) in enumerate(_searched(operator, schema, rows))
         for found in everything
         for answer in _answers(search, schema, found)
     ]
-    return [answer for *_, answer in sorted(told, key=lambda entry: entry[:2])]
+    return [answer for *_, answer in sorted(emitted, key=lambda entry: entry[:2])]
 
 
 def matches(
@@ -119,14 +119,14 @@ def _answers(search: Search, schema: StreamSchema, found: Found) -> list[Row]:
         return [head | _columns(search, found.row, names) | _measures(search, found, None) | more]
     return [
         head | _columns(search, row, names) | _measures(search, found, row) | more
-        for row in _rows_told(operator, found.bound)
+        for row in _rows_emitted(operator, found.bound)
     ]
 
 
-def _rows_told(operator: MatchRecognize, bound: Sequence[Binding]) -> list[int]:
+def _rows_emitted(operator: MatchRecognize, bound: Sequence[Binding]) -> list[int]:
     """In row order; under MATCH EVERY by element as PATTERN is written, then in row order (rule 12)."""
-    told = [binding for binding in bound if binding.shown]
-    return [b.row for b in sorted(told, key=lambda b: (b.place if operator.every else (), b.row))]
+    emitted = [binding for binding in bound if binding.shown]
+    return [b.row for b in sorted(emitted, key=lambda b: (b.place if operator.every else (), b.row))]
 
 
 def _columns(search: Search, row: int, names: Sequence[str]) -> Row:

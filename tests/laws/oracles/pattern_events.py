@@ -112,7 +112,7 @@ class _Pass:
         self.given_up: list[tuple[tuple[Pair, ...], int]] = []  # partial matches, and after which row
         self.waiting: list[tuple[int, _Match]] = []  # complete, and since which moment
         self.moment = 0
-        self.told: list[Found] = []
+        self.results: list[Found] = []
 
     def run(self) -> list[Found]:
         for row, time in enumerate(self.search.times):
@@ -124,7 +124,7 @@ class _Pass:
             self._tell(row, time)
         self._pass_deadlines(len(self.search.rows) - 1, math.inf)
         self._tell(len(self.search.rows), math.inf)
-        return self.told
+        return self.results
 
     def _pass_deadlines(self, row: int, before: float) -> None:
         """Those after `row`, the last row seen, and before the next row's time."""
@@ -146,7 +146,7 @@ class _Pass:
         late = [p for p in partials if self._lives(p.bound) and pairs(p.bound) not in complete]
         for partial in sorted(late, key=lambda p: (p.start, min(w.key for w in p.waits if w.died is None))):
             assert partial.deadline is not None
-            self.told.append(Found("timeout", partial.start, partial.bound, partial.deadline, None))
+            self.results.append(Found("timeout", partial.start, partial.bound, partial.deadline, None))
 
     def _completed(self, matches: Iterable[_Match]) -> None:
         self.waiting += [
@@ -187,9 +187,9 @@ class _Pass:
             self._tell_one(match)
 
     def _tell_one(self, match: _Match) -> None:
-        number = 1 + sum(found.kind == "match" for found in self.told)
+        number = 1 + sum(found.kind == "match" for found in self.results)
         time = self.search.times[match.last] if match.deadline is None else match.deadline
-        self.told.append(Found("match", match.start, match.bound, time, number))
+        self.results.append(Found("match", match.start, match.bound, time, number))
         self.dropped |= self._starts_dropped(match)
         self.waiting = [(s, m) for s, m in self.waiting if m != match and m.start not in self.dropped]
 

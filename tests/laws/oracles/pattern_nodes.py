@@ -20,12 +20,12 @@ def detections(search: Search) -> list[Found]:
     assert mode is not None
     search.number = None
     if mode.mode is Mode.UNRESTRICTED:
-        told = _unrestricted(search, mode.hold or HOLD)
+        matches = _unrestricted(search, mode.hold or HOLD)
     else:
-        told = _one_detection(search, recent=mode.mode is Mode.RECENT)
+        matches = _one_detection(search, recent=mode.mode is Mode.RECENT)
     return [
         Found("match", bound[0].row, bound, search.times[bound[-1].row], number)
-        for number, bound in enumerate(told, start=1)
+        for number, bound in enumerate(matches, start=1)
     ]
 
 
@@ -41,7 +41,7 @@ def elements(pattern: tree.Pattern) -> list[str]:
 
 def _unrestricted(search: Search, hold: int) -> list[Bindings]:
     names = elements(search.operator.pattern)
-    told: list[Bindings] = []
+    matches: list[Bindings] = []
     begun: list[Bindings] = []  # combinations that wait for more, oldest rows first
     for row, time in enumerate(search.times):
         begun = [bound for bound in begun if not _late(search, bound, time)]
@@ -50,7 +50,7 @@ def _unrestricted(search: Search, hold: int) -> list[Bindings]:
             for bound in [*begun, ()]
             if _next_holds(search, names, bound, row)
         ]
-        told += sorted((b for b in more if len(b) == len(names)), key=_rows)
+        matches += sorted((b for b in more if len(b) == len(names)), key=_rows)
         # Reading: a row that only completes combinations takes no place in the window; complete ones are told before
         # anything is given up for the new row. A row for two elements takes two places, the earlier element's first.
         for element in range(len(names) - 1):
@@ -58,7 +58,7 @@ def _unrestricted(search: Search, hold: int) -> list[Bindings]:
             longer = [bound for bound in more if len(bound) == element + 1 and bound[:-1] in there]
             if longer:
                 begun = _registered(search, begun, longer, hold)
-    return told
+    return matches
 
 
 def _registered(search: Search, begun: list[Bindings], longer: list[Bindings], hold: int) -> list[Bindings]:
@@ -91,7 +91,7 @@ def _places(bound: Bindings) -> list[tuple[int, int]]:
 def _one_detection(search: Search, *, recent: bool) -> list[Bindings]:
     """Reading: the window is at least as long as the pattern, so that nothing is ever given up."""
     names = elements(search.operator.pattern)
-    told: list[Bindings] = []
+    matches: list[Bindings] = []
     bound: Bindings = ()
     for row, time in enumerate(search.times):
         if _late(search, bound, time):
@@ -99,13 +99,13 @@ def _one_detection(search: Search, *, recent: bool) -> list[Bindings]:
         if _next_holds(search, names, bound, row):
             bound = (*bound, _binding(names, len(bound), row))
             if len(bound) == len(names):
-                told.append(bound)
+                matches.append(bound)
                 bound = ()
         # Reading: a row that could move a RECENT detection on does so, also if it is one of the present state's element:
         # otherwise conditions that overlap would never be left.
         elif recent and bound and _next_holds(search, names, bound[:-1], row):
             bound = (*bound[:-1], _binding(names, len(bound) - 1, row))
-    return told
+    return matches
 
 
 def _late(search: Search, bound: Bindings, time: int) -> bool:

@@ -104,7 +104,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Told:
+class EmittedRow:
     """A row about an answer. `certain` off: it hangs on the last digits whether it is told, at a tick."""
 
     event_time: Instant
@@ -125,13 +125,13 @@ class Told:
         return (*((update.key, update.time) for update in self.answer.updates), self.withdrawn)
 
 
-def told(
+def emitted(
     schema: StreamSchema,
     rows: Sequence[Row],
     query: PredictQuery,
     conditions: Sequence[Condition] = (),
     since: Instant = BEGINNING,
-) -> list[Told]:
+) -> list[EmittedRow]:
     """Everything a query without a buffer tells."""
     assert query.buffer is None
     updates = updates_of(schema, rows, query, conditions, since)
@@ -252,11 +252,11 @@ class Finder:
     def _is_symmetric(self) -> bool:
         if self.query.aliases[0].source != self.query.aliases[1].source:
             return False
-        wanted: list[set[Any]] = [set(), set()]
+        of_aliases: list[set[Any]] = [set(), set()]
         for one in self.query.conditions:
             if isinstance(one, Value):
-                wanted[one.alias].add((one.dimension, one.comparator, one.bound))
-        return wanted[0] == wanted[1]
+                of_aliases[one.alias].add((one.dimension, one.comparator, one.bound))
+        return of_aliases[0] == of_aliases[1]
 
     def probability(
         self, chosen: tuple[Update, ...], pieces: tuple[int, ...], begins: Instant, ends: Instant
@@ -431,17 +431,17 @@ class Join:
         certainty = MAY if self._is_product() else self.query.certainty
         value_certainty = MAY if self.alone and self._is_product() else self.query.certainty
         for value, piece, form, tolerance in self.values:
-            given = value_pieces(value, tolerance, value_certainty, self.query.p)
-            if given[piece] is None or (self._is_product() and self.alone and value.comparator is EQUAL):
+            halves = value_pieces(value, tolerance, value_certainty, self.query.p)
+            if halves[piece] is None or (self._is_product() and self.alone and value.comparator is EQUAL):
                 return None
-            found += _as_halves(given[piece], form)
+            found += _as_halves(halves[piece], form)
         for difference, piece, form in self.differences:
-            given = difference_pieces(
+            halves = difference_pieces(
                 difference, self.left.tolerance, self.right.tolerance, certainty, self.query.p
             )
-            if given[piece] is None:
+            if halves[piece] is None:
                 return None
-            found += _as_halves(given[piece], form)
+            found += _as_halves(halves[piece], form)
         return found
 
     def _tops(self) -> list[float]:
@@ -467,9 +467,12 @@ class Join:
             by_dimension: dict[int, list[tuple[Value, Form, Fraction]]] = {}
             for value, _, form, tolerance in self.values:
                 by_dimension.setdefault(value.dimension, []).append((value, form, tolerance))
-            for asked in by_dimension.values():
-                functions = [(v.comparator, value_function(v, float(tolerance))) for v, _, tolerance in asked]
-                factors.append((_all_of(functions), _moved(asked[0][1], origin)))
+            for parts_of_dimension in by_dimension.values():
+                functions = [
+                    (v.comparator, value_function(v, float(tolerance)))
+                    for v, _, tolerance in parts_of_dimension
+                ]
+                factors.append((_all_of(functions), _moved(parts_of_dimension[0][1], origin)))
         for difference, _, form in self.differences:
             tolerances = float(self.left.tolerance), float(self.right.tolerance)
             factors.append((difference_function(difference, *tolerances), _moved(form, origin)))
@@ -508,34 +511,34 @@ def _spread(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction,
 # --- telling -----------------------------------------------------------------------------------------------------------------
 
 
-def _validated(query: PredictQuery, updates: Sequence[Update]) -> list[Told]:
+def _validated(query: PredictQuery, updates: Sequence[Update]) -> list[EmittedRow]:
     """A row of a tick has the probability of what it tells."""
     rows = []
     finder = Finder(query)
     for answer in finder.answers(living(updates)):
-        rows.append(Told(answer.ends, answer, answer.begins, answer.ends))
+        rows.append(EmittedRow(answer.ends, answer, answer.begins, answer.ends))
         for tick in _ticks(query.every_us, answer) if query.every_us is not None else ():
             chance = finder.probability(answer.updates, answer.pieces, answer.begins, tick.ends)
             rows.append(replace(tick, answer=replace(answer, probability=chance)))
     return rows
 
 
-def _ticks(every_us: int, answer: Answer) -> Iterator[Told]:
+def _ticks(every_us: int, answer: Answer) -> Iterator[EmittedRow]:
     move = max(answer.when.moves)
     slack = math.ceil(move) + 1 if move else 0
     tick = -((slack - answer.begins) // every_us) * every_us
     while tick < answer.ends + slack:
         near = min(abs(tick - answer.begins), abs(tick - answer.ends)) <= slack
-        yield Told(tick, answer, answer.begins, tick, certain=not (slack and near))
+        yield EmittedRow(tick, answer, answer.begins, tick, certain=not (slack and near))
         tick += every_us
 
 
-def _tentative(query: PredictQuery, updates: Sequence[Update]) -> list[Told]:
+def _tentative(query: PredictQuery, updates: Sequence[Update]) -> list[EmittedRow]:
     """Update by update. With AHEAD an answer waits until it is about to begin; all updates of that instant come first."""
     finder = Finder(query)
     counting = {update.number for update in living(updates)}
-    rows: list[Told] = []
-    shown: dict[Any, Told] = {}  # by identity: the last row of what stands
+    rows: list[EmittedRow] = []
+    shown: dict[Any, EmittedRow] = {}  # by identity: the last row of what stands
     waiting: dict[Any, tuple[Instant, Answer]] = {}  # by identity: when it was made
     for place, update in enumerate(updates):
         _tell_due(query, waiting, shown, rows, update.time)
@@ -547,7 +550,7 @@ def _tentative(query: PredictQuery, updates: Sequence[Update]) -> list[Told]:
                 del shown[identity]
                 rows.append(replace(row, event_time=update.time, withdrawn=True))
             elif (answer.begins, answer.ends) != (row.begins, row.ends):
-                shown[identity] = Told(update.time, answer, answer.begins, answer.ends)
+                shown[identity] = EmittedRow(update.time, answer, answer.begins, answer.ends)
                 rows.append(shown[identity])
         for identity in list(waiting):
             if identity in stands:
@@ -566,8 +569,8 @@ def _tentative(query: PredictQuery, updates: Sequence[Update]) -> list[Told]:
 def _tell_due(
     query: PredictQuery,
     waiting: dict[Any, tuple[Instant, Answer]],
-    shown: dict[Any, Told],
-    rows: list[Told],
+    shown: dict[Any, EmittedRow],
+    rows: list[EmittedRow],
     before: Instant | None,
 ) -> None:
     """Tell what is due before an instant, or (None) all that waits."""
@@ -575,7 +578,7 @@ def _tell_due(
         due = made if query.ahead_us is None else max(made, answer.begins - query.ahead_us)
         if before is None or due < before:
             del waiting[identity]
-            shown[identity] = Told(due, answer, answer.begins, answer.ends)
+            shown[identity] = EmittedRow(due, answer, answer.begins, answer.ends)
             rows.append(shown[identity])
 
 

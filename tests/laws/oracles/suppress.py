@@ -24,7 +24,7 @@ KNOWN_NOTHING = Decimal(10) ** 30  # the variance of a velocity of which nothing
 class Watched:
     """Everything a query sends, and how near a sample came to being sent, or not sent, by rounding alone."""
 
-    told: list[Row] = field(default_factory=list)
+    sent: list[Row] = field(default_factory=list)
     samples: int = 0
     not_samples: int = 0
     least_margin: Decimal = Decimal(1)
@@ -76,7 +76,7 @@ def watch(
                 continue
             slopes = [slope(query, one_dimension(history[key], d)) for d in range(len(values))]
             lines[key] = (time, values, slopes)
-            watched.told.append(
+            watched.sent.append(
                 {
                     "query": query.name,
                     "event_time": time,

@@ -29,9 +29,9 @@ def answers(tmp_path_factory) -> list[dict[str, object]]:
     pq.write_table(
         rows_to_arrow(Valley().readings(START - HISTORY_S * SECOND, START + WATCHED_S * SECOND)), file
     )
-    told = list(run_local(compile_text(TEXT), {"weather": [str(file)]}))
+    outputs = list(run_local(compile_text(TEXT), {"weather": [str(file)]}))
     return [
-        json.loads(line) for part in told for rows in part.answers for line in json_lines(rows).to_pylist()
+        json.loads(line) for part in outputs for rows in part.answers for line in json_lines(rows).to_pylist()
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("fields", "words"),
     [
         ({}, "a storm is coming to st-099: above 12 m/s from 03:11:06 on"),
         (
@@ -70,7 +70,7 @@ def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
         ({"withdrawn": True}, "no storm at st-099 after all"),
     ],
 )
-def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_back(told, words) -> None:
+def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_back(fields, words) -> None:
     answer = {
         "query": "storm",
         "event_time": "2026-01-15T03:05:20.5Z",
@@ -79,7 +79,7 @@ def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_
         "ends": "2026-01-15T03:25:20Z",
         "withdrawn": False,
     }
-    assert in_words({**answer, **told}) == f"03:05:20  {words}"
+    assert in_words({**answer, **fields}) == f"03:05:20  {words}"
 
 
 def test_most_storms_are_told_ahead_and_not_too_many(answers) -> None:
@@ -96,9 +96,9 @@ def test_gusts_can_be_told_from_what_the_stations_had_reported_before(answers) -
 
 
 def test_the_last_answer_of_each_query_is_shown() -> None:
-    told = [
+    rows = [
         {"query": query, "event_time": f"2026-01-15T02:41:{second:02d}Z", "n": n}
         for n, (query, second) in enumerate([("a", 3), ("b", 9), ("a", 7), ("c", 8), ("a", 5)])
     ]
-    assert [answer["n"] for answer in last_of_each(told)] == [2, 3, 1]
+    assert [answer["n"] for answer in last_of_each(rows)] == [2, 3, 1]
     assert last_of_each([]) == []

@@ -32,9 +32,12 @@ def recorded(rounds: int = 60, every_us: int = MINUTE) -> Recorded:
     return Recorded((A, B), Readings(source, times, np.ones(2 * rounds), np.repeat(np.arange(rounds), 2)))
 
 
-ASKED = Operator("", (Filter("a", 0.0, 2.0), Filter("b", 0.0, 2.0)), SECOND)
+SUBSCRIBED = Operator("", (Filter("a", 0.0, 2.0), Filter("b", 0.0, 2.0)), SECOND)
 NOBODY = Operator("", (Filter("c", 0.0, 2.0),), SECOND)
-STANDING = (Standing("first", "n1", ASKED), Standing("second", "n4", replace(ASKED, within_us=2 * SECOND)))
+STANDING = (
+    Standing("first", "n1", SUBSCRIBED),
+    Standing("second", "n4", replace(SUBSCRIBED, within_us=2 * SECOND)),
+)
 
 
 @pytest.mark.parametrize("approach", APPROACHES)
@@ -94,7 +97,7 @@ def test_users_are_told_by_the_name_of_their_subscription():
 
 
 def test_what_a_node_cannot_take_from_its_own_users_is_reported():
-    came = simulate(network(), "exact", [Standing("x" * 300, "n2", ASKED)], recorded())
+    came = simulate(network(), "exact", [Standing("x" * 300, "n2", SUBSCRIBED)], recorded())
     assert [report.error.code for report in came.reported] == ["bad-message"]
     assert came.missed == came.expected == 120
 

@@ -51,9 +51,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             heading = rng.uniform(0, 2 * math.pi) if rng.random() < 0.15 else heading
             at = at + 10 * np.array([math.cos(heading), math.sin(heading)])
             x, y = at + rng.normal(0, 0.5, 2)
-            told = "" if car == 1 and second in (10, 12) else f"{x:.3f}"
+            cell = "" if car == 1 and second in (10, 12) else f"{x:.3f}"
             time = f"2026-01-31T06:{second // 60:02d}:{second % 60:02d}Z"
-            lines.append(f"c{car},{time},{told},{y:.3f},{'bus' if car == 4 else 'car'}")
+            lines.append(f"c{car},{time},{cell},{y:.3f},{'bus' if car == 4 else 'car'}")
     Path("cars.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
 
@@ -70,8 +70,8 @@ def written() -> list[dict[str, str]]:
 
 def counted_by_a_run(text: str, query: str) -> int:
     """How many updates a run of the queries sends."""
-    told = run_local(compile_text(text), {"cars": ["cars.csv"]})
-    return sum(block["query"].tolist().count(query) for part in told for block in part.answers)
+    outputs = run_local(compile_text(text), {"cars": ["cars.csv"]})
+    return sum(block["query"].tolist().count(query) for part in outputs for block in part.answers)
 
 
 def test_without_matplotlib_the_table_is_written_and_a_line_says_how_to_get_pictures(
@@ -122,16 +122,16 @@ class TestChoices:
         assert tolerances_around(0.0) == (0.0,)
 
     def test_the_querys_own_predictor_keeps_its_numbers(self):
-        asked = SuppressOperator(("x",), 1.0, 10_000_000, Predictor.KALMAN, (3.0, 4.0))
-        assert Choice(Predictor.KALMAN).candidates(asked, 1.0) == ((3.0, 4.0),)
-        assert Choice(Predictor.KALMAN, (1.0, 2.0)).candidates(asked, 1.0) == ((1.0, 2.0),)
-        assert Choice(Predictor.SLOPE).candidates(asked, 1.0) == ((),)
-        assert len(Choice(Predictor.LEAST_SQUARES).candidates(asked, 1.0)) > 1
+        suppress = SuppressOperator(("x",), 1.0, 10_000_000, Predictor.KALMAN, (3.0, 4.0))
+        assert Choice(Predictor.KALMAN).candidates(suppress, 1.0) == ((3.0, 4.0),)
+        assert Choice(Predictor.KALMAN, (1.0, 2.0)).candidates(suppress, 1.0) == ((1.0, 2.0),)
+        assert Choice(Predictor.SLOPE).candidates(suppress, 1.0) == ((),)
+        assert len(Choice(Predictor.LEAST_SQUARES).candidates(suppress, 1.0)) > 1
 
     def test_noise_is_above_zero_whatever_the_tolerance_and_the_pace(self):
         for tolerance, pace in [(0.0, 1.0), (1e-9, 3600.0), (1e9, 1e-6)]:
-            asked = SuppressOperator(("x",), tolerance, 10_000_000, Predictor.SLOPE, ())
-            for q, r in Choice(Predictor.KALMAN).candidates(asked, pace):
+            suppress = SuppressOperator(("x",), tolerance, 10_000_000, Predictor.SLOPE, ())
+            for q, r in Choice(Predictor.KALMAN).candidates(suppress, pace):
                 assert 0 < q < math.inf
                 assert 0 < r < math.inf
 

@@ -96,7 +96,9 @@ def test_ten_million_points_are_refused_long_before_they_are_read(plan, tmp_path
     from headwater.hosts.files import points_reader
 
     read = points_reader.read_file
-    monkeypatch.setattr(points_reader, "read_file", lambda wanted: opened.append(wanted.path) or read(wanted))
+    monkeypatch.setattr(
+        points_reader, "read_file", lambda request: opened.append(request.path) or read(request)
+    )
     with pytest.raises(LimitReached, match="the first 3,000 of them"):
         room = int(2500 * (bytes_of(plan, "one", 1) + bytes_of(plan, "two", 1)) / MEMORY_SHARE)
         sets_from_files(plan, {"marks": [str(tmp_path)], "others": []}, memory=room)

@@ -48,7 +48,7 @@ def test_this_machine_has_some():
 
 
 @pytest.mark.parametrize(
-    ("available", "processes", "kept"),
+    ("available", "processes", "retained"),
     [
         (None, 8, MOST_RETAINED),
         (100 * MOST_RETAINED, 2, MOST_RETAINED),
@@ -57,8 +57,10 @@ def test_this_machine_has_some():
         (0, 1, 0),
     ],
 )
-def test_what_is_kept_is_bounded_for_all_processes_together(available: int | None, processes: int, kept: int):
-    assert retained_bytes(available, processes) == kept
+def test_what_is_kept_is_bounded_for_all_processes_together(
+    available: int | None, processes: int, retained: int
+):
+    assert retained_bytes(available, processes) == retained
 
 
 RESIDENT = f"""
@@ -77,10 +79,10 @@ print(bool(does), int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
 )
 def test_memory_that_is_given_back_is_kept_where_the_c_library_can():
     # In processes of their own: how a process keeps memory is nothing that a test could take back.
-    told = {}
+    settings = {}
     for keep in (True, False):
         command = [sys.executable, "-c", RESIDENT.replace("KEEP", str(keep))]
         does, resident = subprocess.check_output(command, text=True).split()
-        told[keep] = does == "True", int(resident)
-    does, kept = told[True]
-    assert not does or kept - told[False][1] > 2 * LARGE
+        settings[keep] = does == "True", int(resident)
+    does, retained = settings[True]
+    assert not does or retained - settings[False][1] > 2 * LARGE

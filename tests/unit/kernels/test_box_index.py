@@ -30,9 +30,9 @@ def test_whoever_is_near_is_found_wherever_they_went(scale: float):
         x, y = (random.integers(-20, 60, 5) * scale for _ in range(2))
         inside = (where[:, None, 0] <= x) & (x <= where[:, None, 2])
         inside &= (where[:, None, 1] <= y) & (y <= where[:, None, 3])
-        wanted = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
+        expected = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
         found = {tuple(of) for of in near.around(x, y).tolist()}
-        assert {tuple(of) for of in wanted.tolist()} <= found
+        assert {tuple(of) for of in expected.tolist()} <= found
         moving = np.sort(random.choice(60, 20, replace=False))
         after = where.copy()
         after[moving] = drawn(random, 20, scale)
@@ -65,8 +65,8 @@ def test_whoever_meets_a_box_is_found(scale: float):
     for box in drawn(random, 50, scale):
         meets = (where[:, 0] <= box[2]) & (where[:, 2] >= box[0])
         meets &= (where[:, 1] <= box[3]) & (where[:, 3] >= box[1])
-        wanted = {tuple(of) for of in boxes_of(keys[meets], where[meets]).ids.tolist()}
-        assert wanted <= {tuple(of) for of in near.meeting(box[None]).tolist()}
+        expected = {tuple(of) for of in boxes_of(keys[meets], where[meets]).ids.tolist()}
+        assert expected <= {tuple(of) for of in near.meeting(box[None]).tolist()}
 
 
 def test_many_at_one_place_are_entries_by_themselves():

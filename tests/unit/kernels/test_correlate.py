@@ -80,27 +80,27 @@ def of(count: int, attribute: str = "a", *, emit: Emit = Emit.LATEST, **options)
 
 def answers(subscription: Subscription, *steps: Rows, schema: StreamSchema = SCHEMA) -> list[dict]:
     kernel = CorrelateKernel(schema, [subscription])
-    state, told = kernel.start(BEGINNING), []
+    state, emitted = kernel.start(BEGINNING), []
     for rows in steps:
         step = kernel.step(state, rows, int(rows["at"].values[-1]) + 1)
         state = step.state
-        told += [row for block in step.answers for row in block.rows.tolist()]
-    return told
+        emitted += [row for block in step.answers for row in block.rows.tolist()]
+    return emitted
 
 
 WORKED_EXAMPLE = readings(("s1", "a", 0), ("s2", "b", 10), ("s3", "c", 29), ("s1", "a", 30), ("s3", "c", 45))
 
 
 def test_worked_example_latest():
-    told = answers(asking("abc"), WORKED_EXAMPLE)
-    assert [(row["event_time"], row["a0_time"], row["b1_time"], row["c2_time"]) for row in told] == [
+    emitted = answers(asking("abc"), WORKED_EXAMPLE)
+    assert [(row["event_time"], row["a0_time"], row["b1_time"], row["c2_time"]) for row in emitted] == [
         (29 * SECOND, 0, 10 * SECOND, 29 * SECOND),
         (30 * SECOND, 30 * SECOND, 10 * SECOND, 29 * SECOND),
     ]
-    assert told[0] == {
+    assert emitted[0] == {
         "query": "q",
         "event_time": 29 * SECOND,
-        "match_id": told[0]["match_id"],
+        "match_id": emitted[0]["match_id"],
         "a0": 1.0,
         "a0_key": "s1",
         "a0_time": 0,
@@ -114,14 +114,14 @@ def test_worked_example_latest():
 
 
 def test_worked_example_readings():
-    told = answers(asking("abc", emit=Emit.READINGS), WORKED_EXAMPLE)
-    assert [(row["event_time"], row["attribute"], row["reading_time"]) for row in told] == [
+    emitted = answers(asking("abc", emit=Emit.READINGS), WORKED_EXAMPLE)
+    assert [(row["event_time"], row["attribute"], row["reading_time"]) for row in emitted] == [
         (29 * SECOND, "a", 0),
         (29 * SECOND, "b", 10 * SECOND),
         (29 * SECOND, "c", 29 * SECOND),
         (30 * SECOND, "a", 30 * SECOND),
     ]
-    assert list(told[0]) == [
+    assert list(emitted[0]) == [
         "query",
         "event_time",
         "match_id",
@@ -133,8 +133,8 @@ def test_worked_example_readings():
 
 
 def test_worked_example_all():
-    told = answers(asking("abc", emit=Emit.ALL), WORKED_EXAMPLE)
-    assert [(row["event_time"], row["a0_time"]) for row in told] == [
+    emitted = answers(asking("abc", emit=Emit.ALL), WORKED_EXAMPLE)
+    assert [(row["event_time"], row["a0_time"]) for row in emitted] == [
         (29 * SECOND, 0),
         (30 * SECOND, 30 * SECOND),
     ]
@@ -148,48 +148,53 @@ def test_a_reading_exactly_a_window_ago_is_too_old():
 def test_places_exactly_as_far_apart_as_allowed_are_too_far():
     rows = placed(("s1", 0, 0.0, 0.0, 1.0, None), ("s2", 1, 3.0, 4.0, None, 1.0))
     assert answers(asking("ab", within_m=5.0), rows, schema=PLACED) == []
-    (told,) = answers(asking("ab", within_m=5.000001), rows, schema=PLACED)
-    assert (told["a0_x"], told["a0_y"], told["b1_x"], told["b1_y"]) == (0.0, 0.0, 3.0, 4.0)
+    (emitted,) = answers(asking("ab", within_m=5.000001), rows, schema=PLACED)
+    assert (emitted["a0_x"], emitted["a0_y"], emitted["b1_x"], emitted["b1_y"]) == (0.0, 0.0, 3.0, 4.0)
 
 
 def test_one_row_may_serve_two_clauses_with_different_attributes():
-    (told,) = answers(asking("ab"), placed(("s1", 5, 0.0, 0.0, 2.0, 3.0)), schema=PLACED)
-    assert (told["a0"], told["b1"], told["a0_time"], told["b1_time"]) == (2.0, 3.0, 5 * SECOND, 5 * SECOND)
+    (emitted,) = answers(asking("ab"), placed(("s1", 5, 0.0, 0.0, 2.0, 3.0)), schema=PLACED)
+    assert (emitted["a0"], emitted["b1"], emitted["a0_time"], emitted["b1_time"]) == (
+        2.0,
+        3.0,
+        5 * SECOND,
+        5 * SECOND,
+    )
 
 
 def test_no_reading_serves_two_clauses():
     assert answers(asking("aa"), readings(("s1", "a", 0))) == []
-    told = answers(asking("aa"), readings(("s1", "a", 0), ("s1", "a", 1)))
-    assert [(row["a0_time"], row["a1_time"]) for row in told] == [(SECOND, 0)]
+    emitted = answers(asking("aa"), readings(("s1", "a", 0), ("s1", "a", 1)))
+    assert [(row["a0_time"], row["a1_time"]) for row in emitted] == [(SECOND, 0)]
 
 
 def test_n_of_wants_different_sensors_latest_first():
     same = readings(("s1", "a", 0), ("s1", "a", 1), ("s1", "a", 2))
     assert answers(of(2), same) == []
-    told = answers(of(2), join_rows([same, readings(("s2", "a", 3))]))
-    assert [(row["a0_key"], row["a0_time"], row["a1_key"], row["a1_time"]) for row in told] == [
+    emitted = answers(of(2), join_rows([same, readings(("s2", "a", 3))]))
+    assert [(row["a0_key"], row["a0_time"], row["a1_key"], row["a1_time"]) for row in emitted] == [
         ("s2", 3 * SECOND, "s1", 2 * SECOND)
     ]
 
 
 def test_all_gives_each_set_of_n_of_once():
-    told = answers(of(2, emit=Emit.ALL), readings(("s1", "a", 0), ("s2", "a", 1), ("s3", "a", 2)))
-    assert [(row["a0_key"], row["a1_key"]) for row in told] == [("s2", "s1"), ("s3", "s2"), ("s3", "s1")]
+    emitted = answers(of(2, emit=Emit.ALL), readings(("s1", "a", 0), ("s2", "a", 1), ("s3", "a", 2)))
+    assert [(row["a0_key"], row["a1_key"]) for row in emitted] == [("s2", "s1"), ("s3", "s2"), ("s3", "s1")]
 
 
 def test_distinct_sensors_are_asked_of_all_clauses():
     rows = placed(
         ("s1", 0, 0.0, 0.0, 1.0, 1.0), ("s1", 1, 0.0, 0.0, 1.0, 1.0), ("s2", 2, 0.0, 0.0, None, 1.0)
     )
-    told = answers(asking("ab", distinct_sensors=True), rows, schema=PLACED)
-    assert [(row["a0_key"], row["a0_time"], row["b1_key"]) for row in told] == [("s1", SECOND, "s2")]
+    emitted = answers(asking("ab", distinct_sensors=True), rows, schema=PLACED)
+    assert [(row["a0_key"], row["a0_time"], row["b1_key"]) for row in emitted] == [("s1", SECOND, "s2")]
 
 
 def test_a_later_choice_gives_way_when_the_rest_would_be_left_without():
     # The latest a and the latest b are both of s2; a comes first, so it keeps s2 only if b has another sensor.
     rows = placed(("s1", 0, 0.0, 0.0, 1.0, None), ("s2", 1, 0.0, 0.0, 1.0, 1.0))
-    (told,) = answers(asking("ab", distinct_sensors=True), rows, schema=PLACED)
-    assert (told["a0_key"], told["b1_key"]) == ("s1", "s2")
+    (emitted,) = answers(asking("ab", distinct_sensors=True), rows, schema=PLACED)
+    assert (emitted["a0_key"], emitted["b1_key"]) == ("s1", "s2")
 
 
 def test_a_bound_clause_looks_at_its_sensor_wherever_it_is():
@@ -201,8 +206,8 @@ def test_a_bound_clause_looks_at_its_sensor_wherever_it_is():
         ("near", 1, 10.0, 0.0, 1.0, 1.0),
         ("near", 2, 10.1, 0.0, 1.0, 1.0),
     )
-    told = answers(subscription, rows, schema=PLACED)
-    assert [(row["event_time"], row["a_key"], row["b_key"]) for row in told] == [(SECOND, "far", "near")]
+    emitted = answers(subscription, rows, schema=PLACED)
+    assert [(row["event_time"], row["a_key"], row["b_key"]) for row in emitted] == [(SECOND, "far", "near")]
 
 
 def test_without_a_place_a_clause_that_needs_one_matches_nothing():
@@ -219,8 +224,8 @@ def test_without_a_key_a_clause_whose_sensors_must_differ_matches_nothing():
 
 def test_a_stream_without_a_key_gives_no_keys():
     schema = replace(SCHEMA, key=None)
-    (told,) = answers(asking("a"), readings(("s1", "a", 0)), schema=schema)
-    assert told["a0_key"] is None
+    (emitted,) = answers(asking("a"), readings(("s1", "a", 0)), schema=schema)
+    assert emitted["a0_key"] is None
 
 
 @pytest.mark.parametrize("emit", list(Emit))
@@ -234,16 +239,16 @@ def test_identities_are_the_same_however_rows_are_split(emit):
 
 def test_equal_answers_to_equal_rows_have_different_identities():
     twice = readings(("s1", "a", 0), ("s2", "b", 1), ("s2", "b", 1))
-    told = answers(asking("ab"), twice)
-    first, second = ({**row, "match_id": None} for row in told)
+    emitted = answers(asking("ab"), twice)
+    first, second = ({**row, "match_id": None} for row in emitted)
     assert first == second
-    assert told[0]["match_id"] != told[1]["match_id"]
-    assert told[0]["match_id"] == answers(asking("ab"), twice.take(slice(0, 2)))[0]["match_id"]
+    assert emitted[0]["match_id"] != emitted[1]["match_id"]
+    assert emitted[0]["match_id"] == answers(asking("ab"), twice.take(slice(0, 2)))[0]["match_id"]
 
 
 def test_the_name_of_the_query_is_part_of_the_identity():
-    told = [answers(asking("ab", name=name), WORKED_EXAMPLE) for name in ("one", "other")]
-    assert not {row["match_id"] for row in told[0]} & {row["match_id"] for row in told[1]}
+    emitted = [answers(asking("ab", name=name), WORKED_EXAMPLE) for name in ("one", "other")]
+    assert not {row["match_id"] for row in emitted[0]} & {row["match_id"] for row in emitted[1]}
 
 
 def test_limit_tells_the_latest_and_counts_the_rows_it_cut_at():
@@ -294,8 +299,8 @@ def test_names_new_to_a_later_step_do_not_disturb_older_rows():
         readings(("b", "b", 2)),
         readings(("a", "c", 3)),
     ]
-    told = answers(asking("abc"), *steps)
-    assert [(row["a0_key"], row["b1_key"], row["c2_key"]) for row in told] == [
+    emitted = answers(asking("abc"), *steps)
+    assert [(row["a0_key"], row["b1_key"], row["c2_key"]) for row in emitted] == [
         ("m", "b", "z"),
         ("m", "b", "a"),
     ]
@@ -327,8 +332,10 @@ def test_rows_before_the_start_are_not_for_these_queries():
 def test_kernels_travel():
     kernel = CorrelateKernel(SCHEMA, [asking("abc"), of(2)])
     copy = pickle.loads(pickle.dumps(kernel))
-    told = [k.step(k.start(BEGINNING), WORKED_EXAMPLE, END).answers[0].rows.tolist() for k in (kernel, copy)]
-    assert told[0] == told[1]
+    emitted = [
+        k.step(k.start(BEGINNING), WORKED_EXAMPLE, END).answers[0].rows.tolist() for k in (kernel, copy)
+    ]
+    assert emitted[0] == emitted[1]
 
 
 def test_scarce_sensors_do_not_make_the_search_long():

@@ -44,14 +44,14 @@ def test_a_line_is_found_in_all_fences_that_it_meets(seed: int):
         if number % 5 == 0:
             y = py if number % 2 else py + 1e-9
         many = find_crossed(index, px, py, x, y, seen, number, found)
-        wanted = [
+        expected = [
             n
             for n in range(300)
             if not contains(shapes, n, px, py)
             and not contains(shapes, n, x, y)
             and meets(shapes, n, px, py, x, y)
         ]
-        assert sorted(found[:many].tolist()) == wanted
+        assert sorted(found[:many].tolist()) == expected
 
 
 def test_large_fences_do_not_fill_the_grid():

@@ -81,7 +81,7 @@ def counting(kernel: PatternKernel, calls: Counter[str]) -> PatternKernel:
     return PatternKernel(kernel.schema, queries, kernel.conditions)
 
 
-def told(kernel: PatternKernel, rows: Rows, cuts: tuple[int, ...]) -> dict[str, list[dict[str, Any]]]:
+def answers_of(kernel: PatternKernel, rows: Rows, cuts: tuple[int, ...]) -> dict[str, list[dict[str, Any]]]:
     """The answers of every query."""
     found: dict[str, list[dict[str, Any]]] = {}
     state = kernel.start(BEGINNING)
@@ -106,20 +106,20 @@ def test_a_thousand_patterns_share_a_lane_and_the_evaluation_of_equal_conditions
     rows = random_rows(ROWS)
     cuts = (200, 350)
     began = time.process_time()
-    together = told(shared, rows, cuts)
+    together = answers_of(shared, rows, cuts)
     print(
         f"{MANY} patterns: planned in {planned:.2f} s, {ROWS} rows stepped in {time.process_time() - began:.2f} s"
     )
 
     different = {test.key for q in kernel.queries for test in q.tests if isinstance(test, RowTest)}
-    asked = sum(isinstance(test, RowTest) for q in kernel.queries for test in q.tests)
+    conditions_in_all = sum(isinstance(test, RowTest) for q in kernel.queries for test in q.tests)
     steps = len(cuts) + 1
-    assert len(different) <= 4 * THRESHOLDS < asked / 10
+    assert len(different) <= 4 * THRESHOLDS < conditions_in_all / 10
     assert different <= set(calls)
     assert set(calls.values()) == {steps}, "each condition and each value of rows once a step"
 
     for number in (*range(40), *range(40, MANY, 61)):
-        alone = told(kernel_of(query(number)), rows, ())
+        alone = answers_of(kernel_of(query(number)), rows, ())
         assert together.get(f"q{number}", []) == alone.get(f"q{number}", []), query(number)
     assert len(together) > MANY / 2, "most of them find something"
 

@@ -210,8 +210,8 @@ def test_regions_and_keys_are_those_of_the_filter():
 def test_many_operators_at_once_and_any_of_them():
     sources = [Source("s", attribute) for attribute in "abc"]
     column = readings(sources, [("a", 0), ("b", 10), ("c", 20), ("a", 60)])
-    asked = [[A, B], [A], [Filter("c", needed=False)], [B, C], [A, Filter("b", low=1.0)]]
-    operators = [Operator(str(n), tuple(filters), 30 * SECOND) for n, filters in enumerate(asked)]
+    operator_filters = [[A, B], [A], [Filter("c", needed=False)], [B, C], [A, Filter("b", low=1.0)]]
+    operators = [Operator(str(n), tuple(filters), 30 * SECOND) for n, filters in enumerate(operator_filters)]
     matching = MemberMatcher().prepare(operators, sources)
     assert matching.members(column, each=True).astype(int).tolist() == [
         [1, 1, 0, 0],

@@ -56,8 +56,8 @@ def run(kernel: NearestKernel, *steps, state=None, counts=None):
 @pytest.mark.parametrize("algorithm", [Algorithm.RA, Algorithm.RAPF])
 def test_objects_that_come_ever_farther_end_the_run_with_a_reason(monkeypatch, algorithm):
     monkeypatch.setattr(query_sets, "MOST_CANDIDATES", 1500)
-    asked = replace(QUERY, algorithm=algorithm, window_us=10_000 * SECOND)
-    kernel = NearestKernel(SCHEMA, [asked], recent=10)
+    query = replace(QUERY, algorithm=algorithm, window_us=10_000 * SECOND)
+    kernel = NearestKernel(SCHEMA, [query], recent=10)
     run(kernel, (rows(range(1000)), 1000 * SECOND))
     with pytest.raises(LimitReached) as refused:
         run(kernel, (rows(range(9000)), 9000 * SECOND))
@@ -85,10 +85,10 @@ def test_too_many_answers_at_once_end_the_run_with_a_reason(monkeypatch):
 
 def audited(ids: list[str], share: float = 1.0) -> NearestKernel:
     points = Points(np.arange(float(len(ids))).reshape(-1, 1), Column.of(ColumnType.STRING, ids))
-    asked = replace(
+    query = replace(
         QUERY, algorithm=Algorithm.PA, sigma=0.9, points=points, window_us=12 * SECOND, audit=share
     )
-    return NearestKernel(SCHEMA, [asked], recent=5)
+    return NearestKernel(SCHEMA, [query], recent=5)
 
 
 def tides(count: int) -> Rows:
@@ -101,12 +101,12 @@ def test_what_comes_in_behind_the_last_row_is_counted_apart():
     counts: dict[str, int] = {}
     run(audited(["a", "b"]), (tides(200), END), counts=counts)
     assert counts["audited:q"] > counts["missed:q"] > 0
-    behind: dict[str, int] = {}
+    counts_at_end: dict[str, int] = {}
     kernel = audited(["a", "b"])
-    state = run(kernel, (tides(200), 200 * SECOND), counts=behind)
-    assert "audited_at_end:q" not in behind
-    run(kernel, (tides(0), END), state=state, counts=behind)
-    assert behind == counts
+    state = run(kernel, (tides(200), 200 * SECOND), counts=counts_at_end)
+    assert "audited_at_end:q" not in counts_at_end
+    run(kernel, (tides(0), END), state=state, counts=counts_at_end)
+    assert counts_at_end == counts
     assert counts["audited_at_end:q"] > 0
 
 
@@ -120,8 +120,10 @@ def test_an_audit_goes_on_after_a_restart_with_other_points():
     saved = before.save(state)
     kernel = audited(["a", "b", "c", "d"])
     loaded = kernel.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
-    told = [audit.emitted for audit in loaded.audits]
-    assert sorted(map(tuple, told[0].tolist())) == sorted(map(tuple, state.audits[0].emitted.tolist()))
+    audited_sets = [audit.emitted for audit in loaded.audits]
+    assert sorted(map(tuple, audited_sets[0].tolist())) == sorted(
+        map(tuple, state.audits[0].emitted.tolist())
+    )
 
     again = before.load(Saved(decode(encode(saved.values)), saved.logs), 90 * SECOND)
     rest = tides(200).take(slice(90, None))

@@ -133,7 +133,7 @@ def test_chances_are_met_by_a_stream_in_random_order():
     Tolerance: four standard errors of the share, and 0.02 for the window, in which an expiry and an arrival at once cancel.
     """
     size, k, stream = 500, 10, np.random.default_rng(41).random(60_000)
-    asked: dict[int, list[bool]] = {}
+    outcomes: dict[int, list[bool]] = {}
     for n in range(size, len(stream) - size, 3):
         mine = stream[n]
         older = stream[n - size + 1 : n] < mine
@@ -143,9 +143,9 @@ def test_chances_are_met_by_a_stream_in_random_order():
         # The window ending with object n+j has lost the j oldest and gained the next j: mine has so many nearer.
         younger = stream[n + 1 : n + size] < mine
         nearer = rank - 1 + np.cumsum(younger.astype(int) - older.astype(int))
-        asked.setdefault(rank, []).append(bool((nearer < k).any()))
+        outcomes.setdefault(rank, []).append(bool((nearer < k).any()))
     for group in ((11,), (12, 13), (14, 15, 16), (17, 18, 19, 20), (21, 22, 23, 24, 25)):
-        were = np.array([was for rank in group for was in asked[rank]])
-        expected = np.mean([p_ever(rank, k) for rank in group for _ in asked[rank]])
+        were = np.array([was for rank in group for was in outcomes[rank]])
+        expected = np.mean([p_ever(rank, k) for rank in group for _ in outcomes[rank]])
         spread = 4 * np.sqrt(expected * (1 - expected) / len(were))
         assert abs(were.mean() - expected) < spread + 0.02

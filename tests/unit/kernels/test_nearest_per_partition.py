@@ -79,58 +79,60 @@ def saved_bytes(of: NearestKernel, state: NearestState) -> int:
 def test_what_is_saved_does_not_follow_the_partitions_that_came_and_went(algorithm, emission, every):
     sizes = []
     for many in (20, 200):
-        asked = kernel(emission=emission, every=every, algorithm=algorithm)
-        state = asked.start(BEGINNING)
+        per_room = kernel(emission=emission, every=every, algorithm=algorithm)
+        state = per_room.start(BEGINNING)
         for second in range(many):
             rooms = [f"room {second} {n}" for n in range(50)]
-            state = asked.step(state, readings(second, rooms), (second + 1) * SECOND).state
+            state = per_room.step(state, readings(second, rooms), (second + 1) * SECOND).state
         assert len(store(state)) == 500  # those of ten seconds: who leaves at the watermark is still there
-        state = asked.step(state, readings(0, []), (many + 20) * SECOND).state
+        state = per_room.step(state, readings(0, []), (many + 20) * SECOND).state
         assert len(store(state)) == 0
-        sizes.append(saved_bytes(asked, state))
+        sizes.append(saved_bytes(per_room, state))
     assert abs(sizes[1] - sizes[0]) <= 16
     assert max(sizes) < 1_000
 
 
 def test_a_step_writes_the_partitions_that_it_touches():
-    asked = kernel(seconds=3600)
-    state = asked.step(asked.start(BEGINNING), readings(0, [f"room {n}" for n in range(5_000)]), SECOND).state
-    after = asked.step(state, readings(1, ["room 7", "new"]), 2 * SECOND).state
+    per_room = kernel(seconds=3600)
+    state = per_room.step(
+        per_room.start(BEGINNING), readings(0, [f"room {n}" for n in range(5_000)]), SECOND
+    ).state
+    after = per_room.step(state, readings(1, ["room 7", "new"]), 2 * SECOND).state
     assert store(after).runs[0] is store(state).runs[0]
     assert [len(run) for run in store(after).runs] == [5_000, 2]
-    assert asked.step(after, readings(2, []), 3 * SECOND).state.query_sets[0] is after.query_sets[0]
+    assert per_room.step(after, readings(2, []), 3 * SECOND).state.query_sets[0] is after.query_sets[0]
 
 
 def test_a_partition_without_rows_tells_what_time_does_to_it():
-    asked = kernel()
-    state = asked.step(asked.start(BEGINNING), readings(0, ["a", "b"]), SECOND).state
-    state = asked.step(state, readings(5, ["b"]), 6 * SECOND).state
-    step = asked.step(state, readings(11, ["c"]), 12 * SECOND)
-    told = [
+    per_room = kernel()
+    state = per_room.step(per_room.start(BEGINNING), readings(0, ["a", "b"]), SECOND).state
+    state = per_room.step(state, readings(5, ["b"]), 6 * SECOND).state
+    step = per_room.step(state, readings(11, ["c"]), 12 * SECOND)
+    changes = [
         (row["event_time"] / SECOND, row["change"], row["room"])
         for block in step.answers
         for row in block.rows.tolist()
     ]
-    assert sorted(told) == [(10, "leave", "a"), (10, "leave", "b"), (11, "enter", "c")]
+    assert sorted(changes) == [(10, "leave", "a"), (10, "leave", "b"), (11, "enter", "c")]
     assert len(store(step.state)) == 2
 
 
 def test_a_window_of_rows_keeps_the_last_rows_of_a_partition_for_good():
-    asked = kernel(seconds=None, rows=2)
-    state = asked.start(BEGINNING)
+    per_room = kernel(seconds=None, rows=2)
+    state = per_room.start(BEGINNING)
     for second in range(5):
-        state = asked.step(state, readings(second, ["a", f"b {second}"]), (second + 1) * SECOND).state
-    state = asked.step(state, readings(0, []), END).state
+        state = per_room.step(state, readings(second, ["a", f"b {second}"]), (second + 1) * SECOND).state
+    state = per_room.step(state, readings(0, []), END).state
     assert len(store(state)) == 6
-    assert sum(map(len, asked.candidates(state).values())) == 2 + 5
+    assert sum(map(len, per_room.candidates(state).values())) == 2 + 5
 
 
 def test_forget_ends_what_a_window_of_rows_keeps():
-    asked = kernel(seconds=None, rows=2, forget=3)
-    state = asked.start(BEGINNING)
+    per_room = kernel(seconds=None, rows=2, forget=3)
+    state = per_room.start(BEGINNING)
     for second in range(100):
-        state = asked.step(state, readings(second, ["a", f"b {second}"]), (second + 1) * SECOND).state
+        state = per_room.step(state, readings(second, ["a", f"b {second}"]), (second + 1) * SECOND).state
     # Who was heard of at 96 leaves at 99.000001; at the watermark, 100, those of 97 to 99 are there.
     assert len(store(state)) == 1 + 3
-    state = asked.step(state, readings(0, []), 110 * SECOND).state
+    state = per_room.step(state, readings(0, []), 110 * SECOND).state
     assert len(store(state)) == 0

@@ -27,7 +27,7 @@ def test_unrestricted_gives_every_combination_of_one_event_per_element() -> None
     #  match    a---b-------------------d      b2 lies before a3: no fourth match
     #  match    a-------------------b---d
     #  match            a-----------b---d
-    found = told("A B+ D", "a1 b2 a3 c4 c5 b6 d7", UNRESTRICTED, within_s=6)
+    found = matches_of("A B+ D", "a1 b2 a3 c4 c5 b6 d7", UNRESTRICTED, within_s=6)
     assert found == ["a1 b2 d7", "a1 b6 d7", "a3 b6 d7"]
 
 
@@ -35,14 +35,14 @@ def test_first_moves_on_with_the_earliest_event_of_each_type() -> None:
     #  time     1   2   3   4   5   6   7
     #  events   a   a   b   c   c   b   d
     #  match    a-------b---c-----------d
-    assert told("A B+ C+ D", "a1 a2 b3 c4 c5 b6 d7", FIRST, within_s=6) == ["a1 b3 c4 d7"]
+    assert matches_of("A B+ C+ D", "a1 a2 b3 c4 c5 b6 d7", FIRST, within_s=6) == ["a1 b3 c4 d7"]
 
 
 def test_recent_stays_while_more_events_of_a_state_come_and_uses_the_latest() -> None:
     #  time     1   2   3   4   5   6   7
     #  events   a   a   b   c   c   b   d
     #  match        a---b-------c-------d      b6 comes when the state of B has been left
-    assert told("A B+ C+ D", "a1 a2 b3 c4 c5 b6 d7", RECENT, within_s=6) == ["a2 b3 c5 d7"]
+    assert matches_of("A B+ C+ D", "a1 a2 b3 c4 c5 b6 d7", RECENT, within_s=6) == ["a2 b3 c5 d7"]
 
 
 # --- time -------------------------------------------------------------------------------------------------------------
@@ -53,42 +53,42 @@ def test_within_holds_for_a_match_as_long_as_it(mode: Mode) -> None:
     #  time     1   2   3   4   5   6   7   8
     #  events   a                       d
     #  within   [-----------------------]      7 − 1 = 6
-    assert told("A D", "a1 d7", mode, within_s=6) == ["a1 d7"]
-    assert told("A D", "a1 d8", mode, within_s=6) == []
+    assert matches_of("A D", "a1 d7", mode, within_s=6) == ["a1 d7"]
+    assert matches_of("A D", "a1 d8", mode, within_s=6) == []
 
 
 def test_first_never_looks_again_at_what_it_rejected() -> None:
     #  time     1   2   3   4   5   6   7   8
     #  events   a   a                       d
     #  first    [-----------------------]        a2 was rejected: the sequence of a1 was open
-    assert told("A D", "a1 a2 d8", FIRST, within_s=6) == []
-    assert told("A D", "a1 a2 d8", RECENT, within_s=6) == ["a2 d8"]
-    assert told("A D", "a1 a2 d8", UNRESTRICTED, within_s=6) == ["a2 d8"]
+    assert matches_of("A D", "a1 a2 d8", FIRST, within_s=6) == []
+    assert matches_of("A D", "a1 a2 d8", RECENT, within_s=6) == ["a2 d8"]
+    assert matches_of("A D", "a1 a2 d8", UNRESTRICTED, within_s=6) == ["a2 d8"]
 
 
 def test_the_event_that_finds_a_sequence_out_of_time_may_start_the_next() -> None:
     #  time     1  2 …  8  9
     #  events   a       a  d
     #  first    [----]  a--d
-    assert told("A D", "a1 a8 d9", FIRST, within_s=6) == ["a8 d9"]
+    assert matches_of("A D", "a1 a8 d9", FIRST, within_s=6) == ["a8 d9"]
 
 
 @pytest.mark.parametrize(("mode", "match"), [(FIRST, "a1 b2 d7"), (RECENT, "a1 b3 d7")])
 def test_a_sequence_starts_empty_after_a_match(mode: Mode, match: str) -> None:
     #  time     1   2   3   4 … 7   8   9
     #  events   a   b   b       d   b   d      d7 ends it: b8 and d9 have no a
-    assert told("A B D", "a1 b2 b3 d7 b8 d9", mode, within_s=60) == [match]
+    assert matches_of("A B D", "a1 b2 b3 d7 b8 d9", mode, within_s=60) == [match]
 
 
 def test_later_events_of_a_bound_type_do_not_come_back_in_first_mode() -> None:
     #  time     1   2   3   4
     #  events   a   b   a   d
     #  match    a---b-------d
-    assert told("A B D", "a1 b2 a3 d4", RECENT, within_s=6) == ["a1 b2 d4"]
+    assert matches_of("A B D", "a1 b2 a3 d4", RECENT, within_s=6) == ["a1 b2 d4"]
 
 
 def test_rows_of_equal_time_follow_one_another_in_their_order() -> None:
-    assert told("A B", "b1 a1 b1", UNRESTRICTED, within_s=0) == ["a1 b1"]
+    assert matches_of("A B", "b1 a1 b1", UNRESTRICTED, within_s=0) == ["a1 b1"]
 
 
 # --- events that satisfy several elements -----------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_recent_moves_on_rather_than_staying() -> None:
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_pattern_of_one_element_is_every_event_of_it(mode: Mode) -> None:
-    assert told("A", "a1 b2 a3", mode, within_s=0) == ["a1", "a3"]
+    assert matches_of("A", "a1 b2 a3", mode, within_s=0) == ["a1", "a3"]
 
 
 # --- the window -------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_a_full_window_gives_up_the_newest_event_of_the_first_sequence_and_keeps
     #  events   a   b   b   b   d        room for three
     #  window   a   b   b
     #               b4 takes the place of b3
-    found = told("A B+ D", "a1 b2 b3 b4 d5", UNRESTRICTED, within_s=9, hold=3)
+    found = matches_of("A B+ D", "a1 b2 b3 b4 d5", UNRESTRICTED, within_s=9, hold=3)
     assert found == ["a1 b2 d5", "a1 b4 d5", "1 dropped"]
 
 
@@ -133,7 +133,7 @@ def test_initial_events_are_given_up_last_and_the_oldest_first() -> None:
     #  window   a1  b2  a3                a4 takes the place of b2, a5 that of a1, b6 that of a3
     window = run("A B D", "a1 b2 a3 a4 a5 b6", UNRESTRICTED, within_s=9, hold=3).window
     assert window.time[:3].tolist() == [4 * S, 5 * S, 6 * S]
-    found = told("A B D", "a1 b2 a3 a4 a5 b6 d7", UNRESTRICTED, within_s=9, hold=3)
+    found = matches_of("A B D", "a1 b2 a3 a4 a5 b6 d7", UNRESTRICTED, within_s=9, hold=3)
     assert found == ["a4 b6 d7", "a5 b6 d7", "3 dropped"]
 
 
@@ -172,19 +172,19 @@ def test_an_event_that_no_sequence_waits_for_is_rejected(mode: Mode) -> None:
 
 def test_a_seed_sends_one_combination_for_each_completing_event() -> None:
     events = "a1 b2 a3 c4 c5 b6 d7 d7"
-    all_of_them = told("A B+ D", events, UNRESTRICTED, within_s=6)
+    all_of_them = matches_of("A B+ D", events, UNRESTRICTED, within_s=6)
     for seed in range(20):
-        chosen = told("A B+ D", events, UNRESTRICTED, within_s=6, seed=seed)
+        chosen = matches_of("A B+ D", events, UNRESTRICTED, within_s=6, seed=seed)
         assert len(chosen) == 2
         assert set(chosen) <= set(all_of_them)
-        assert chosen == told("A B+ D", events, UNRESTRICTED, within_s=6, seed=seed)
+        assert chosen == matches_of("A B+ D", events, UNRESTRICTED, within_s=6, seed=seed)
 
 
 def test_each_combination_is_chosen_about_as_often_as_the_others() -> None:
     #  time     1 1 1   2   3   4   5 5 5 …
     #  events   a a a   b   a   b   d d d …      seven combinations: three with b2, three with a1 and b4, one with a3
     events = "a1 a1 a1 b2 a3 b4" + " d5" * 3000
-    chosen = told("A B D", events, UNRESTRICTED, within_s=6, seed=5)
+    chosen = matches_of("A B D", events, UNRESTRICTED, within_s=6, seed=5)
     times = [chosen.count(match) for match in sorted(set(chosen))]
     assert sorted(set(chosen)) == ["a1 b2 d5", "a1 b4 d5", "a3 b4 d5"]
     assert [round(count / 3000 * 7) for count in times] == [3, 3, 1]
@@ -295,7 +295,7 @@ def _earliest(element: int, begin: int, end: int, holds: Sequence[Sequence[bool]
 # --- how the tests speak ----------------------------------------------------------------------------------------------
 
 
-def told(
+def matches_of(
     pattern: str, events: str, mode: Mode, *, within_s: int, hold: int = 64, seed: int | None = None
 ) -> list[str]:
     """The matches, and how many events were dropped if any were."""

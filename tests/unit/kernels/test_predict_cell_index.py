@@ -38,12 +38,12 @@ def test_whoever_meets_a_box_is_found_on_their_layer(scale: float):
         box = drawn(random, 1, scale)
         box[0, 2:] = np.minimum(box[0, 2:], box[0, :2] + 3 * scale)
         meets = (where[:, :2] <= box[0, 2:]).all(axis=1) & (where[:, 2:] >= box[0, :2]).all(axis=1)
-        wanted = boxes_of(keys[meets & (layer == turn % 3)], where[:0]).ids
+        expected = boxes_of(keys[meets & (layer == turn % 3)], where[:0]).ids
         found = near.meeting(box, turn % 3)
         assert found is not None
         of_layer = {tuple(of) for of in boxes_of(keys[layer == turn % 3], where[:0]).ids.tolist()}
-        assert {tuple(of) for of in wanted.tolist()} <= {tuple(of) for of in found.tolist()} <= of_layer
-        counted += len(wanted)
+        assert {tuple(of) for of in expected.tolist()} <= {tuple(of) for of in found.tolist()} <= of_layer
+        counted += len(expected)
     assert counted > 50
     near = near.moved(Boxes(boxes_of(keys, where).ids, where, layer), boxes_of(keys[:0], where[:0]))
     assert near.levels == () and len(near.cells) == 0 and near.cells.size == 0

@@ -10,7 +10,7 @@ from headwater.kernels.predict.geometry.decimals import apart, together
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "wanted"),
+    ("one", "other", "expected"),
     [
         (24.98, 24.68, 0.3),
         (24.68, 24.98, -0.3),
@@ -21,8 +21,8 @@ from headwater.kernels.predict.geometry.decimals import apart, together
         (-0.1, 0.2, -0.3),
     ],
 )
-def test_a_difference_is_that_of_the_decimals(one: float, other: float, wanted: float):
-    assert apart(one, other) == wanted
+def test_a_difference_is_that_of_the_decimals(one: float, other: float, expected: float):
+    assert apart(one, other) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_is_no_difference_of_decimals_stays_as_it_is(one: float, other: flo
 
 
 @pytest.mark.parametrize(
-    ("bound", "tolerances", "wanted"),
+    ("bound", "tolerances", "expected"),
     [
         (0.1, 0.2, 0.3),
         (0.7, 0.1, 0.8),
@@ -53,5 +53,5 @@ def test_what_is_no_difference_of_decimals_stays_as_it_is(one: float, other: flo
         (400.0, 25.0, 425.0),
     ],
 )
-def test_tolerances_are_added_as_decimals(bound: float, tolerances: float, wanted: float):
-    assert together(bound, tolerances) == wanted
+def test_tolerances_are_added_as_decimals(bound: float, tolerances: float, expected: float):
+    assert together(bound, tolerances) == expected

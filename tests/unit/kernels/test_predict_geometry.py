@@ -49,7 +49,7 @@ def line(value, slope, life=(0, 100), tolerance: float = 0.0) -> Lines:
 
 
 def pair(
-    *asked: tuple[Comparator, float],
+    *clauses: tuple[Comparator, float],
     within: float,
     certainty: Certainty = Certainty.LINE,
     p: float = 0.0,
@@ -57,12 +57,12 @@ def pair(
     strict: bool = False,
 ) -> Join:
     """A join: one (comparator, bound) for each dimension in turn."""
-    of = np.arange(len(asked))
+    of = np.arange(len(clauses))
     return Join(
         of,
         of,
-        np.array([int(comparator) for comparator, _ in asked], np.int64),
-        np.array([bound for _, bound in asked], np.float64),
+        np.array([int(comparator) for comparator, _ in clauses], np.int64),
+        np.array([bound for _, bound in clauses], np.float64),
         distance,
         strict,
         NO_WHOLE,
@@ -110,12 +110,12 @@ def test_the_papers_pair_becomes_true_at_one():
 
 def test_the_papers_value_constraint():
     #  3t + 2 during [5, 15]: 17 <= value <= 47.
-    asked = Single(
+    clauses = Single(
         np.zeros(2, np.int64), np.array([GE, LE], np.int64), np.array([17.0, 47.0]), int(Certainty.LINE), 0.0
     )
-    found, begins, ends = value_interval(line(2, 3), 0, asked, 0)
+    found, begins, ends = value_interval(line(2, 3), 0, clauses, 0)
     assert (found, begins - BASE, ends - BASE) == (True, 5 * SECOND, 15 * SECOND)
-    assert value_pieces_of(asked) == 1
+    assert value_pieces_of(clauses) == 1
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_hundredths_of_a_thousand_million_count():
 
 def test_a_life_of_no_length_answers_nothing():
     assert answer(line(0, 0, (5, 5)), line(0, 0, (0, 10)), pair((LE, 1), within=9)) is None
-    asked = Single(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1), 0, 0.0)
-    assert not value_interval(line(0, 0, (5, 5)), 0, asked, 0)[0]
+    clauses = Single(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1), 0, 0.0)
+    assert not value_interval(line(0, 0, (5, 5)), 0, clauses, 0)[0]
 
 
 def test_a_life_ends_before_another_begins_at_its_end():
@@ -335,18 +335,18 @@ def test_of_two_peaks_the_higher_one_is_told():
 
 def test_probability_one_is_must():
     left, right = line([0, 1], [1, 0.5], (0, 30), 1.0), line([10, 4], [0, 0], (0, 30), 0.5)
-    asked = ((LE, 3.0), (LE, 4.0))
-    must = answer(left, right, pair(*asked, within=1, certainty=Certainty.MUST))
+    clauses = ((LE, 3.0), (LE, 4.0))
+    must = answer(left, right, pair(*clauses, within=1, certainty=Certainty.MUST))
     assert must is not None
-    assert answer(left, right, pair(*asked, within=1, certainty=Certainty.PROBABILITY, p=1.0)) == must
+    assert answer(left, right, pair(*clauses, within=1, certainty=Certainty.PROBABILITY, p=1.0)) == must
 
 
 def test_with_no_tolerance_any_probability_is_the_line():
     left, right = line([0, 1], [1, 0.5], (0, 30)), line([10, 4], [0, 0], (0, 30))
-    asked = ((LE, 3.0), (LT, 4.0))
+    clauses = ((LE, 3.0), (LT, 4.0))
     for p in (0.1, 1.0):
-        join = pair(*asked, within=1, certainty=Certainty.PROBABILITY, p=p)
-        assert answer(left, right, join) == answer(left, right, pair(*asked, within=1))
+        join = pair(*clauses, within=1, certainty=Certainty.PROBABILITY, p=p)
+        assert answer(left, right, join) == answer(left, right, pair(*clauses, within=1))
         assert chance(left, right, join) == 1.0
 
 
@@ -371,10 +371,10 @@ def test_two_dimensions_with_unequal_tolerances_agree_with_drawn_values(seed: in
     bounds = rng.uniform(1, 4, 2)
     left, right = line(d, [0, 0], (0, 1), tolerances[0]), line([0, 0], [0, 0], (0, 1), tolerances[1])
     join = pair((LE, bounds[0]), (LE, bounds[1]), within=0, certainty=Certainty.MAY)
-    told = chance(left, right, join) if answer(left, right, join) else 0.0
+    chance_found = chance(left, right, join) if answer(left, right, join) else 0.0
     samples = 200_000
     share = two_factors(rng, d, tolerances, bounds, samples).mean()
-    assert abs(share - told) <= 4 * math.sqrt(max(told * (1 - told), 1e-9) / samples)
+    assert abs(share - chance_found) <= 4 * math.sqrt(max(chance_found * (1 - chance_found), 1e-9) / samples)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -396,11 +396,11 @@ def test_drawn_values_reach_p_at_begin_and_end(seed: int):
 
 def test_values_of_one_line_by_probability():
     #  even on [t − 2, t + 2]: at most 10 with probability 3/4 until t = 9; at least 4 with 3/4 from t = 5 on
-    asked = Single(
+    clauses = Single(
         np.zeros(1, np.int64), np.array([LE], np.int64), np.array([10.0]), int(Certainty.PROBABILITY), 0.75
     )
     lines = line(0, 1, (0, 30), 2.0)
-    assert value_interval(lines, 0, asked, 0) == (True, BASE, BASE + 9 * SECOND)
+    assert value_interval(lines, 0, clauses, 0) == (True, BASE, BASE + 9 * SECOND)
     both = Single(
         np.zeros(2, np.int64),
         np.array([GE, LE], np.int64),

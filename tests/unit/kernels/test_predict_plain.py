@@ -75,8 +75,8 @@ def test_a_pair_laid_out_begins_and_ends_as_the_geometry_says(
         found, begins, ends = False, 0, 0
         if lay_out(lines, k, j, join, laid):
             found, begins, ends = plain_interval(laid, 2, early, late, times, WITHIN_US, work)
-        wanted = join_interval(lines, k, lines, j, join, 0, work)
-        assert (found, *((zero + begins, zero + ends) if found else (0, 0))) == wanted
+        expected = join_interval(lines, k, lines, j, join, 0, work)
+        assert (found, *((zero + begins, zero + ends) if found else (0, 0))) == expected
         answers += found
     assert 20 < answers < PAIRS
 
@@ -123,8 +123,8 @@ def test_rows_are_put_in_the_order_of_the_places_of_their_lines():
     for count, lines, aliases in ((FEW - 1, 50, 2), (FEW, 50, 2), (3 * FEW, 9_000, 2), (3 * FEW, 2**21, 3)):
         place = rng.permutation(lines)
         chosen = tuple(rng.integers(0, lines, count) for _ in range(aliases))
-        wanted = np.lexsort([place[line] for line in reversed(chosen)])
-        assert by_places(chosen, place).tolist() == wanted.tolist()
+        expected = np.lexsort([place[line] for line in reversed(chosen)])
+        assert by_places(chosen, place).tolist() == expected.tolist()
 
 
 def test_many_rows_are_put_in_the_order_of_all_their_columns():
@@ -153,7 +153,7 @@ def test_a_column_that_nobody_reads_is_left_out_and_all_others_are_the_same(ever
     columns = {name: Column(ColumnType.DOUBLE, np.array(values)) for name, values in numbers.items()}
     columns["id"] = Column(ColumnType.BIGINT, np.arange(3))
     columns["event_time"] = Column(ColumnType.TIMESTAMP, np.arange(3) * SECOND)
-    told = []
+    row_numbers = []
     read = [
         None,
         {"a_key", "b_key"},
@@ -170,8 +170,8 @@ def test_a_column_that_nobody_reads_is_left_out_and_all_others_are_the_same(ever
             schema, [replace(query, tentative=tentative, every_us=None if tentative else every_us)]
         )
         (answers,) = kernel.step(kernel.start(BEGINNING), Rows.of(columns).select(schema.types), END).answers
-        told.append({name: answers.rows[name].tolist() for name in answers.rows.columns})
-    whole = told[0]
+        row_numbers.append({name: answers.rows[name].tolist() for name in answers.rows.columns})
+    whole = row_numbers[0]
     assert 0.5 < whole["probability"][0] < 1.0
-    for reads, some in zip(read[1:], told[1:], strict=True):
+    for reads, some in zip(read[1:], row_numbers[1:], strict=True):
         assert some == {name: whole[name] for name in ("query", "event_time", "match_id", *sorted(reads))}

@@ -42,7 +42,7 @@ def words(state: LineState, events: np.ndarray) -> list[str]:
     return found
 
 
-def told(
+def events_of(
     rows: list[Row], *, until_s: float = 0, heartbeat_s: float = 10, within_us: int = LONG, **options: Any
 ) -> list[str]:
     """What happens in one step."""
@@ -55,7 +55,7 @@ def told(
 
 
 def test_a_line_lives_until_the_next_update_of_its_sensor():
-    assert told([("a", 0), ("b", 3), ("a", 4)]) == [
+    assert events_of([("a", 0), ("b", 3), ("a", 4)]) == [
         "add a0 0-10",
         "add b3 3-13",
         "life a0 0-4",
@@ -64,11 +64,11 @@ def test_a_line_lives_until_the_next_update_of_its_sensor():
 
 
 def test_a_line_lives_no_longer_than_its_heartbeat():
-    assert told([("a", 0), ("a", 10), ("a", 30)]) == ["add a0 0-10", "add a10 10-20", "add a30 30-40"]
+    assert events_of([("a", 0), ("a", 10), ("a", 30)]) == ["add a0 0-10", "add a10 10-20", "add a30 30-40"]
 
 
 def test_of_two_updates_at_one_time_the_later_has_the_life():
-    assert told([("a", 5), ("a", 5)]) == ["add a5 5-15", "life a5 5-5", "add a5 5-15"]
+    assert events_of([("a", 5), ("a", 5)]) == ["add a5 5-15", "life a5 5-5", "add a5 5-15"]
 
 
 @pytest.mark.parametrize("buffer", [None, 5])
@@ -152,7 +152,7 @@ def test_an_error_beyond_all_numbers_is_still_less_than_that_of_a_last_line(valu
 
 def test_the_first_line_of_a_sensor_is_covered_by_the_next():
     # a0 errs by 1 · 10 with a10, and a10 by 3 · 10 with a0 or a20: a0 goes, a10 answers for it.
-    assert told([("a", 0, 0), ("a", 10, 1), ("b", 15), ("a", 20, 4)], buffer=3) == [
+    assert events_of([("a", 0, 0), ("a", 10, 1), ("b", 15), ("a", 20, 4)], buffer=3) == [
         "add a0 0-10",
         "add a10 10-20",
         "add b15 15-25",
@@ -163,7 +163,7 @@ def test_the_first_line_of_a_sensor_is_covered_by_the_next():
 
 
 def test_a_line_in_the_middle_is_covered_by_the_former_if_that_errs_less():
-    assert told([("a", 0, 0), ("a", 9, 1), ("b", 10), ("a", 15, 5)], buffer=3)[3:] == [
+    assert events_of([("a", 0, 0), ("a", 9, 1), ("b", 10), ("a", 15, 5)], buffer=3)[3:] == [
         "add b10 10-20",
         "life a9 9-15",
         "give up a9 9-15",
@@ -173,7 +173,7 @@ def test_a_line_in_the_middle_is_covered_by_the_former_if_that_errs_less():
 
 
 def test_a_line_in_the_middle_is_covered_by_the_new_one_if_that_errs_less():
-    assert told([("a", 0, 0), ("a", 9, 4), ("b", 10), ("a", 15, 5)], buffer=3)[3:] == [
+    assert events_of([("a", 0, 0), ("a", 9, 4), ("b", 10), ("a", 15, 5)], buffer=3)[3:] == [
         "add b10 10-20",
         "life a9 9-15",
         "give up a9 9-15",
@@ -184,31 +184,31 @@ def test_a_line_in_the_middle_is_covered_by_the_new_one_if_that_errs_less():
 def test_a_line_that_crosses_its_neighbours_is_not_the_least():
     # a10 swings through the value of a0 and a20: worth 25, by the paper's formula 0. b1 and b11 are worth 10, then 30.
     rows: list[Row] = [("a", 0), ("b", 1), ("a", 10, -5, 1), ("b", 11, 1), ("a", 20), ("b", 21)]
-    assert told(rows, buffer=5)[5:] == ["give up b1 1-11", "life b11 1-21", "add b21 21-31"]
+    assert events_of(rows, buffer=5)[5:] == ["give up b1 1-11", "life b11 1-21", "add b21 21-31"]
     rows[3] = ("b", 11, 3)
-    assert told(rows, buffer=5)[5:] == ["give up a10 10-20", "life a0 0-20", "add b21 21-31"]
+    assert events_of(rows, buffer=5)[5:] == ["give up a10 10-20", "life a0 0-20", "add b21 21-31"]
 
 
 def test_a_last_line_goes_to_its_former_one_which_the_next_update_cuts():
     rows: list[Row] = [("a", 0), ("a", 5), ("b", 6), ("a", 8)]
-    found = {tuple(told(rows, buffer=2, give_up=GiveUp.RANDOM, seed=seed)[3:6]) for seed in range(40)}
+    found = {tuple(events_of(rows, buffer=2, give_up=GiveUp.RANDOM, seed=seed)[3:6]) for seed in range(40)}
     assert ("give up a5 5-15", "life a0 0-15", "add b6 6-16") in found
     assert ("give up a0 0-5", "life a5 0-15", "add b6 6-16") in found
     seed = next(
         seed
         for seed in range(40)
-        if "give up a5 5-15" in told(rows[:3], buffer=2, give_up=GiveUp.RANDOM, seed=seed)
+        if "give up a5 5-15" in events_of(rows[:3], buffer=2, give_up=GiveUp.RANDOM, seed=seed)
     )
-    assert "life a0 0-8" in told(rows, buffer=2, give_up=GiveUp.RANDOM, seed=seed)
+    assert "life a0 0-8" in events_of(rows, buffer=2, give_up=GiveUp.RANDOM, seed=seed)
 
 
 def test_last_lines_go_only_when_there_are_no_others_the_oldest_first():
-    assert told([("b", 0), ("a", 1), ("c", 2)], buffer=2)[2:] == ["give up b0 0-10", "add c2 2-12"]
+    assert events_of([("b", 0), ("a", 1), ("c", 2)], buffer=2)[2:] == ["give up b0 0-10", "add c2 2-12"]
 
 
 def test_of_last_lines_of_one_time_that_of_the_smallest_key_goes():
     rows: list[Row] = [("a", 0), ("b", 0), ("c", 0)]
-    assert told(rows, buffer=2)[2:] == ["give up a0 0-10", "add c0 0-10"]
+    assert events_of(rows, buffer=2)[2:] == ["give up a0 0-10", "add c0 0-10"]
     store = LineStore(1, LONG, buffer=2)
     keys = Keys(np.array([7, 5, 6]), np.arange(3))
     state, happened = store.step(store.start(), updates(rows), SECOND, keys)
@@ -232,12 +232,12 @@ def test_of_last_lines_of_one_time_that_of_the_smallest_key_goes():
     ],
 )
 def test_room_for_one_line_and_two_sensors(give_up: GiveUp, expected: list[str]):
-    assert told([("a", 0), ("b", 1), ("a", 2)], buffer=1, give_up=give_up) == expected
+    assert events_of([("a", 0), ("b", 1), ("a", 2)], buffer=1, give_up=give_up) == expected
 
 
 def test_room_for_one_line_and_one_sensor():
     # The former line errs over its life as much as it errs; its only neighbour is the new one.
-    assert told([("a", 0), ("a", 4)], buffer=1) == [
+    assert events_of([("a", 0), ("a", 4)], buffer=1) == [
         "add a0 0-10",
         "life a0 0-4",
         "give up a0 0-4",
@@ -263,7 +263,7 @@ def test_a_refused_update_still_ends_its_former_line_and_nobody_covers_for_it():
 
 
 def test_the_oldest_goes_and_is_covered():
-    assert told([("a", 0), ("b", 1), ("a", 2), ("b", 3)], buffer=3, give_up=GiveUp.OLDEST)[3:] == [
+    assert events_of([("a", 0), ("b", 1), ("a", 2), ("b", 3)], buffer=3, give_up=GiveUp.OLDEST)[3:] == [
         "add a2 2-12",
         "life b1 1-3",
         "give up a0 0-2",
@@ -273,7 +273,7 @@ def test_the_oldest_goes_and_is_covered():
 
 
 def test_what_is_over_is_purged_before_anything_is_given_up():
-    assert told([("a", 0), ("b", 1), ("c", 12.5)], within_us=2 * SECOND, buffer=2) == [
+    assert events_of([("a", 0), ("b", 1), ("c", 12.5)], within_us=2 * SECOND, buffer=2) == [
         "add a0 0-10",
         "add b1 1-11",
         "purge a0 0-10",
@@ -284,7 +284,7 @@ def test_what_is_over_is_purged_before_anything_is_given_up():
 def test_a_purged_line_is_no_neighbour_any_more():
     # a0 is gone when b12 comes, so a10 is compared with a11 alone and goes, though a0 was just like it.
     rows: list[Row] = [("a", 0, 1), ("a", 10, 1), ("a", 11, 3), ("b", 12), ("b", 13, 9)]
-    assert told(rows, within_us=SECOND, buffer=3)[3:] == [
+    assert events_of(rows, within_us=SECOND, buffer=3)[3:] == [
         "add a11 11-21",
         "purge a0 0-10",
         "add b12 12-22",
@@ -292,7 +292,7 @@ def test_a_purged_line_is_no_neighbour_any_more():
         "purge a10 10-11",
         "add b13 13-23",
     ]
-    assert told(rows, within_us=2 * SECOND, buffer=3)[3:8] == [
+    assert events_of(rows, within_us=2 * SECOND, buffer=3)[3:8] == [
         "add a11 11-21",
         "give up a0 0-10",
         "life a10 0-11",
@@ -314,4 +314,4 @@ def test_parts_of_a_second_are_told_once_they_make_a_whole_one():
 
 def test_a_life_handed_on_may_be_longer_than_any_heartbeat():
     rows: list[Row] = [("a", second) for second in range(0, 50, 5)]
-    assert told(rows, buffer=1)[-1] == "add a45 0-55"
+    assert events_of(rows, buffer=1)[-1] == "add a45 0-55"

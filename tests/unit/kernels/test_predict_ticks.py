@@ -36,14 +36,14 @@ def ticks_of(answers: int, span: int, most: int, seed: int) -> Ticks:
         (5_000, 20, 1),
     ],
 )
-@pytest.mark.parametrize("is_asked", [True, False])
-def test_rows_at_ticks_and_ends_are_in_order_of_time_and_then_of_answers(answers, span, most, is_asked):
+@pytest.mark.parametrize("is_requested", [True, False])
+def test_rows_at_ticks_and_ends_are_in_order_of_time_and_then_of_answers(answers, span, most, is_requested):
     ticks = ticks_of(answers, span, most, seed=answers)
     rng = np.random.default_rng(1)
     cards = rng.integers(0, 2**62, (answers, ID + 5))
-    told = ticks.many + (ticks.last != NEVER)
-    chance = rng.random(told.sum() if is_asked else 0)
-    answer = np.repeat(np.arange(answers), told)
+    emitted = ticks.many + (ticks.last != NEVER)
+    chance = rng.random(emitted.sum() if is_requested else 0)
+    answer = np.repeat(np.arange(answers), emitted)
     number = np.arange(len(answer)) - ticks.chances[answer]
     is_tick = number < ticks.many[answer]
     time = np.where(is_tick, (ticks.first[answer] + number) * EVERY, ticks.last[answer])
@@ -53,7 +53,7 @@ def test_rows_at_ticks_and_ends_are_in_order_of_time_and_then_of_answers(answers
     assert np.array_equal(rows.ids, cards[answer[order], :ID])
     for place, column in enumerate(rows.words):
         assert np.array_equal(column, cards[answer[order], ID + place])
-    assert np.array_equal(rows.chance, chance[order] if is_asked else chance)
+    assert np.array_equal(rows.chance, chance[order] if is_requested else chance)
 
 
 def test_rows_in_slices_are_all_there_and_no_slice_goes_back_in_time():

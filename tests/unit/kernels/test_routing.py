@@ -90,8 +90,8 @@ def test_a_condition_of_all_queries_of_a_zone_keeps_rows_away():
 
 
 def test_more_zones_than_fit_in_a_word():
-    asked = [asking(n, n + 0.5) for n in range(100)]
-    routing = Routing(SCHEMA, asked, list(range(100)), 100)
+    queries = [asking(n, n + 0.5) for n in range(100)]
+    routing = Routing(SCHEMA, queries, list(range(100)), 100)
     assert zones(routing, *(("s", 0.0, float(n)) for n in range(100))) == [[n] for n in range(100)]
 
 

@@ -35,7 +35,7 @@ CARS = StreamSchema(
 METER = StreamSchema("meter", (("at", TIMESTAMP), ("x", DOUBLE), ("y", DOUBLE)), time="at")
 
 
-def asked(
+def question(
     predictor: Predictor = Predictor.SLOPE,
     *parameters: float,
     name: str = "q",
@@ -73,7 +73,7 @@ def rows_of(samples: Sequence[tuple[Any, ...]], car: str | None = "a") -> Rows:
     )
 
 
-def told(
+def updates(
     query: SuppressQuery, *samples: tuple[Any, ...], schema: StreamSchema = CARS
 ) -> list[dict[str, Any]]:
     kernel = SuppressKernel(schema, [query])
@@ -84,14 +84,15 @@ def told(
 def lines(query: SuppressQuery, *samples: tuple[Any, ...]) -> list[tuple[float, float, float, str]]:
     """Second, value, slope and reason of what is sent."""
     return [
-        (row["event_time"] / SECOND, row["x"], row["x_slope"], row["reason"]) for row in told(query, *samples)
+        (row["event_time"] / SECOND, row["x"], row["x_slope"], row["reason"])
+        for row in updates(query, *samples)
     ]
 
 
 class TestSending:
     def test_an_update_has_the_columns_of_its_stream_and_a_line(self):
-        query = asked(tolerance=25.0, heartbeat=30, dimensions=("x", "y"))
-        (row,) = told(query, (3, 60.0, 30.0, "car20"))
+        query = question(tolerance=25.0, heartbeat=30, dimensions=("x", "y"))
+        (row,) = updates(query, (3, 60.0, 30.0, "car20"))
         identity = row.pop("match_id")
         assert len(identity) == 32
         assert list(row.items()) == [
@@ -108,17 +109,17 @@ class TestSending:
         ]
 
     def test_a_sample_at_the_tolerance_is_not_sent_and_one_beyond_is(self):
-        assert lines(asked(Predictor.CONSTANT), (0, 5.0), (1, 6.0), (2, 4.0), (3, 6.0001)) == [
+        assert lines(question(Predictor.CONSTANT), (0, 5.0), (1, 6.0), (2, 4.0), (3, 6.0001)) == [
             (0, 5.0, 0.0, "first"),
             (3, 6.0001, 0.0, "tolerance"),
         ]
 
     def test_tolerance_zero_sends_whatever_is_not_just_as_the_line_says(self):
-        query = asked(Predictor.CONSTANT, tolerance=0.0)
+        query = question(Predictor.CONSTANT, tolerance=0.0)
         assert [line[0] for line in lines(query, (0, 0.0), (1, 0.0), (2, -0.0), (3, 1e-200))] == [0, 3]
 
     def test_a_heartbeat_is_due_just_when_it_has_passed(self):
-        query = asked(Predictor.CONSTANT, heartbeat=10)
+        query = question(Predictor.CONSTANT, heartbeat=10)
         samples = [(0, 1.0), (9.999999, 1.0), (10, 1.0), (19, 1.0), (21, 1.0)]
         assert [line[0::3] for line in lines(query, *samples)] == [
             (0, "first"),
@@ -127,21 +128,21 @@ class TestSending:
         ]
 
     def test_where_both_are_so_the_reason_is_the_tolerance(self):
-        query = asked(Predictor.CONSTANT, heartbeat=10)
+        query = question(Predictor.CONSTANT, heartbeat=10)
         assert lines(query, (0, 1.0), (10, 9.0))[-1][3] == "tolerance"
 
     def test_several_dimensions_are_one_distance(self):
-        query = asked(Predictor.CONSTANT, tolerance=5.0, dimensions=("x", "y"))
-        sent = told(query, (0, 0.0, 0.0), (1, 3.0, 4.0), (2, 3.1, 4.0), (3, 3.1, -1.1))
+        query = question(Predictor.CONSTANT, tolerance=5.0, dimensions=("x", "y"))
+        sent = updates(query, (0, 0.0, 0.0), (1, 3.0, 4.0), (2, 3.1, 4.0), (3, 3.1, -1.1))
         assert [(row["x"], row["y"]) for row in sent] == [(0.0, 0.0), (3.1, 4.0), (3.1, -1.1)]
 
     def test_sensors_do_not_know_one_another(self):
-        query = asked(Predictor.CONSTANT)
-        sent = told(query, (0, 0.0, 0.0, "a"), (0, 9.0, 0.0, "b"), (1, 0.5, 0.0, "a"), (1, 3.0, 0.0, "b"))
+        query = question(Predictor.CONSTANT)
+        sent = updates(query, (0, 0.0, 0.0, "a"), (0, 9.0, 0.0, "b"), (1, 0.5, 0.0, "a"), (1, 3.0, 0.0, "b"))
         assert [(row["car"], row["x"]) for row in sent] == [("a", 0.0), ("b", 9.0), ("b", 3.0)]
 
     def test_samples_of_one_time_are_taken_one_after_the_other(self):
-        sent = told(asked(), (0, 0.0), (1, 4.0), (1, 8.0), (1, 8.5))
+        sent = updates(question(), (0, 0.0), (1, 4.0), (1, 8.0), (1, 8.5))
         assert [(row["event_time"], row["x"], row["x_slope"]) for row in sent] == [
             (0, 0.0, 0.0),
             (SECOND, 4.0, 4.0),
@@ -150,11 +151,11 @@ class TestSending:
         assert len({row["match_id"] for row in sent}) == 3
 
     def test_a_line_that_is_followed_is_not_sent_again(self):
-        assert [line[0] for line in lines(asked(), *[(t, 3.0 * t) for t in range(100)])] == [0, 1]
+        assert [line[0] for line in lines(question(), *[(t, 3.0 * t) for t in range(100)])] == [0, 1]
 
     def test_a_stream_without_a_key_is_one_sensor(self):
         rows = rows_of([(0, 0.0), (1, 0.5), (2, 7.0)]).select(("at", "x", "y"))
-        kernel = SuppressKernel(METER, [asked(Predictor.CONSTANT)])
+        kernel = SuppressKernel(METER, [question(Predictor.CONSTANT)])
         step = kernel.step(kernel.start(BEGINNING), rows, END)
         assert list(step.answers[0].rows.columns)[:4] == ["query", "event_time", "match_id", "x"]
         assert step.answers[0].rows["x"].tolist() == [0.0, 7.0]
@@ -162,23 +163,23 @@ class TestSending:
 
 class TestForgetting:
     def test_silent_for_just_forget_is_not_forgotten_and_longer_is(self):
-        query = asked(Predictor.CONSTANT, forget=10)
+        query = question(Predictor.CONSTANT, forget=10)
         assert [line[0::3] for line in lines(query, (0, 1.0), (10, 1.0), (20.000001, 1.0))] == [
             (0, "first"),
             (20.000001, "first"),
         ]
 
     def test_it_goes_by_the_last_sample_and_not_by_the_last_update(self):
-        query = asked(Predictor.CONSTANT, forget=10)
+        query = question(Predictor.CONSTANT, forget=10)
         assert len(lines(query, *[(t, 1.0) for t in range(0, 100, 9)])) == 1
 
     @pytest.mark.parametrize(
         "query",
         [
-            asked(Predictor.SLOPE, forget=5),
-            asked(Predictor.LEAST_SQUARES, 3, forget=5),
-            asked(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.5, forget=5),
-            asked(Predictor.KALMAN, 1.0, 1.0, forget=5),
+            question(Predictor.SLOPE, forget=5),
+            question(Predictor.LEAST_SQUARES, 3, forget=5),
+            question(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.5, forget=5),
+            question(Predictor.KALMAN, 1.0, 1.0, forget=5),
         ],
         ids=lambda query: query.predictor.name,
     )
@@ -189,7 +190,7 @@ class TestForgetting:
         assert alone[0] == (20, 7.0, 0.0, "first")
 
     def test_who_is_forgotten_in_a_step_and_comes_again_in_it_is_kept(self):
-        kernel = SuppressKernel(CARS, [asked(Predictor.CONSTANT, forget=2)])
+        kernel = SuppressKernel(CARS, [question(Predictor.CONSTANT, forget=2)])
         state = kernel.step(kernel.start(BEGINNING), rows_of([(0, 1.0)]), SECOND).state
         step = kernel.step(state, rows_of([(9, 1.0), (10, 1.0)]), 11 * SECOND)
         assert step.answers[0].rows["reason"].tolist() == ["first"]
@@ -199,52 +200,53 @@ class TestForgetting:
 
 class TestSlopes:
     def test_constant_has_none(self):
-        assert lines(asked(Predictor.CONSTANT), (0, 0.0), (2, 6.0))[-1] == (2, 6.0, 0.0, "tolerance")
+        assert lines(question(Predictor.CONSTANT), (0, 0.0), (2, 6.0))[-1] == (2, 6.0, 0.0, "tolerance")
 
     def test_slope_is_that_of_the_last_two_samples_also_of_those_not_sent(self):
-        assert lines(asked(), (0, 0.0), (2, 1.0), (4, 7.0))[-1] == (4, 7.0, 3.0, "tolerance")
+        assert lines(question(), (0, 0.0), (2, 1.0), (4, 7.0))[-1] == (4, 7.0, 3.0, "tolerance")
 
     def test_slope_of_two_samples_of_one_time_is_zero(self):
-        assert lines(asked(), (0, 0.0), (1, 0.5), (1, 9.0))[-1] == (1, 9.0, 0.0, "tolerance")
+        assert lines(question(), (0, 0.0), (1, 0.5), (1, 9.0))[-1] == (1, 9.0, 0.0, "tolerance")
 
     def test_least_squares_fits_the_last_n(self):
-        query = asked(Predictor.LEAST_SQUARES, 3)
+        query = question(Predictor.LEAST_SQUARES, 3)
         sent = lines(query, (0, 100.0), (1, 0.0), (2, 0.0), (3, 6.0))
         assert sent[1][2] == -100.0  # two are all there are
         assert sent[-1] == (3, 6.0, 3.0, "tolerance")
 
     def test_least_squares_of_one_time_is_zero(self):
-        assert lines(asked(Predictor.LEAST_SQUARES, 3), (5, 0.0), (5, 9.0), (5, 99.0))[-1][2] == 0.0
+        assert lines(question(Predictor.LEAST_SQUARES, 3), (5, 0.0), (5, 9.0), (5, 99.0))[-1][2] == 0.0
 
     def test_double_exponential_starts_with_the_first_two_and_smooths_then(self):
-        query = asked(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.25)
+        query = question(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.25)
         sent = lines(query, (0, 0.0), (2, 8.0), (4, 32.0))
         assert sent[1][2] == 4.0
         # Level 0.5 * 32 + 0.5 * (8 + 4 * 2) = 24, trend 0.25 * (24 - 8) / 2 + 0.75 * 4 = 5.
         assert sent[2] == (4, 32.0, 5.0, "tolerance")
 
     def test_double_exponential_keeps_its_trend_at_a_second_sample_of_one_time(self):
-        sent = lines(asked(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.25), (0, 0.0), (2, 8.0), (2, 32.0))
+        sent = lines(question(Predictor.DOUBLE_EXPONENTIAL, 0.5, 0.25), (0, 0.0), (2, 8.0), (2, 32.0))
         assert sent[-1] == (2, 32.0, 4.0, "tolerance")
 
     def test_kalman_knows_no_velocity_before_the_second_time(self):
-        sent = lines(asked(Predictor.KALMAN, 1.0, 4.0), (0, 0.0), (0, 2.0), (2, 8.0))
+        sent = lines(question(Predictor.KALMAN, 1.0, 4.0), (0, 0.0), (0, 2.0), (2, 8.0))
         assert [line[2] for line in sent] == [0.0, 0.0, 3.5]  # from the mean of the two first ones
 
     def test_kalman_comes_to_the_velocity_of_a_line_under_noise(self):
         noise = np.random.default_rng(1).normal(0, 1.0, 400)
         sent = lines(
-            asked(Predictor.KALMAN, 1e-6, 1.0, heartbeat=50), *[(t, 2.0 * t + noise[t]) for t in range(400)]
+            question(Predictor.KALMAN, 1e-6, 1.0, heartbeat=50),
+            *[(t, 2.0 * t + noise[t]) for t in range(400)],
         )
         assert all(abs(slope - 2.0) < 0.05 for second, _, slope, _ in sent if second > 100)
 
     @pytest.mark.parametrize(
         "query",
         [
-            asked(Predictor.SLOPE),
-            asked(Predictor.LEAST_SQUARES, 3),
-            asked(Predictor.DOUBLE_EXPONENTIAL, 0.9, 0.9),
-            asked(Predictor.KALMAN, 1.0, 1.0),
+            question(Predictor.SLOPE),
+            question(Predictor.LEAST_SQUARES, 3),
+            question(Predictor.DOUBLE_EXPONENTIAL, 0.9, 0.9),
+            question(Predictor.KALMAN, 1.0, 1.0),
         ],
         ids=lambda query: query.predictor.name,
     )
@@ -260,7 +262,9 @@ class TestSlopes:
 class TestRows:
     def test_rows_without_a_key_or_a_number_are_no_samples_and_are_counted(self):
         rows = rows_of([(0, 1.0), (1, None), (2, 9.0, 0.0, None), (3, 1.0)])
-        kernel = SuppressKernel(CARS, [asked(Predictor.CONSTANT), asked(dimensions=("y",), name="other")])
+        kernel = SuppressKernel(
+            CARS, [question(Predictor.CONSTANT), question(dimensions=("y",), name="other")]
+        )
         step = kernel.step(kernel.start(BEGINNING), rows, END)
         assert step.counts == {
             "not_samples:q": 2,
@@ -273,7 +277,7 @@ class TestRows:
 
     def test_only_rows_of_the_condition_are_samples(self):
         kernel = SuppressKernel(
-            CARS, [asked(Predictor.CONSTANT, where=0)], [lambda rows: rows["y"].values > 0]
+            CARS, [question(Predictor.CONSTANT, where=0)], [lambda rows: rows["y"].values > 0]
         )
         rows = rows_of([(0, 1.0, 0.0), (1, 5.0, 1.0), (2, None, 0.0), (3, 9.0, 1.0)])
         step = kernel.step(kernel.start(BEGINNING), rows, END)
@@ -281,7 +285,7 @@ class TestRows:
         assert step.counts == {"samples:q": 2, "updates:q": 2}
 
     def test_updates_of_several_queries_come_by_row_and_then_by_query(self):
-        kernel = SuppressKernel(CARS, [asked(name="z"), asked(name="b", tolerance=5.0)])
+        kernel = SuppressKernel(CARS, [question(name="z"), question(name="b", tolerance=5.0)])
         step = kernel.step(kernel.start(BEGINNING), rows_of([(0, 0.0), (1, 3.0), (2, 99.0)]), END)
         rows = step.answers[0].rows
         assert list(zip(rows["query"].tolist(), rows["x"].tolist(), strict=True)) == [
@@ -293,7 +297,7 @@ class TestRows:
         ]
 
     def test_an_identity_is_that_of_query_time_key_and_values(self):
-        (row,) = told(asked(dimensions=("x", "y")), (3, 60.0, 30.0, "car20"))
+        (row,) = updates(question(dimensions=("x", "y")), (3, 60.0, 30.0, "car20"))
         parts = [
             strings(["q"]),
             Column.of(TIMESTAMP, [3 * SECOND]),
@@ -304,14 +308,14 @@ class TestRows:
         assert content_ids(parts).tolist() == [row["match_id"]]
 
     def test_no_rows_no_updates(self):
-        kernel = SuppressKernel(CARS, [asked()])
+        kernel = SuppressKernel(CARS, [question()])
         step = kernel.step(kernel.start(BEGINNING), Rows({}, 0), 5)
         assert (step.answers, step.complete_until, step.counts) == ((), 5, {})
 
 
 class TestState:
     def test_many_keys_are_one_record_each_in_every_query(self):
-        kernel = SuppressKernel(CARS, [asked(), asked(Predictor.KALMAN, 1.0, 1.0, name="k")])
+        kernel = SuppressKernel(CARS, [question(), question(Predictor.KALMAN, 1.0, 1.0, name="k")])
         state = kernel.start(BEGINNING)
         for second in range(5):
             rows = rows_of([(second, float(n), 0.0, f"car {n + second}") for n in range(1000)])
@@ -319,7 +323,7 @@ class TestState:
         assert [len(store) for store in state.sensors] == [1004, 1004]
 
     def test_a_step_writes_the_sensors_that_it_has_samples_of(self):
-        kernel = SuppressKernel(CARS, [asked()])
+        kernel = SuppressKernel(CARS, [question()])
         rows = rows_of([(0, float(n), 0.0, f"car {n}") for n in range(5000)])
         state = kernel.step(kernel.start(BEGINNING), rows, SECOND).state
         again = kernel.step(state, rows_of([(1, 3.0, 0.0, "car 7"), (1, 3.0, 0.0, "new")]), 2 * SECOND).state
@@ -333,7 +337,7 @@ class TestState:
         assert abs(many - few) <= 16  # the number of the next run is a longer one
 
     def test_only_the_sensors_of_the_last_forget_are_kept(self):
-        kernel = SuppressKernel(CARS, [asked(forget=2)])
+        kernel = SuppressKernel(CARS, [question(forget=2)])
         state = kernel.start(BEGINNING)
         for second in range(10):
             rows = rows_of([(second, 1.0, 0.0, f"car {second} {n}") for n in range(100)])
@@ -344,10 +348,10 @@ class TestState:
         assert len(kernel.step(state, Rows({}, 0), END).state.sensors[0]) == 0
 
     def test_a_changed_query_begins_anew_and_the_others_go_on(self):
-        old = [asked(), asked(name="other")]
+        old = [question(), question(name="other")]
         kernel = SuppressKernel(CARS, old)
         state = kernel.step(kernel.start(BEGINNING), rows_of([(0, 0.0), (1, 2.0)]), 2 * SECOND).state
-        changed = SuppressKernel(CARS, [asked(tolerance=7.0), old[1]])
+        changed = SuppressKernel(CARS, [question(tolerance=7.0), old[1]])
         loaded: SuppressState = changed.load(kernel.save(state), 0)
         step = changed.step(loaded, rows_of([(1, 8.0), (3, 6.0), (4, 9.0)]), END)
         rows = step.answers[0].rows.tolist()
@@ -362,7 +366,9 @@ class TestState:
 
 def _saved_after(sensors: int) -> int:
     """Bytes of a state after so many sensors came, a hundred at a time, and were forgotten."""
-    kernel = SuppressKernel(CARS, [asked(forget=2), asked(Predictor.KALMAN, 1.0, 1.0, name="k", forget=1)])
+    kernel = SuppressKernel(
+        CARS, [question(forget=2), question(Predictor.KALMAN, 1.0, 1.0, name="k", forget=1)]
+    )
     state = kernel.start(BEGINNING)
     for second in range(sensors // 100):
         rows = rows_of([(second, 1.0, 0.0, f"car {second} {n}") for n in range(100)])

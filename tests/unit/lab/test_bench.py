@@ -167,6 +167,6 @@ def test_memory_of_a_python_process_is_known() -> None:
 )
 def test_a_flag_that_would_change_nothing_is_refused(family: str, flag: str, families: str, capsys) -> None:
     assert main(["bench", family, flag, "elsewhere"]) == 2
-    told = capsys.readouterr().err
-    assert f"error[usage]: '{family}' takes no {flag}\n" in told
-    assert f"leave it out: it is for {families}" in told
+    printed = capsys.readouterr().err
+    assert f"error[usage]: '{family}' takes no {flag}\n" in printed
+    assert f"leave it out: it is for {families}" in printed

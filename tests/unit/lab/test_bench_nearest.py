@@ -152,15 +152,15 @@ def test_without_a_csv_and_without_the_data_sets_there_is_no_real_world(tmp_path
 def by_definition(at, distance, k, window_us, limit=None) -> dict[int, int]:
     """Which objects are told and when: everything sorted at every instant."""
     told_at: dict[int, int] = {}
-    kept: list[int] = []
+    remaining: list[int] = []
     for instant in np.unique(np.concatenate([at, at + window_us])).tolist():
         if limit is None:
-            kept = [row for row in range(len(at)) if at[row] <= instant < at[row] + window_us]
+            remaining = [row for row in range(len(at)) if at[row] <= instant < at[row] + window_us]
         else:
-            kept = [row for row in kept if instant < at[row] + window_us]
-            kept += [row for row in range(len(at)) if at[row] == instant]
-        kept = sorted(kept, key=lambda row: (distance[row], -row))[:limit]
-        for row in kept[:k]:
+            remaining = [row for row in remaining if instant < at[row] + window_us]
+            remaining += [row for row in range(len(at)) if at[row] == instant]
+        remaining = sorted(remaining, key=lambda row: (distance[row], -row))[:limit]
+        for row in remaining[:k]:
             told_at.setdefault(row, instant)
     return told_at
 

@@ -45,7 +45,7 @@ def two_lines(first: tuple[float, float], second: tuple[float, float]) -> Sent:
     return Sent(("v",), rows, 0.0)
 
 
-def told_as(begins_s: float, ends_s: float) -> Collected:
+def collected_as(begins_s: float, ends_s: float) -> Collected:
     return Collected(frozenset({0}), {(0, 0, 1, 0): (begins_s * SECOND, ends_s * SECOND)})
 
 
@@ -54,16 +54,16 @@ def test_the_example_of_the_paper_begins_at_1() -> None:
     # 2 t_2 - 3 - t_1 <= 1 with t_1 <= t_2 + 4, so t_1 = 12 at most and t_2 = 8.
     example = two_lines((0.0, 1.0), (-3.0, 2.0))
     question = PredictQuestion(1.0, 4 * SECOND)
-    assert wrong_sensors(told_as(1.0, 12.0), example, question) == []
+    assert wrong_sensors(collected_as(1.0, 12.0), example, question) == []
     for begins, ends in ((0.0, 12.0), (1.0, 12.001), (1.5, 12.0)):
-        assert wrong_sensors(told_as(begins, ends), example, question) == [0]
+        assert wrong_sensors(collected_as(begins, ends), example, question) == [0]
     assert wrong_sensors(Collected.about([0]), example, question) == [0]
 
 
 def test_what_is_told_though_it_is_never_true_is_wrong() -> None:
     apart = two_lines((0.0, 1.0), (500.0, 1.0))
     assert wrong_sensors(Collected.about([0]), apart, PredictQuestion(1.0, SECOND)) == []
-    assert wrong_sensors(told_as(0.0, 1.0), apart, PredictQuestion(1.0, SECOND)) == [0]
+    assert wrong_sensors(collected_as(0.0, 1.0), apart, PredictQuestion(1.0, SECOND)) == [0]
 
 
 def test_a_line_lives_until_the_next_one_or_its_heartbeat() -> None:
@@ -75,32 +75,32 @@ def test_a_line_lives_until_the_next_one_or_its_heartbeat() -> None:
 
 
 def test_the_kernel_tells_what_follows() -> None:
-    sent, told = sent_by(60, 60), Collected.about([3, 17, 42])
-    answered = answer(sent, QUESTION, told.take)
-    assert len(told.intervals) > 50 and answered.rows > 500
-    assert wrong_sensors(told, sent, QUESTION) == []
+    sent, collected = sent_by(60, 60), Collected.about([3, 17, 42])
+    answered = answer(sent, QUESTION, collected.take)
+    assert len(collected.intervals) > 50 and answered.rows > 500
+    assert wrong_sensors(collected, sent, QUESTION) == []
 
 
 @pytest.mark.parametrize("change", ["left out", "too long", "made up"])
 def test_one_wrong_answer_is_noticed(change: str) -> None:
-    sent, told = sent_by(60, 60), Collected.about([17])
-    answer(sent, QUESTION, told.take)
-    pair = next(iter(told.intervals))
+    sent, collected = sent_by(60, 60), Collected.about([17])
+    answer(sent, QUESTION, collected.take)
+    pair = next(iter(collected.intervals))
     if change == "left out":
-        del told.intervals[pair]
+        del collected.intervals[pair]
     elif change == "too long":
-        begins, ends = told.intervals[pair]
-        told.intervals[pair] = begins, ends + 1_000
+        begins, ends = collected.intervals[pair]
+        collected.intervals[pair] = begins, ends + 1_000
     else:
-        told.intervals[17, 1, 18, 1] = 1.0, 2.0
-    assert wrong_sensors(told, sent, QUESTION) == [17]
+        collected.intervals[17, 1, 18, 1] = 1.0, 2.0
+    assert wrong_sensors(collected, sent, QUESTION) == [17]
 
 
 def test_rows_of_every_second_end_as_the_interval_does() -> None:
-    sent, told = sent_by(60, 60), Collected.about([17])
+    sent, collected = sent_by(60, 60), Collected.about([17])
     question = replace(QUESTION, every_us=SECOND)
-    assert answer(sent, question, told.take).rows > answer(sent, QUESTION, lambda _: None).rows
-    assert wrong_sensors(told, sent, question) == []
+    assert answer(sent, question, collected.take).rows > answer(sent, QUESTION, lambda _: None).rows
+    assert wrong_sensors(collected, sent, question) == []
 
 
 @pytest.fixture
@@ -140,10 +140,10 @@ def test_rows_with_fewer_columns_that_are_others_fail_the_benchmark(tiny, monkey
 
 def test_a_digest_tells_other_rows_apart() -> None:
     sent = sent_by(60, 60)
-    told = [Digest.of(["a_key", "b_key"]) for _ in range(3)]
-    for digest, question in zip(told, (QUESTION, QUESTION, replace(QUESTION, bound=399.0)), strict=True):
+    collected = [Digest.of(["a_key", "b_key"]) for _ in range(3)]
+    for digest, question in zip(collected, (QUESTION, QUESTION, replace(QUESTION, bound=399.0)), strict=True):
         answer(sent, question, digest.take)
-    assert told[0] == told[1] != told[2]
+    assert collected[0] == collected[1] != collected[2]
 
 
 def test_wrong_answers_fail_the_benchmark(tiny, monkeypatch) -> None:
@@ -160,9 +160,9 @@ def test_the_query_on_spark_is_the_one_that_is_checked(tmp_path) -> None:
     samples = make_movers(60, 60, seed=3).samples(3 * SECOND)
     files = write_samples(samples, tmp_path / "samples", 4, seed=3)
     assert sum(pq.ParquetFile(file).metadata.num_rows for file in files) == len(samples)
-    told = Collected.about([3, 17])
+    collected = Collected.about([3, 17])
     for step in stream_local(compile_text(QUERY_TEXT, zones=1), [("movers", str(file)) for file in files]):
         for rows in step.answers:
-            told.take(rows)
-    assert len(told.intervals) > 30
-    assert wrong_sensors(told, sent_by(60, 60), QUESTION) == []
+            collected.take(rows)
+    assert len(collected.intervals) > 30
+    assert wrong_sensors(collected, sent_by(60, 60), QUESTION) == []

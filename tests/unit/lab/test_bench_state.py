@@ -12,11 +12,11 @@ from headwater_lab.bench.state import OPERATORS, TOUCHED, Zone, bytes_left, load
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_operator_takes_its_rows_and_tells_nothing(operator):
     zone = Zone(operator, "10 SECONDS")
-    told = []
+    emitted = []
     for _ in range(3):
         zone.take(range(20))
-        told += zone.answers
-    assert not told or operator in ("NEAREST", "NEAREST PER", "SUPPRESS", "FOLLOW", "FOLLOW, then NEAREST")
+        emitted += zone.answers
+    assert not emitted or operator in ("NEAREST", "NEAREST PER", "SUPPRESS", "FOLLOW", "FOLLOW, then NEAREST")
     assert zone.size > 0
 
 

@@ -44,11 +44,11 @@ def holding(against_k, against_window=WINDOWS) -> list[bool]:
 
 
 def test_all_claims_hold_when_it_is_as_published() -> None:
-    told = claims(AS_PUBLISHED, WINDOWS)
-    assert [claim.holds for claim in told] == [True] * 5
-    assert told[0].evidence == "those of PA over the fewer of RA and RAPF: uniform k = 9 0.483"
-    assert told[2].evidence == "cost of an object, RA over RAPF: uniform k = 9 10"
-    assert told[3].evidence == "k = 9, windows of 2,000, 4,000 objects: 29, 29"
+    judged = claims(AS_PUBLISHED, WINDOWS)
+    assert [claim.holds for claim in judged] == [True] * 5
+    assert judged[0].evidence == "those of PA over the fewer of RA and RAPF: uniform k = 9 0.483"
+    assert judged[2].evidence == "cost of an object, RA over RAPF: uniform k = 9 10"
+    assert judged[3].evidence == "k = 9, windows of 2,000, 4,000 objects: 29, 29"
 
 
 def test_one_k_for_which_pa_does_not_keep_fewest_is_enough() -> None:
@@ -113,15 +113,15 @@ def test_claims_and_points_of_pictures_are_written_as_json(tmp_path) -> None:
     panel = Panel("Cost\nof an object", "k", "µs", {"RA": [(1, 10.5), (3, 20)], "PA": [(3, 1.5)]})
     claim = Claim("PA is cheaper", True, "1.5 and 20", "much cheaper")
     Outcome(("k",), [(1,)], [panel], [claim]).write_json(tmp_path / "outcome.json")
-    nothing_wanted = {"unit": "µs", "wanted": None, "met": None}
+    nothing_required = {"unit": "µs", "wanted": None, "met": None}
     assert json.loads((tmp_path / "outcome.json").read_text(encoding="utf-8")) == {
         "claims": [
             {"name": "PA is cheaper", "published": "much cheaper", "evidence": "1.5 and 20", "met": True}
         ],
         "figures": [
-            {"name": "Cost of an object: RA, k 1", "value": 10.5, **nothing_wanted},
-            {"name": "Cost of an object: RA, k 3", "value": 20.0, **nothing_wanted},
-            {"name": "Cost of an object: PA, k 3", "value": 1.5, **nothing_wanted},
+            {"name": "Cost of an object: RA, k 1", "value": 10.5, **nothing_required},
+            {"name": "Cost of an object: RA, k 3", "value": 20.0, **nothing_required},
+            {"name": "Cost of an object: PA, k 3", "value": 1.5, **nothing_required},
         ],
     }
 
@@ -188,5 +188,5 @@ def test_an_unknown_experiment_is_exit_code_2_and_help_lists_all(capsys) -> None
     assert ", not 'everything'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--help"])
-    told = capsys.readouterr().out
-    assert all(name in told and what in told for name, what in EXPERIMENTS.items())
+    judged = capsys.readouterr().out
+    assert all(name in judged and what in judged for name, what in EXPERIMENTS.items())

@@ -67,9 +67,9 @@ def run_here(plan: Plan, files: Mapping[str, Path]) -> RunResult:
     """In the plain loop."""
     counts: Counter[str] = Counter()
     parts: dict[str, list[Rows]] = {}
-    for told in run_local(plan, {name: [str(path)] for name, path in files.items()}):
-        counts.update(told.counts)
-        for name, own in (pair for rows in told.answers for pair in by_query(rows)):
+    for output in run_local(plan, {name: [str(path)] for name, path in files.items()}):
+        counts.update(output.counts)
+        for name, own in (pair for rows in output.answers for pair in by_query(rows)):
             parts.setdefault(name, []).append(own)
     return RunResult(counts, {name: join_rows(blocks) for name, blocks in parts.items()}, 0.0)
 

@@ -78,10 +78,10 @@ def changed(words: dict[str, object], **matching: object) -> list[Measured]:
 
 
 def test_all_claims_hold_when_it_is_as_published() -> None:
-    told = claims(as_published(), delta=DELTA)
+    judged = claims(as_published(), delta=DELTA)
     assert failing(as_published()) == []
-    assert len(told) == 16 + 13
-    first = told[0]
+    assert len(judged) == 16 + 13
+    first = judged[0]
     assert (
         first.words
         == "small: subscription load of filter-split-forward below that of the better pairwise approach"
@@ -91,7 +91,7 @@ def test_all_claims_hold_when_it_is_as_published() -> None:
         "20.0 to 20.0 %, 20.0% on average; below operator-placement 20.0 to 20.0 % and multi-join 20.0 to 20.0 %"
     )
     events = next(
-        claim for claim in told if claim.words == "medium: event load of exact below that of multi-join"
+        claim for claim in judged if claim.words == "medium: event load of exact below that of multi-join"
     )
     assert (events.published, events.evidence) == ("48 to 55.9 %", "66.7 to 66.7 %: 100 67%, 200 67%")
 
@@ -150,14 +150,14 @@ PAPERS_ERROR = "the probable cover with the paper's number of trials errs no mor
 SOUND_ERROR = "the probable cover with the sound number of trials errs no more often than δ"
 
 
-def told_of(rows: list[Measured], words: str) -> Claim:
+def evidence_of(rows: list[Measured], words: str) -> Claim:
     (found,) = (claim for claim in claims(rows, delta=DELTA) if claim.words == words)
     return found
 
 
 def test_the_errors_of_the_probable_ones_are_told_beside_delta() -> None:
     rows = changed({"cover_wrong": 20, "recall": 0.97}, approach="filter-split-forward")
-    papers, sound = told_of(rows, PAPERS_ERROR), told_of(rows, SOUND_ERROR)
+    papers, sound = evidence_of(rows, PAPERS_ERROR), evidence_of(rows, SOUND_ERROR)
     assert not papers.holds and sound.holds
     assert papers.evidence.startswith(
         "180 of 81,180 operators that were not covered were taken for covered, 2.22e-03, where δ = 0.001"
@@ -202,9 +202,10 @@ def test_the_exact_one_is_judged_by_the_least_margin_where_the_paper_has_no_numb
     )
     assert failing(less) == []
     assert (
-        told_of(less, exact).published == "less than in the settings before, without a number; judged by 4.5%"
+        evidence_of(less, exact).published
+        == "less than in the settings before, without a number; judged by 4.5%"
     )
-    assert told_of(less, probable).published == "less than in the settings before"
+    assert evidence_of(less, probable).published == "less than in the settings before"
 
 
 def test_growth_says_what_it_costs() -> None:
@@ -302,9 +303,9 @@ def test_a_load_that_no_wrong_decision_explains_is_told() -> None:
 
 def test_wrong_decisions_explain_less_and_not_more() -> None:
     assert ABOVE in failing(on_receipt(120 * 200 - 1, 4))
-    told = told_of(on_receipt(120 * 200 + 10, 4), ABOVE)
-    assert told.holds
+    judged = evidence_of(on_receipt(120 * 200 + 10, 4), ABOVE)
+    assert judged.holds
     assert (
         "medium (200): exact 22,000, exact on receipt 24,010, probable 24,000, which held 4 back wrongly and sent 10 less, 2.5 for each of them; "
-        in told.evidence
+        in judged.evidence
     )

@@ -122,8 +122,8 @@ def test_scores_are_means_over_instants() -> None:
     #  true      {1,2}    {1}      {}       {3}
     #  told      {1}      {1,5}    {}       {}
     truth = Truth(np.arange(4) * SECOND, 4, [np.array(true, np.int64) for true in ([1, 2], [1], [], [3])])
-    told = AnswerIntervals(numbers(0, 1), numbers(1, 1), numbers(0, 1) * SECOND, numbers(2, 2) * SECOND)
-    found = score(told, truth)
+    predicted = AnswerIntervals(numbers(0, 1), numbers(1, 1), numbers(0, 1) * SECOND, numbers(2, 2) * SECOND)
+    found = score(predicted, truth)
     assert found.precision == pytest.approx((1 + 0.5 + 1 + 1) / 4)
     assert found.recall == pytest.approx((0.5 + 1 + 1 + 0) / 4)
     assert found.f == pytest.approx((2 / 3 + 2 / 3 + 1 + 0) / 4)
@@ -131,9 +131,9 @@ def test_scores_are_means_over_instants() -> None:
 
 def test_intervals_of_one_pair_may_overlap_and_end_before_their_end() -> None:
     truth = Truth(np.arange(4) * SECOND, 2, [np.array([1])] * 3 + [np.array([], np.int64)])
-    told = AnswerIntervals(numbers(0, 0), numbers(1, 1), numbers(-5, 1) * SECOND, numbers(2, 3) * SECOND)
-    assert score(told, truth) == score(told, replace(truth, count=2))
-    assert score(told, truth).f == 1.0
+    predicted = AnswerIntervals(numbers(0, 0), numbers(1, 1), numbers(-5, 1) * SECOND, numbers(2, 3) * SECOND)
+    assert score(predicted, truth) == score(predicted, replace(truth, count=2))
+    assert score(predicted, truth).f == 1.0
 
 
 def test_with_nothing_suppressed_the_last_samples_are_answered() -> None:
@@ -145,10 +145,10 @@ def test_with_nothing_suppressed_the_last_samples_are_answered() -> None:
     series = Series.of(40, samples.key, samples.at, samples.place, hold_us=3 * SECOND)
     instants = int(samples.at.max()) - np.arange(30, 0, -1) * SECOND
     for within_us in (0, 3 * SECOND):
-        told, _ = ask(sent, PredictQuestion(400.0, within_us))
+        predicted, _ = ask(sent, PredictQuestion(400.0, within_us))
         truth = true_pairs(series, instants, bound=400.0, within_us=within_us)
         assert truth.mean > 20
-        assert score(told, truth).f == 1.0
+        assert score(predicted, truth).f == 1.0
 
 
 def test_objects_with_and_without_predictions() -> None:
@@ -309,16 +309,16 @@ def changed(words: dict[str, object], **matching: object) -> list[Measured]:
 
 
 def test_all_claims_hold_when_it_is_as_published() -> None:
-    told = claims(as_published())
+    predicted = claims(as_published())
     assert failing(as_published()) == []
-    assert len(told) == 9 + 1 + 5 + 2 + 1
-    words = {claim.words: claim for claim in told}
+    assert len(predicted) == 9 + 1 + 5 + 2 + 1
+    words = {claim.words: claim for claim in predicted}
     without = words["without predictions 1,000 objects send about 300 updates a second"]
     assert without.evidence == "300 a second from 1,000 objects, 300 from 1,000"
     assert words[
         "least contribution is less than 1 % worse than unlimited storage, in precision and in recall, for every w"
     ].evidence == ("the worse of the two, by w: 1 0.56%, 5 0.56%")
-    assert "SLOPE: 90.0% of 1,000 readings saved with tolerance 2 (F 0.9950)" in told[-1].evidence
+    assert "SLOPE: 90.0% of 1,000 readings saved with tolerance 2 (F 0.9950)" in predicted[-1].evidence
 
 
 @pytest.mark.parametrize(

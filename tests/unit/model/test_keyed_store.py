@@ -119,14 +119,14 @@ def test_a_store_holds_what_was_put_last_and_nothing_that_is_gone(changes):
         assert len(store) == len(model)
         assert model_of(store.everything()) == model
         assert store.held == min((hold for _, hold, _ in model.values()), default=END)
-        asked = [f"k{n}" for n in range(13)]
-        records, places = store.find(ids_of(asked))
+        sought = [f"k{n}" for n in range(13)]
+        records, places = store.find(ids_of(sought))
         found = model_of(records)
         assert found == model
         assert [list(found)[place] if place >= 0 else None for place in places] == [
-            key if key in model else None for key in asked
+            key if key in model else None for key in sought
         ]
-        assert store.has(ids_of(asked)).tolist() == [key in model for key in asked]
+        assert store.has(ids_of(sought)).tolist() == [key in model for key in sought]
         if not model:
             assert store.runs == ()
 
@@ -136,8 +136,8 @@ def test_a_store_holds_what_was_put_last_and_nothing_that_is_gone(changes):
 def test_those_who_are_due_are_found_by_time(changes, since, until):
     for store, model in after_each(changes):
         due = store.due(since, until)
-        wanted = [key for key, (at, *_) in model.items() if since <= at < until]
-        assert sorted(map(tuple, due.tolist())) == sorted(map(tuple, ids_of(wanted).tolist()))
+        expected = [key for key, (at, *_) in model.items() if since <= at < until]
+        assert sorted(map(tuple, due.tolist())) == sorted(map(tuple, ids_of(expected).tolist()))
 
 
 @often

@@ -98,6 +98,6 @@ def test_a_log_keeps_what_was_appended_and_small_chunks_are_halves_of_one_anothe
     assert numbers == sorted(set(numbers))
     assert all(one.rows.count > 2 * other.rows.count for one, other in pairwise(log.chunks))
     assert all(c.newest == np.max(c.rows["at"].values) for c in log.chunks)
-    kept = log.since(bound).rows()
+    stored = log.since(bound).rows()
     later = [t for t in (rows["at"].tolist() if rows else []) if t >= bound]
-    assert set(later) <= set(kept["at"].tolist() if kept else [])
+    assert set(later) <= set(stored["at"].tolist() if stored else [])

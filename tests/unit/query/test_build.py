@@ -85,7 +85,7 @@ def test_statements_make_a_script():
 
 
 @pytest.mark.parametrize(
-    ("build", "told"),
+    ("build", "message"),
     [
         (lambda: select("q", "s", "a b"), "columns:1:3"),
         (lambda: select("q", "s", where="a = 'x"), "where:1:5"),
@@ -93,7 +93,7 @@ def test_statements_make_a_script():
         (lambda: stream("s", {"at": "TIMESTAMP"}, time="a"), "there is no column named 'a' for time"),
     ],
 )  # fmt: skip
-def test_a_piece_that_cannot_be_read_is_shown(build, told):
+def test_a_piece_that_cannot_be_read_is_shown(build, message):
     with pytest.raises(QueriesRefused) as caught:
         build()
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -16,7 +16,7 @@ CREATE STREAM cars (id STRING KEY, at TIMESTAMP TIME, x DOUBLE);
 CREATE QUERY fast AS SELECT * FROM cars WHERE x > 3;
 """
 LONG = hw.follow("around", "cars", "cars", radius="5 METERS", last="9 DAYS")
-GIVEN = [
+OPTIONS = [
     pytest.param(TEXT, id="a text"),
     pytest.param([CARS, FAST], id="a list"),
     pytest.param((s for s in (CARS, FAST)), id="a generator"),
@@ -24,7 +24,7 @@ GIVEN = [
 ]
 
 
-@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("given", OPTIONS)
 def test_a_text_and_what_builders_made_are_checked_alike(given: Any) -> None:
     found = hw.check(given)
     assert (list(found.streams), list(found.queries)) == (["cars"], ["fast"])

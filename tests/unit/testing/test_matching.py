@@ -117,8 +117,8 @@ def test_as_many_lines_as_possible_find_a_row() -> None:
 
 
 def test_the_most_similar_row_stands_beside_a_missing_line() -> None:
-    wanted = table("event_time, n, a", "2026-01-01T06:00:01Z, x, 5", "2026-01-01T07:00:00Z, z, 7")
-    found = compare(wanted, rows(("x", 1.0), ("x", 2.0)), TYPES)
+    expected = table("event_time, n, a", "2026-01-01T06:00:01Z, x, 5", "2026-01-01T07:00:00Z, z, 7")
+    found = compare(expected, rows(("x", 1.0), ("x", 2.0)), TYPES)
     assert (found.missing, found.unexpected, found.similar) == ((0, 1), (0, 1), ((0, 1),))
 
 
@@ -152,6 +152,6 @@ def test_too_many_pairs_are_refused_and_not_half_compared() -> None:
 
 def test_many_rows_are_compared_in_time() -> None:
     many = [("x", float(number)) for number in range(5_000)]
-    wanted = table("n, a", *(f"x, {number}" for number in range(4_999)), "x, -1")
-    found = compare(wanted, rows(*many), TYPES)
+    expected = table("n, a", *(f"x, {number}" for number in range(4_999)), "x, -1")
+    found = compare(expected, rows(*many), TYPES)
     assert (found.missing, found.unexpected) == ((4_999,), (4_999,))

@@ -38,9 +38,9 @@ def test_each_subscription_matches_a_medium_share_of_its_station() -> None:
     load = Load(fewest=3)
     for number, standing in enumerate(make_standing(24, NETWORK, RECORDED, load, seed=1)):
         key = f"st-{number % 4:03d}"
-        asked = {f.attribute for f in standing.operator.filters}
+        attributes = {f.attribute for f in standing.operator.filters}
         of_station = [
-            RECORDED.sources[at].attribute in asked and RECORDED.sources[at].key == key
+            RECORDED.sources[at].attribute in attributes and RECORDED.sources[at].key == key
             for at in RECORDED.readings.source
         ]
         share = len(events_of(standing.operator, key)) / sum(of_station)

@@ -97,5 +97,5 @@ def test_what_makes_no_sense_is_refused_with_what_was_perhaps_meant(capsys, word
 
 def test_help_imports_nothing_heavy():
     code = "import sys; from headwater.apps.cli import main; main([]); print(sorted({'numpy', 'numba', 'pyarrow', 'pyspark'} & set(sys.modules)))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.splitlines()[-1] == "[]"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "[]"

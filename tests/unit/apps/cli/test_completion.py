@@ -36,8 +36,8 @@ def script(tmp_path_factory, capsys):
 def completed(script: Path, folder: Path, *words: str) -> list[str]:
     """What bash offers for the last word."""
     listed = " ".join(f"'{word}'" for word in ("headwater", *words))
-    asked = ASK_BASH.format(script=script, words=listed)
-    run = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, cwd=folder, check=True)
+    completing = ASK_BASH.format(script=script, words=listed)
+    run = subprocess.run(["bash", "-c", completing], capture_output=True, text=True, cwd=folder, check=True)
     assert run.stderr == ""
     return sorted(filter(None, run.stdout.splitlines()))
 
@@ -95,6 +95,6 @@ def test_every_command_is_known_with_its_flags():
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 def test_fish_completes(script, tmp_path):
-    asked = f"source {script('fish')}; complete -C 'headwater run alerts.hw --format '"
-    run = subprocess.run(["fish", "-c", asked], capture_output=True, text=True, cwd=tmp_path, check=True)
+    completing = f"source {script('fish')}; complete -C 'headwater run alerts.hw --format '"
+    run = subprocess.run(["fish", "-c", completing], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert [line.split("\t")[0] for line in run.stdout.splitlines()] == ["csv", "json", "parquet", "table"]

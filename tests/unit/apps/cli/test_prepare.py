@@ -16,6 +16,6 @@ def test_a_part_needs_no_other(part: str) -> None:
 
 
 def test_every_operator_is_used() -> None:
-    asked = "".join(PARTS)
+    text = "".join(PARTS)
     operators = ("CORRELATE", "MATCH_RECOGNIZE", "NEAREST", "SUPPRESS", "PREDICT", "FOLLOW", "FENCE")
-    assert [word for word in operators if f" {word} (" not in asked] == []
+    assert [word for word in operators if f" {word} (" not in text] == []

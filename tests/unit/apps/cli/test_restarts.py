@@ -68,8 +68,8 @@ def test_the_state_of_a_link_of_a_chain_is_that_of_its_query() -> None:
     link = QueryNote("suppress", "s", "4", hidden=True)
     earlier = notes("s", **{"a/SUPPRESS": link, "a": QueryNote("predict", "a/SUPPRESS", "6")})
     remembered = {"a/SUPPRESS": StateSize(5_000, keys=1)}
-    told = list(changes_in_words(changes_between(earlier, notes("s", b=PATTERN), remembered)))
-    assert told[1] == f"dropped   the state of a ({size_in_words(5_000)}, 1 key)"
+    lines = list(changes_in_words(changes_between(earlier, notes("s", b=PATTERN), remembered)))
+    assert lines[1] == f"dropped   the state of a ({size_in_words(5_000)}, 1 key)"
 
 
 def test_sizes_are_noted_when_a_run_ends_and_damaged_ones_are_not_said(tmp_path) -> None:

@@ -109,8 +109,8 @@ def test_points_without_an_input_are_missed(place, capfd):
     assert main(["run", "exact.hw", "--engine", "local", "--input", "panels=panels.csv"]) == 2
     assert "no --input for points 'profiles'\n  add --input profiles=PATH" in capfd.readouterr().err
     assert main(["run", "exact.hw", "--engine", "local", "--input", "profile=profiles.csv"]) == 2
-    told = capfd.readouterr().err
-    assert "known points: profiles\n  did you mean 'profiles'?" in told
+    printed = capfd.readouterr().err
+    assert "known points: profiles\n  did you mean 'profiles'?" in printed
 
 
 def test_points_of_which_none_can_be_used_are_refused(place, capfd):

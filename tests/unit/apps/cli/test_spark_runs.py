@@ -37,14 +37,14 @@ def test_bad_rows_come_in_the_order_of_their_files_and_lines():
 
 
 def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
-    told = [
+    counts = [
         ("most_stored:q", 5),
         ("answers_cut", 2),
         ("most_stored:q", 9),
         ("answers_cut", 3),
         ("most_stored:q", 7),
     ]
-    names, amounts = zip(*told, strict=True)
+    names, amounts = zip(*counts, strict=True)
     table = pa.table(
         {
             "kind": ["count"] * 5,
@@ -54,7 +54,7 @@ def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
         }
     )
     assert report_from_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
-    zones = [ZoneReport(Output(counts=dict([one])), None, 0) for one in told]
+    zones = [ZoneReport(Output(counts=dict([one])), None, 0) for one in counts]
     assert report_from_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
 
 
@@ -63,9 +63,14 @@ def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     files = [f"{tmp_path}/in/a.csv", f"{tmp_path}/b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
     bad = Rows.of({name: strings(files) for name in BAD_TYPES})
-    told = with_listed_paths(
+    report = with_listed_paths(
         RunReport(bad=bad), {"weather": ["in", "./b.csv"], "other": [f"{tmp_path}/inner"]}
     )
-    assert told.bad["file"].tolist() == ["in/a.csv", "./b.csv", "/elsewhere/c.csv", f"{tmp_path}/inner/d.csv"]
-    assert told.bad["text"].tolist() == files
+    assert report.bad["file"].tolist() == [
+        "in/a.csv",
+        "./b.csv",
+        "/elsewhere/c.csv",
+        f"{tmp_path}/inner/d.csv",
+    ]
+    assert report.bad["text"].tolist() == files
     assert with_listed_paths(RunReport(), {"weather": ["in"]}).bad.count == 0

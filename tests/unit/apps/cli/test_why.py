@@ -33,7 +33,7 @@ def ask(*rows: str, pattern: str = FIRE, more: str = "", flags: str = "--query q
     return main(["why", "q.hw", "--input", "weather=r.csv", *flags.split()])
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     out, err = capsys.readouterr()
     assert err == ""
     return [line.replace("2026-01-31T06:00:", ":") for line in out.rstrip("\n").split("\n")]
@@ -41,7 +41,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 def stopped(capsys: pytest.CaptureFixture[str], number: int = 1) -> list[str]:
     """What ended the waits of an attempt."""
-    lines = told(capsys)
+    lines = printed(capsys)
     begin = next(place for place, line in enumerate(lines) if line.startswith(f"{number}. "))
     block = lines[begin : lines.index("", begin) if "" in lines[begin:] else len(lines)]
     first = next(place for place, line in enumerate(block) if line.startswith("   waited"))
@@ -52,7 +52,7 @@ def stopped(capsys: pytest.CaptureFixture[str], number: int = 1) -> list[str]:
 class TestConditions:
     def test_a_condition_that_failed_is_shown_with_the_values_it_saw(self, capsys) -> None:
         assert ask("m 0 39 40", "m 1 41.2 35", "m 2 42 30", "m 3 43 29", "m 4 39.5 25") == 0
-        assert told(capsys) == [
+        assert printed(capsys) == [
             "query q, station = 'm': 5 rows from :00Z to :04Z",
             "3 attempts began, 0 matched",
             "the furthest attempts without a match:",
@@ -111,7 +111,7 @@ class TestConditions:
 
     def test_where_nothing_begins_it_says_how_often_conditions_hold(self, capsys) -> None:
         ask("m 0 1 5", "m 1 50 30", "m 2 50 5", pattern="PATTERN (A B) DEFINE A AS t > 40 AND h > 40")
-        assert told(capsys)[1:] == [
+        assert printed(capsys)[1:] == [
             "0 attempts began, 0 matched",
             "no row can begin a match:",
             "  A  t > 40 holds for 2 of 3 rows",
@@ -124,7 +124,7 @@ class TestConditions:
             "m 40 0",
             pattern="PATTERN (A+ B) DEFINE A AS t > 0, B AS t > 99",
         )
-        lines = told(capsys)
+        lines = printed(capsys)
         assert lines[4] == "1. began at :00Z: 30 rows bound, 1 more needed"
         assert lines[12].strip() == "… 19 rows more"
         assert len([line for line in lines[6:20] if "  A  " in line]) == 11
@@ -220,7 +220,7 @@ class TestOtherEnds:
 
     def test_rows_inside_a_match_began_nothing(self, capsys) -> None:
         ask("m 0 41", "m 1 42", "m 2 41", pattern="PATTERN (A B) DEFINE B AS t > A.t")
-        assert told(capsys)[1:4] == [
+        assert printed(capsys)[1:4] == [
             "2 attempts began, 1 matched",
             "1 row inside earlier matches began none: AFTER MATCH SKIP PAST LAST ROW",
             "the furthest attempts without a match:",
@@ -231,7 +231,7 @@ class TestOtherEnds:
             "MATCH EVERY AFTER MATCH SKIP PAST LAST ROW PATTERN (A ~> A ~> B) DEFINE A AS t > 40, B AS t < 10"
         )
         ask("m 0 41", "m 1 42", "m 2 1", "m 3 41", "m 4 1", pattern=pattern)
-        lines = told(capsys)
+        lines = printed(capsys)
         assert lines[1] == "3 attempts began, 1 matched"
         assert (
             "1. began at :01Z: ended by the match from :00Z to :02Z (AFTER MATCH SKIP PAST LAST ROW)" in lines
@@ -240,7 +240,7 @@ class TestOtherEnds:
     def test_what_is_not_looked_at_is_said(self, capsys, monkeypatch) -> None:
         monkeypatch.setattr(wording, "MOST_ATTEMPTS", 3)
         ask(*(f"m {n} 41" for n in range(9)), pattern="PATTERN (A B) DEFINE A AS t > 40, B AS t < 0")
-        assert told(capsys)[1:3] == [
+        assert printed(capsys)[1:3] == [
             "3 attempts began, 0 matched",
             "these are not all: at most 3 attempts are examined; use --at TIME for others",
         ]
@@ -253,7 +253,7 @@ ROWS = ("a 0 41 30 1", "a 1 39 30 1", "b 0 41 30 2", "b 1 42 20 2", "b 2 39 25 2
 class TestPartitions:
     def test_the_furthest_is_chosen_where_none_is_named(self, capsys) -> None:
         assert ask(*ROWS) == 0
-        assert told(capsys)[:7] == [
+        assert printed(capsys)[:7] == [
             "3 partitions, the furthest partial matches first:",
             "  station  rows  attempts  matched  furthest that did not match",
             "  'b'         3         2        0  2 rows bound, 1 more needed",
@@ -266,18 +266,18 @@ class TestPartitions:
     @pytest.mark.parametrize("flags", ["--key a", "--partition station=a"])
     def test_one_can_be_named(self, capsys, flags) -> None:
         ask(*ROWS, flags=flags)
-        assert told(capsys)[0] == "query q, station = 'a': 2 rows from :00Z to :01Z"
+        assert printed(capsys)[0] == "query q, station = 'a': 2 rows from :00Z to :01Z"
 
     def test_by_several_columns(self, capsys) -> None:
         pattern = "PARTITION BY n, station PATTERN (A B) DEFINE A AS t > 40, B AS t < 0"
         ask(*ROWS, "b 3 41 1 1", pattern=pattern, flags="--partition station=b --partition n=2")
-        assert told(capsys)[0] == "query q, n = 2, station = 'b': 3 rows from :00Z to :02Z"
+        assert printed(capsys)[0] == "query q, n = 2, station = 'b': 3 rows from :00Z to :02Z"
         ask(*ROWS, "b 3 41 1 1", pattern=pattern, flags="--key 1")
-        assert told(capsys)[0] == "2 partitions, the furthest partial matches first:"
+        assert printed(capsys)[0] == "2 partitions, the furthest partial matches first:"
 
     def test_without_partition_by_there_is_one(self, capsys) -> None:
         ask(*ROWS, pattern="PATTERN (A B) DEFINE B AS t > 50")
-        assert told(capsys)[0] == "query q: 6 rows from :00Z to :02Z"
+        assert printed(capsys)[0] == "query q: 6 rows from :00Z to :02Z"
 
 
 @pytest.mark.usefixtures("place")
@@ -289,7 +289,7 @@ class TestAtATime:
 
     def test_attempts_that_were_open(self, capsys) -> None:
         assert self.at(1) == 0
-        lines = told(capsys)
+        lines = printed(capsys)
         assert lines[1] == "at :01Z 2 attempts were open:"
         assert [line for line in lines if line[:1].isdigit()] == [
             "1. began at :00Z: 2 rows bound, 1 more needed",
@@ -298,13 +298,13 @@ class TestAtATime:
 
     def test_else_the_last_before(self, capsys) -> None:
         self.at(8)
-        lines = told(capsys)
+        lines = printed(capsys)
         assert lines[1] == "at :08Z no attempt was open; the last before it:"
         assert lines[3] == "1. began at :01Z: 1 row bound, 2 more needed"
 
     def test_inside_a_match(self, capsys) -> None:
         self.at(1, "m 0 41 50", "m 1 42 40", "m 2 30 1")
-        assert told(capsys)[1:] == [
+        assert printed(capsys)[1:] == [
             ":01Z lies inside the match from :00Z to :02Z",
             "at :01Z 1 attempt was open:",
             "",
@@ -317,7 +317,7 @@ class TestAtATime:
 
     def test_before_everything(self, capsys) -> None:
         self.at(0, "m 5 41")
-        assert told(capsys)[1:] == ["no attempt began at or before :00Z"]
+        assert printed(capsys)[1:] == ["no attempt began at or before :00Z"]
 
 
 @pytest.mark.usefixtures("place")
@@ -336,7 +336,7 @@ class TestSources:
         more = """CREATE QUERY hot AS SELECT station, t FROM weather WHERE t > 40;
         CREATE QUERY pair AS SELECT * FROM hot MATCH_RECOGNIZE (PATTERN (A B) DEFINE B AS B.t > A.t + 5);"""
         assert ask("m 0 41", "m 1 1", "m 2 44", more=more, flags="--query pair") == 0
-        lines = told(capsys)
+        lines = printed(capsys)
         assert lines[0] == "query pair: 2 rows from :00Z to :02Z"
         assert "     B.t > A.t + 5: 44.0 > 41.0 + 5 is false" in lines
 

@@ -27,11 +27,11 @@ def filters(clauses: str) -> tuple[Filter, ...]:
 
 
 def test_ranges_become_closed_intervals_on_doubles():
-    asked = filters(
+    requested = filters(
         "temperature < 5 AS a, temperature > 5 AS b, temperature <= 5 AS c, temperature BETWEEN -1 AND 2 AS d, "
         "temperature = 3 AS e, battery > 5 AS f, open = TRUE AS g WITHIN 30 SECONDS"
     )
-    assert [(one.low, one.high) for one in asked] == [
+    assert [(one.low, one.high) for one in requested] == [
         (-math.inf, math.nextafter(5.0, -math.inf)), (math.nextafter(5.0, math.inf), math.inf), (-math.inf, 5.0),
         (-1.0, 2.0), (3.0, 3.0), (math.nextafter(5.0, math.inf), math.inf), (1.0, 1.0),
     ]  # fmt: skip
@@ -66,9 +66,9 @@ def test_other_answers_are_taken_as_readings_and_said_so():
         f"CREATE QUERY {name} AS SELECT * FROM weather CORRELATE (wind > 1 WITHIN 1 SECOND {emit});\n"
         for name, emit in (("a", "EMIT READINGS"), ("b", ""), ("c", "EMIT ALL"))
     )
-    asked = read_operators(text)
-    assert list(asked.operators) == ["a", "b", "c"]
-    assert asked.taken_as_readings == ("b", "c")
+    requested = read_operators(text)
+    assert list(requested.operators) == ["a", "b", "c"]
+    assert requested.taken_as_readings == ("b", "c")
 
 
 def test_numbered_keys_are_texts():
@@ -137,8 +137,8 @@ def test_an_operator_in_words_is_what_was_written(clauses, words):
 def test_a_part_of_an_operator_says_what_must_be_there_and_what_may():
     cold, wind, snow = Filter("temperature", high=0.0), Filter("wind", low=3.0), Filter("snow", low=1.0)
 
-    def words(*asked: Filter) -> str:
-        return operator_in_words(Operator("q", asked, 60 * SECOND))
+    def words(*requested: Filter) -> str:
+        return operator_in_words(Operator("q", requested, 60 * SECOND))
 
     assert (
         words(replace(cold, needed=False), replace(wind, needed=False))

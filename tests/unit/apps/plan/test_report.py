@@ -77,9 +77,11 @@ def test_what_is_missing_is_said(planned):
 def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
     no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' requests")
     full = LimitReached("operators of a node", 9, "'[c]' accepts no more")
-    told = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
+    messages = [("ranger$/deep", no_sources), ("ranger$/frost", full)]
     late = {"readings that came too late": 1234}
-    said = replace(planned, tells=told, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late)
+    said = replace(
+        planned, tells=messages, refused=[PeerError("bad-message", "[bold] nonsense")], counts=late
+    )
     lines = printed(replace(said, missed=1, centre_missed=5, settled=False)).splitlines()
     assert [line for line in lines if "snow" in line] == [
         "dropped   'deep' of ranger$, who is informed: no sensor measures 'snow'"
@@ -100,9 +102,9 @@ def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
 def test_long_tables_are_cut_on_paper_and_whole_in_the_files(planned, monkeypatch, tmp_path):
     monkeypatch.setattr(report, "MOST_ROWS", 1)
     busy = replace(planned, ours=replace(planned.ours, events={("b", "[c]"): 900}))
-    told = printed(busy)
-    assert told.count("and 1 more") == 2
-    assert "b - [c]" in told and "a - b" not in told
+    messages = printed(busy)
+    assert messages.count("and 1 more") == 2
+    assert "b - [c]" in messages and "a - b" not in messages
     operators, links = write_tables(planned, tmp_path)
     assert len(list(csv.reader(operators.open()))) == 3
     assert list(csv.reader(links.open())) == [

@@ -122,11 +122,11 @@ def test_what_nobody_measures_is_told_to_its_user(tmp_path, clauses, why):
     assert [(one.user, one.query, words) for one, words in dropped] == [("u", "q", why)]
     day = generated_day(question.sources, [])
     standing = [Standing(one.name, one.node, one.operator) for one in question.subscriptions]
-    told = simulate(question.network, "exact", standing, day.recorded).tells
-    assert len(told) == 1, (
+    messages = simulate(question.network, "exact", standing, day.recorded).tells
+    assert len(messages) == 1, (
         "the network itself tells the user of what the report calls dropped, and of nothing else"
     )
-    assert told[0].subscription == "u/q"
+    assert messages[0].subscription == "u/q"
 
 
 # --- readings ---------------------------------------------------------------------------------------------------------

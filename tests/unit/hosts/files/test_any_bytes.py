@@ -47,10 +47,10 @@ def folder(tmp_path_factory):
 def test_any_bytes_as_csv(folder, data, header, limit):
     path = folder / "any.csv"
     path.write_bytes((HEADER.encode() if header else b"") + data)
-    wanted = FileRequest(str(path), WEATHER, ALL)
-    whole = everything(read_csv(wanted, piece_rows=1000, limit=limit))
-    assert everything(read_csv(wanted, piece_rows=1, limit=limit)) == whole
-    assert everything(read_csv(wanted, piece_rows=3, block_bytes=16, limit=limit)) == whole
+    request = FileRequest(str(path), WEATHER, ALL)
+    whole = everything(read_csv(request, piece_rows=1000, limit=limit))
+    assert everything(read_csv(request, piece_rows=1, limit=limit)) == whole
+    assert everything(read_csv(request, piece_rows=3, block_bytes=16, limit=limit)) == whole
 
 
 @settings(max_examples=150, deadline=None)
@@ -58,13 +58,13 @@ def test_any_bytes_as_csv(folder, data, header, limit):
 def test_any_bytes_as_json_lines(folder, data, limit):
     path = folder / "any.jsonl"
     path.write_bytes(data)
-    wanted = FileRequest(str(path), WEATHER, ALL)
-    whole = everything(read_json_lines(wanted, piece_rows=1000, limit=limit))
-    assert everything(read_json_lines(wanted, piece_rows=3, block_bytes=16, limit=limit)) == whole
+    request = FileRequest(str(path), WEATHER, ALL)
+    whole = everything(read_json_lines(request, piece_rows=1000, limit=limit))
+    assert everything(read_json_lines(request, piece_rows=3, block_bytes=16, limit=limit)) == whole
     before = json_files.ONE_BY_ONE
     try:
         json_files.ONE_BY_ONE = 1  # Arrow's reader wherever it may be used
-        assert everything(read_json_lines(wanted, piece_rows=1000, limit=limit)) == whole
+        assert everything(read_json_lines(request, piece_rows=1000, limit=limit)) == whole
     finally:
         json_files.ONE_BY_ONE = before
 

@@ -58,10 +58,10 @@ def test_the_number_of_a_rotated_file_hides_no_format(tmp_path):
 
 
 def test_a_file_that_vanishes_and_a_link_that_leads_nowhere_are_left_out(tmp_path):
-    kept = written(tmp_path, "a.csv", "at\n")
+    remaining = written(tmp_path, "a.csv", "at\n")
     (tmp_path / "b.csv").symlink_to("gone.csv")
     (tmp_path / "c.csv").symlink_to("c.csv")
-    assert find_files(str(tmp_path)) == [str(kept)]
+    assert find_files(str(tmp_path)) == [str(remaining)]
 
 
 def test_a_path_that_cannot_be_looked_at_is_an_error_with_advice(tmp_path, monkeypatch):

@@ -25,18 +25,18 @@ class Looks:
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.watch = Watch(str(path))
         self.now = 0
-        self.asked = 0
+        self.listings = 0
         really, listing = os.stat, os.scandir
         monkeypatch.setattr(folder_watch.os, "stat", lambda *a, **k: self.count(really, *a, **k))
         monkeypatch.setattr(folder_watch.os, "scandir", lambda *a, **k: self.count(listing, *a, **k))
 
     def count(self, call, *given, **named):
-        self.asked += 1
+        self.listings += 1
         return call(*given, **named)
 
     def look(self, seconds: float = 0.1, **how) -> list[str]:
         self.now += round(seconds * SECOND)
-        self.asked = 0
+        self.listings = 0
         return self.watch.changed(now=self.now, **how)
 
 
@@ -75,17 +75,17 @@ def test_a_file_that_grows_is_found_wherever_it_is(tmp_path, monkeypatch) -> Non
 def test_a_look_at_a_quiet_folder_costs_the_same_however_many_files_there_are(tmp_path, monkeypatch) -> None:
     (tmp_path / "few").mkdir()
     (tmp_path / "many").mkdir()
-    asked = []
+    listings = []
     for folder, files in (("few", 80), ("many", 4_000)):
         looks = Looks(filled(tmp_path / folder, files), monkeypatch)
         assert len(looks.look()) == files
         looks.watch.hot.clear()
         looks.look(3)
         assert looks.look(0.02) == []
-        asked.append(looks.asked)
+        listings.append(looks.listings)
         looks.look(60)
-        assert looks.asked <= MOST_IN_TURN + 2
-    assert max(asked) <= LEAST_IN_TURN + 1
+        assert looks.listings <= MOST_IN_TURN + 2
+    assert max(listings) <= LEAST_IN_TURN + 1
 
 
 def test_a_new_file_costs_a_listing_and_no_look_at_the_others(tmp_path, monkeypatch) -> None:
@@ -95,7 +95,7 @@ def test_a_new_file_costs_a_listing_and_no_look_at_the_others(tmp_path, monkeypa
     looks.look(3)
     (tmp_path / "new.csv").write_text("x\n")
     assert looks.look(0.02) == ["new.csv"]
-    assert looks.asked < 100
+    assert looks.listings < 100
 
 
 def test_another_file_under_an_old_name_is_found_by_the_listing(tmp_path, monkeypatch) -> None:

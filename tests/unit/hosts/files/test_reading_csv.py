@@ -78,8 +78,8 @@ def test_every_kind_of_bad_row_has_its_line_reason_and_text(tmp_path):
     path = written(tmp_path, "w.csv", b"".join(line for line, _ in lines))
     good, bad = read(path)
     assert good == [GOOD_ROW, GOOD_ROW]
-    wanted = [(number, reason) for number, (_, reason) in enumerate(lines, 1) if reason]
-    assert reasons(bad) == wanted
+    expected = [(number, reason) for number, (_, reason) in enumerate(lines, 1) if reason]
+    assert reasons(bad) == expected
     assert bad[0][2] == "s1,soon,7,45,1,1,true"
     assert bad[-1][2] == "s\\xff1,2026-01-31,7,45,1,1,true"
 
@@ -191,8 +191,8 @@ def test_a_stray_quote_costs_one_line(tmp_path):
 
 def test_a_line_without_end_costs_one_line(tmp_path):
     path = written(tmp_path, "w.csv", f"station,at\na,1\n{'x' * 500},2\nc,3\n")
-    wanted = FileRequest(path, WEATHER, ("station", "at"))
-    pieces = list(read_csv(wanted, piece_rows=10, block_bytes=64, limit=100))
+    request = FileRequest(path, WEATHER, ("station", "at"))
+    pieces = list(read_csv(request, piece_rows=10, block_bytes=64, limit=100))
     assert [row for piece in pieces for row in piece.rows.tolist()] == [
         {"station": "a", "at": SECOND},
         {"station": "c", "at": 3 * SECOND},
@@ -206,8 +206,8 @@ def test_a_line_without_end_costs_one_line(tmp_path):
 def test_lines_are_counted_through_blocks_and_quoted_line_ends(tmp_path):
     rows = [f'"st\n{number}",{number if number % 40 else "soon"}\n' for number in range(1, 200)]
     path = written(tmp_path, "w.csv", "station,at\n" + "".join(rows))
-    wanted = FileRequest(path, WEATHER, ("station", "at"))
-    pieces = list(read_csv(wanted, piece_rows=7, block_bytes=64))
+    request = FileRequest(path, WEATHER, ("station", "at"))
+    pieces = list(read_csv(request, piece_rows=7, block_bytes=64))
     assert sum(piece.rows.count for piece in pieces) == 195
     assert [line for piece in pieces for line in piece.bad["line"].tolist()] == [
         2 * n for n in (40, 80, 120, 160)
@@ -219,8 +219,8 @@ def test_a_torn_gzip_file_gives_what_came_before_and_says_so(tmp_path):
     whole = gzip.compress(("at,x\n" + "1,1\n" * 400_000).encode(), 0)
     path = tmp_path / "w.csv.gz"
     path.write_bytes(whole[: len(whole) // 2])
-    wanted = FileRequest(str(path), WEATHER, ("at",))
-    pieces = list(read_csv(wanted, piece_rows=65_536, block_bytes=1 << 16))
+    request = FileRequest(str(path), WEATHER, ("at",))
+    pieces = list(read_csv(request, piece_rows=65_536, block_bytes=1 << 16))
     assert sum(piece.rows.count for piece in pieces) > 100_000
     assert pieces[-1].bad["reason"].tolist() == [
         "unreadable-file: Compressed file ended before the end-of-stream marker was reached"
@@ -229,5 +229,5 @@ def test_a_torn_gzip_file_gives_what_came_before_and_says_so(tmp_path):
 
 def test_pieces_are_no_larger_than_asked_for(tmp_path):
     path = written(tmp_path, "w.csv", "at,x\n" + "1,1\n" * 1000)
-    wanted = FileRequest(path, WEATHER, ("at",))
-    assert [piece.seen for piece in read_csv(wanted, piece_rows=300)] == [250, 250, 250, 250]
+    request = FileRequest(path, WEATHER, ("at",))
+    assert [piece.seen for piece in read_csv(request, piece_rows=300)] == [250, 250, 250, 250]

@@ -99,8 +99,8 @@ def test_a_json_array_is_refused_as_a_whole(tmp_path):
 
 def test_a_line_longer_than_the_limit_costs_one_line(tmp_path):
     path = written(tmp_path, "w.jsonl", '{"at": 1}\n{"at": 2, "x": "' + "y" * 300 + '"}\n{"at": 3}\n')
-    wanted = FileRequest(path, WEATHER, ("at",))
+    request = FileRequest(path, WEATHER, ("at",))
     for block_bytes in (16, 64, 10_000):
-        pieces = list(read_json_lines(wanted, piece_rows=10, block_bytes=block_bytes, limit=100))
+        pieces = list(read_json_lines(request, piece_rows=10, block_bytes=block_bytes, limit=100))
         assert [time for piece in pieces for time in piece.rows["at"].tolist()] == [SECOND, 3 * SECOND]
         assert [line for piece in pieces for line in piece.bad["line"].tolist()] == [2]

@@ -22,7 +22,7 @@ def read(*paths: Path) -> FileRows:
     return PointsReader(PROFILES, ("id", "solar", "volts")).from_files([str(path) for path in paths])
 
 
-def told(piece: FileRows) -> list[tuple[str, int, str]]:
+def bad_rows(piece: FileRows) -> list[tuple[str, int, str]]:
     names = (Path(file).name for file in piece.bad["file"].tolist())
     return list(zip(names, piece.bad["line"].tolist(), piece.bad["reason"].tolist(), strict=True))
 
@@ -40,7 +40,7 @@ def test_points_of_several_files_of_every_kind_in_their_order(tmp_path):
         "solar": [1.0, 3.0, 5.0],
         "volts": [2.0, 4.5, 6.0],
     }
-    assert told(piece) == []
+    assert bad_rows(piece) == []
 
 
 def test_of_one_id_the_first_row_that_is_a_point_counts_whatever_file_it_is_in(tmp_path):
@@ -52,7 +52,7 @@ def test_of_one_id_the_first_row_that_is_a_point_counts_whatever_file_it_is_in(t
         ("b", 1),
         ("c", 1),
     ]
-    assert told(piece) == [
+    assert bad_rows(piece) == [
         ("a.csv", 2, "missing-value: column 'volts' is empty"),
         ("a.csv", 5, "repeated-id: 'a' is the id of an earlier point"),
         ("b.csv", 2, "repeated-id: 'b' is the id of an earlier point"),
@@ -65,7 +65,7 @@ def test_a_place_on_the_globe_is_a_longitude_and_a_latitude(tmp_path):
     reader = PointsReader(PORTS, ("port", "lon", "lat"), places=[("lon", "lat")])
     piece = reader.from_files([str(tmp_path / "a.csv")])
     assert piece.rows["port"].tolist() == [1, -4]
-    assert told(piece) == [
+    assert bad_rows(piece) == [
         ("a.csv", 3, "place-out-of-range: 180.5 is not within ±180 degrees (column 'lon')"),
         ("a.csv", 4, "place-out-of-range: 91.0 is not within ±90 degrees (column 'lat')"),
     ]
@@ -121,7 +121,7 @@ class TestTables:
         table = pa.table({"id": ["a", "b", None, "a"], "solar": [1, 2, 3, 4], "volts": [1.0, None, 3.0, 4.0]})
         piece = PointsReader(PROFILES, ("id", "solar", "volts")).from_table(table)
         assert piece.rows["id"].tolist() == ["a"]
-        assert told(piece) == [
+        assert bad_rows(piece) == [
             ("", 2, "missing-value: column 'volts' is empty"),
             ("", 3, "missing-id: column 'id' is empty"),
             ("", 4, "repeated-id: 'a' is the id of an earlier point"),

@@ -31,18 +31,18 @@ def plan(more: str = ""):
     return compile_text(STREAM.format(more) + QUERIES)
 
 
-def answers(telling) -> list[str]:
-    return [line for told in telling for rows in told.answers for line in json_lines(rows).to_pylist()]
+def answers(outputs) -> list[str]:
+    return [line for output in outputs for rows in output.answers for line in json_lines(rows).to_pylist()]
 
 
-def total(telling, part) -> int:
-    return sum(part(told) for told in telling)
+def total(outputs, part) -> int:
+    return sum(part(output) for output in outputs)
 
 
 def test_every_query_is_answered_also_one_that_reads_another(tmp_path):
     path = written(tmp_path, "w.csv", ["b,20,-6,9", "a,10,-1,1", "a,41,5,1", "c,soon,1,1"])
-    told = list(run_local(plan(), {"weather": [path]}))
-    found = [rows for one in told for rows in one.answers]
+    outputs = list(run_local(plan(), {"weather": [path]}))
+    found = [rows for one in outputs for rows in one.answers]
     cold = [row for rows in found for row in rows.tolist() if row["query"] == "cold"]
     assert [(row["event_time"], row["station"], row["temperature"]) for row in cold] == [
         (10_000_000, "a", -1.0),
@@ -56,10 +56,10 @@ def test_every_query_is_answered_also_one_that_reads_another(tmp_path):
         (20_000_000, "b", "a"),
         (41_000_000, "b", "a"),
     ]
-    assert [row["reason"] for one in told for row in one.bad.tolist()] == [
+    assert [row["reason"] for one in outputs for row in one.bad.tolist()] == [
         "bad-time: 'soon' is not a timestamp (column 'at')"
     ]
-    assert (total(told, lambda one: one.seen), total(told, lambda one: one.files)) == (4, 1)
+    assert (total(outputs, lambda one: one.seen), total(outputs, lambda one: one.files)) == (4, 1)
 
 
 def test_memory_files_and_order_change_nothing(tmp_path):
@@ -73,56 +73,58 @@ def test_memory_files_and_order_change_nothing(tmp_path):
     parts.mkdir()
     for start in range(0, 500, 90):
         written(parts, f"{start}.csv", lines[start : start + 90])
-    wanted = sorted(answers(run_local(plan(), {"weather": [whole]})))
-    assert len(wanted) > 300
-    assert sorted(answers(run_local(plan(), {"weather": [str(parts)]}))) == wanted
+    expected = sorted(answers(run_local(plan(), {"weather": [whole]})))
+    assert len(expected) > 300
+    assert sorted(answers(run_local(plan(), {"weather": [str(parts)]}))) == expected
     few = run_local(plan(), {"weather": [str(parts)]}, memory_rows=100, chunk_rows=7)
-    assert sorted(answers(few)) == wanted
+    assert sorted(answers(few)) == expected
 
 
 def test_repeats_are_counted_where_the_stream_says_so(tmp_path):
     path = written(tmp_path, "w.csv", ["a,10,-1,5", "a,10,-1,5", "a,10,-1,6"])
-    told = list(run_local(plan(" DEDUPLICATE"), {"weather": [path, path]}))
-    assert sum(one.counts.get("repeated:weather", 0) for one in told) == 4
-    assert sum(rows.count for one in told for rows in one.answers) == 2
+    outputs = list(run_local(plan(" DEDUPLICATE"), {"weather": [path, path]}))
+    assert sum(one.counts.get("repeated:weather", 0) for one in outputs) == 4
+    assert sum(rows.count for one in outputs for rows in one.answers) == 2
 
 
 def test_a_stream_without_rows_has_no_answers(tmp_path):
     path = written(tmp_path, "w.csv", [])
-    told = list(run_local(plan(), {"weather": [path]}))
-    assert [one for one in told if one.answers or one.bad.count or one.counts] == []
-    assert total(told, lambda one: one.files) == 1
+    outputs = list(run_local(plan(), {"weather": [path]}))
+    assert [one for one in outputs if one.answers or one.bad.count or one.counts] == []
+    assert total(outputs, lambda one: one.files) == 1
 
 
-def late(telling: list[RunReport]) -> list[dict]:
-    return [row for told in telling for rows in told.late.values() for row in rows.tolist()]
+def late(outputs: list[RunReport]) -> list[dict]:
+    return [row for output in outputs for rows in output.late.values() for row in rows.tolist()]
 
 
 def test_followed_files_decide_what_is_late(tmp_path):
     first = written(tmp_path, "1.csv", [f"a,{second},-1,9" for second in (100, 60, 101, 102, 103)])
     second = written(tmp_path, "2.csv", ["b,92,-1,9", "b,93,-1,9", "b,200,-1,9", "b,110,-1,9"])
     arrivals = [("weather", first), ("weather", second)]
-    told = list(stream_local(plan(), arrivals))
-    assert [(row["station"], row["at"]) for row in late(told)] == [("b", 92_000_000)]
-    cold = [row for one in told for rows in one.answers for row in rows.tolist() if row["query"] == "cold"]
+    outputs = list(stream_local(plan(), arrivals))
+    assert [(row["station"], row["at"]) for row in late(outputs)] == [("b", 92_000_000)]
+    cold = [row for one in outputs for rows in one.answers for row in rows.tolist() if row["query"] == "cold"]
     assert [row["event_time"] // 1_000_000 for row in cold] == [60, 93, 100, 101, 102, 103, 110, 200]
-    kept = list(stream_local(plan(), arrivals, end=False))
-    assert [row["event_time"] // 1_000_000 for row in _cold(kept)] == [60, 93, 100, 101, 102, 103, 110]
+    open_ended = list(stream_local(plan(), arrivals, end=False))
+    assert [row["event_time"] // 1_000_000 for row in _cold(open_ended)] == [60, 93, 100, 101, 102, 103, 110]
 
 
 def test_several_inputs_wait_for_the_slowest(tmp_path):
     north = written(tmp_path, "n.csv", [f"n,{second},-1,9" for second in range(300, 310)])
     south = written(tmp_path, "s.csv", [f"s,{second},-1,9" for second in range(100, 110)])
     inputs = {"weather": ["north", "south"]}
-    told = list(stream_local(plan(), [("north", north), ("south", south)], inputs=inputs, end=False))
-    assert late(told) == []
-    assert [row["station"] for row in _cold(told)] == []  # until the south is past, nothing before 99 is sure
+    outputs = list(stream_local(plan(), [("north", north), ("south", south)], inputs=inputs, end=False))
+    assert late(outputs) == []
+    assert [
+        row["station"] for row in _cold(outputs)
+    ] == []  # until the south is past, nothing before 99 is sure
     done = list(stream_local(plan(), [("north", north), ("south", south)], inputs=inputs))
     assert [row["station"] for row in _cold(done)] == ["s"] * 10 + ["n"] * 10
 
 
-def _cold(telling: list[RunReport]) -> list[dict]:
-    blocks: list[Rows] = [rows for told in telling for rows in told.answers]
+def _cold(outputs: list[RunReport]) -> list[dict]:
+    blocks: list[Rows] = [rows for output in outputs for rows in output.answers]
     return [row for rows in blocks for row in rows.tolist() if row["query"] == "cold"]
 
 
@@ -145,13 +147,13 @@ def test_answers_of_the_past_come_in_order_however_the_input_is_cut(tmp_path):
         + "".join(f"e{n},{n / 2},{rng.randrange(12)},0,{rng.randrange(9)}\n" for n in range(80))
     )
     inputs = {"cars": [str(tmp_path / "cars.csv")], "ev": [str(tmp_path / "ev.csv")]}
-    wanted = sorted(answers(run_local(followed, inputs)))
-    assert len(wanted) > 100
-    told = list(run_local(followed, inputs, chunk_rows=3))
-    assert sorted(answers(told)) == wanted
+    expected = sorted(answers(run_local(followed, inputs)))
+    assert len(expected) > 100
+    outputs = list(run_local(followed, inputs, chunk_rows=3))
+    assert sorted(answers(outputs)) == expected
     spans = [
         (min(times), max(times))
-        for one in told
+        for one in outputs
         if (times := [time for rows in one.answers for time in rows["event_time"].values.tolist()])
     ]
     assert len(spans) > 5, "answers are handed over while the run goes on"

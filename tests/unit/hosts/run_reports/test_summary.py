@@ -172,18 +172,20 @@ def test_what_spark_tells_reads_as_what_the_loop_tells():
     names = ("kind", "name", "body", "amount")
     types = (pa.string(), pa.string(), pa.string(), pa.int64())
     columns = zip(names, types, zip(*rows, strict=True), strict=True)
-    told = report_from_table(plan, pa.table({name: pa.array(values, kind) for name, kind, values in columns}))
-    assert [block.tolist() for block in told.answers] == [
+    report = report_from_table(
+        plan, pa.table({name: pa.array(values, kind) for name, kind, values in columns})
+    )
+    assert [block.tolist() for block in report.answers] == [
         [{"query": "cold", "event_time": 5_000_000, "match_id": "0" * 32, "station": "a", "t": -1.0}]
     ]
-    assert told.answers[0].types == answer_types(plan, "cold")
-    assert told.late["weather"]["at"].tolist() == [5_000_000]
-    assert told.bad.types == dict(BAD_TYPES)
-    assert [(row["file"], row["reason"].split(":")[0]) for row in told.bad.tolist()] == [
+    assert report.answers[0].types == answer_types(plan, "cold")
+    assert report.late["weather"]["at"].tolist() == [5_000_000]
+    assert report.bad.types == dict(BAD_TYPES)
+    assert [(row["file"], row["reason"].split(":")[0]) for row in report.bad.tolist()] == [
         ("a.csv", "bad-time"),
         ("", "far-ahead"),
     ]
-    assert (told.seen, told.counts) == (42, {"limit_cuts": 3})
+    assert (report.seen, report.counts) == (42, {"limit_cuts": 3})
 
 
 def test_what_is_remembered_now_is_told_the_largest_first():

@@ -59,11 +59,11 @@ class Followed:
 
 def rows_of(root: str, entries: list[Entry]) -> tuple[list[str], list[str]]:
     stations: list[str] = []
-    told: list[str] = []
+    reasons: list[str] = []
     for entry in entries:
         for piece in read_entry(PLAN, "weather", root, entry):
             stations += piece.rows["station"].tolist()
-            told += [
+            reasons += [
                 f"{bad['reason'].partition(':')[0]} {bad['line'] or ''}".strip() for bad in piece.bad.tolist()
             ]
-    return stations, told
+    return stations, reasons

@@ -26,8 +26,8 @@ def admitted(*temperatures: float) -> pa.RecordBatch:
 
 
 def test_a_task_reads_no_clock_so_that_a_batch_run_again_is_the_same(monkeypatch):
-    kept = PLAN.columns_read("weather")
-    assert kept == ("station", "at", "temperature")
+    columns = PLAN.columns_read("weather")
+    assert columns == ("station", "at", "temperature")
     first = list(Packer(PLAN, "weather", (0, 1))(iter([admitted(-1.0, 2.0)])))
     monkeypatch.setattr("time.time_ns", lambda: 0)
     monkeypatch.setattr("time.monotonic_ns", lambda: 0)

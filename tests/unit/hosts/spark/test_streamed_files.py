@@ -210,8 +210,8 @@ def test_a_file_that_was_changed_where_it_was_read_is_told_and_read_as_a_new_one
     path.write_text(HEADER + "".join(lines))
     assert len(followed.read()[0]) == 100
     path.write_text(HEADER + "".join([*lines[:-1], row(101)]))
-    stations, told = followed.read()
-    assert (stations[0], stations[-1], told) == ("s1", "s101", ["edited-file"])
+    stations, reported = followed.read()
+    assert (stations[0], stations[-1], reported) == ("s1", "s101", ["edited-file"])
     assert followed.read() == ([], [])
 
 
@@ -360,8 +360,8 @@ def test_a_file_that_two_inputs_of_a_stream_find_is_read_once_and_told(followed,
     log = FileLog(followed.notes, "weather=other")
     beside = StreamedFiles(log, Watch(str(other)), followed.files.columns, [followed.files])
     beside.look(now=0, final=True)
-    stations, told = rows_of(str(other), list(log.entries.values()))
-    assert (stations, told) == (["s2"], ["linked-file"])
+    stations, reported = rows_of(str(other), list(log.entries.values()))
+    assert (stations, reported) == (["s2"], ["linked-file"])
     append(path, row(3))
     beside.look(now=1, final=True)
     assert log.count == 2
@@ -398,8 +398,8 @@ def test_changes_in_turn_with_restarts_lose_and_double_nothing(followed) -> None
         if choose.random() < 0.2:
             followed.restart()
         if choose.random() < 0.5:
-            stations, told = followed.read(seconds=0.1)
+            stations, reported = followed.read(seconds=0.1)
             read += stations
-            assert told == []
+            assert reported == []
     read += followed.read(final=True)[0]
     assert sorted(read) == sorted(f"s{n}" for n in range(number))

@@ -127,16 +127,16 @@ def test_the_only_input_of_a_stream_is_the_same_by_any_clock_and_by_none() -> No
     schema = StreamSchema("weather", SCHEMA.columns, time="at", key="station", idle_us=60 * SECOND)
     queue = Queue(schema, COLUMNS, ["weather"])
     arrived = [unit(n, ("a", 40 * n, 0), ("b", 40 * n + 1, 0)) for n in range(5)]
-    told = []
+    runs = []
     for clock in ([None] * 5, [0, 1, 2, 3, 4], [0, 3600, 7200, 0, 90]):
         state, watermarks, late = begun(queue), [], []
         for piece, now in zip(arrived, clock, strict=True):
             state, release = queue.step(state, [piece], now=None if now is None else now * SECOND)
             watermarks.append(release.watermark)
             late += seconds(release.late)
-        told.append((watermarks, late))
-    assert told[0] == told[1] == told[2]
-    assert told[0][0][-1] == START + 161 * SECOND
+        runs.append((watermarks, late))
+    assert runs[0] == runs[1] == runs[2]
+    assert runs[0][0][-1] == START + 161 * SECOND
 
 
 def test_when_all_inputs_are_idle_the_clock_alone_frees_what_the_slowest_held_back() -> None:
@@ -318,16 +318,16 @@ def test_silence_is_remembered_over_a_restart_and_a_step_run_again() -> None:
     )
     came = unit(0, ("a", 0.0, 1.0), ("b", 1.0, 1.0))
     state, _ = program.step(program.start(), Arrivals({"weather": [came]}, now=100 * SECOND))
-    told = []
+    emitted = []
     for now in range(102, 128, 2):
         step = Arrivals({"weather": []}, now=now * SECOND)
         first, second = program.step(state, step), program.step(state, step)
         assert save_zone(program, first[0]).head == save_zone(program, second[0]).head
-        told += [(now, row["station"]) for block in first[1].answers for row in block.tolist()]
+        emitted += [(now, row["station"]) for block in first[1].answers for row in block.tolist()]
         saved = save_zone(program, first[0])
         state = load_zone(program, saved.head, fetch_from(saved.cells()))
     # Believed at 110, when the watermark is −9: it passes 0 at 120 and 1 at 122.
-    assert told == [(120, "a"), (122, "b")]
+    assert emitted == [(120, "a"), (122, "b")]
 
 
 def test_an_input_that_leaves_and_comes_back_holds_nobody_back_and_goes_on_where_it_was() -> None:

@@ -99,26 +99,26 @@ def test_all_who_look_at_a_source_have_one_store() -> None:
 def test_a_store_keeps_what_the_slowest_of_them_may_still_ask_for() -> None:
     run = Run(CARS + PHONES)
     events = [(f"e{second}", second, 0.0) for second in range(100, 160, 10)]
-    told = run.step({"traffic": (events, 160), "cars": ([("c", 150, 0.0)], 160)})
+    answers = run.step({"traffic": (events, 160), "cars": ([("c", 150, 0.0)], 160)})
     # Nobody has heard of phones: cars do not wait for them, and what phones may ask for is kept.
-    assert told == [("by_car", "c", "e140", 140), ("by_car", "c", "e150", 150)]
+    assert answers == [("by_car", "c", "e140", 140), ("by_car", "c", "e150", 150)]
     assert run.stored("traffic") == [event for event, _, _ in events]
-    told = run.step({"traffic": ([], 160), "cars": ([], 160), "phones": ([("p", 135, 0.0)], 145)})
-    assert told == [("by_phone", "p", f"e{second}", second) for second in (110, 120, 130, 140)]
+    answers = run.step({"traffic": ([], 160), "cars": ([], 160), "phones": ([("p", 135, 0.0)], 145)})
+    assert answers == [("by_phone", "p", f"e{second}", second) for second in (110, 120, 130, 140)]
     assert run.stored("traffic") == ["e120", "e130", "e140", "e150"]  # 145 - 30 s is what phones look back to
-    told = run.step({"traffic": ([], 200), "cars": ([], 200), "phones": ([], 200)})
-    assert told == [("by_phone", "p", "e150", 150)]
+    answers = run.step({"traffic": ([], 200), "cars": ([], 200), "phones": ([], 200)})
+    assert answers == [("by_phone", "p", "e150", 150)]
     assert run.stored("traffic") == []
 
 
 def test_location_updates_wait_for_events_of_all_sources() -> None:
     run = Run(CARS + BOTH)
     came = {"traffic": ([("t", 110, 0.0)], 120), "cars": ([("c", 100, 0.0), ("c", 115, 0.0)], 130)}
-    told = run.step({**came, "lanes": ([("l", 105, 0.0)], 108)})
-    assert told == [("both", "c", "l", 105), ("by_car", "c", "t", 110)]
+    answers = run.step({**came, "lanes": ([("l", 105, 0.0)], 108)})
+    assert answers == [("both", "c", "l", 105), ("by_car", "c", "t", 110)]
     run.go_on_with(CARS + BOTH)
-    told = run.step({"traffic": ([], 140), "cars": ([], 140), "lanes": ([("m", 110, 0.0)], 140)})
-    assert told == [("both", "c", "m", 110), ("both", "c", "t", 110)]
+    answers = run.step({"traffic": ([], 140), "cars": ([], 140), "lanes": ([("m", 110, 0.0)], 140)})
+    assert answers == [("both", "c", "m", 110), ("both", "c", "t", 110)]
 
 
 def test_events_of_several_sources_at_one_time_come_in_the_order_of_the_whole_stream() -> None:

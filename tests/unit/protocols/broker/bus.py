@@ -108,9 +108,9 @@ class Bus:
         found = []
         for one, other, message in self.crossed:
             if message.kind == "events":
-                told = read_events(message.body)
-                for source, number in zip(told.readings.source, told.readings.number, strict=True):
-                    found.append((one, other, told.sources[source], int(number)))
+                arrived = read_events(message.body)
+                for source, number in zip(arrived.readings.source, arrived.readings.number, strict=True):
+                    found.append((one, other, arrived.sources[source], int(number)))
         return found
 
     def _step(self) -> bool:

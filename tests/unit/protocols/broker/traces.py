@@ -55,16 +55,16 @@ _FILTER = re.compile(
 )
 
 
-def retold(text: str) -> str:
+def replayed(text: str) -> str:
     """The same text, with what does happen below each step."""
     lines = [line for line in text.splitlines() if not line.startswith("  ")]
     play = Play([line for line in lines if line and not line.startswith(("#", ">"))])
-    told = []
+    replies = []
     for line in lines:
-        told.append(line)
+        replies.append(line)
         if line.startswith("> "):
-            told += [f"  {news}" for news in play.step(line[2:])]
-    return "\n".join(told) + "\n"
+            replies += [f"  {news}" for news in play.step(line[2:])]
+    return "\n".join(replies) + "\n"
 
 
 class Play:
@@ -258,4 +258,4 @@ def _down(value: float) -> float:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        Path(name).write_text(retold(Path(name).read_text()))
+        Path(name).write_text(replayed(Path(name).read_text()))

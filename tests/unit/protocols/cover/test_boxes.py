@@ -25,9 +25,9 @@ def boxes(*rows: list[tuple[float, float]]) -> Boxes:
 def verdict(
     way: Cover, box: list[tuple[float, float]], *rows: list[tuple[float, float]], seed: int = 0
 ) -> Verdict:
-    asked = boxes(box)
+    tested = boxes(box)
     none = np.empty((0, len(box)))
-    return way.covers(asked.low[0], asked.high[0], boxes(*rows) if rows else Boxes(none, none), seed=seed)
+    return way.covers(tested.low[0], tested.high[0], boxes(*rows) if rows else Boxes(none, none), seed=seed)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -90,8 +90,8 @@ def test_over_budget_means_not_covered():
 
 def test_the_estimate_of_the_paper_is_no_lower_bound():
     """s = [0, 10], s1 = [0, 4.9], s2 = [5, 10]: a gap of 1 %, taken for one of 50 %."""
-    asked, rows = boxes([(0, 10)]), boxes([(0, 4.9)], [(5, 10)])
-    question = ask(asked.low[0], asked.high[0], rows)
+    tested, rows = boxes([(0, 10)]), boxes([(0, 4.9)], [(5, 10)])
+    question = ask(tested.low[0], tested.high[0], rows)
     assert gap_share(question, "paper") == pytest.approx(0.5)
     assert trials_for(gap_share(question, "paper"), 1e-6) == 20
     assert gap_share(question, "sound") == pytest.approx(0.01)
@@ -117,8 +117,8 @@ INTERLOCKED = (
 def test_where_rows_interlock_the_paper_errs_and_the_others_do_not():
     """The same gap, of 0.05 %, between rows that all conflict: the minimised cover set is of no help."""
     box = [(0.0, 10.0), (0.0, 10.0)]
-    asked = boxes(box)
-    question = ask(asked.low[0], asked.high[0], boxes(*INTERLOCKED))
+    tested = boxes(box)
+    question = ask(tested.low[0], tested.high[0], boxes(*INTERLOCKED))
     assert len(minimised(question).lows) == len(INTERLOCKED)
     trials = trials_for(gap_share(question, "paper"), 1e-6)
     wrong = sum(verdict(PAPER, box, *INTERLOCKED, seed=seed).covered for seed in range(SEEDS))

@@ -19,8 +19,8 @@ def operator(*filters: Filter, **fields) -> Operator:
     return Operator("s", filters, within_us=30 * S, **fields)
 
 
-def cover(way, asked: Operator, *others: Operator) -> Verdict:
-    low, high, rows = candidates(asked, others)
+def cover(way, tested: Operator, *others: Operator) -> Verdict:
+    low, high, rows = candidates(tested, others)
     return way.covers(low, high, rows, seed=1)
 
 
@@ -51,15 +51,15 @@ def test_the_order_of_filters_and_keys_and_the_names_of_groups_do_not_matter():
     ],
 )
 def test_operators_of_another_make_or_a_later_start_take_no_part(other):
-    asked = operator(Filter("a", 0, 1), Filter("b", 0, 1))
-    assert len(candidates(asked, [other])[2].low) == 0
-    assert not cover(Exact(), asked, other).covered
+    tested = operator(Filter("a", 0, 1), Filter("b", 0, 1))
+    assert len(candidates(tested, [other])[2].low) == 0
+    assert not cover(Exact(), tested, other).covered
 
 
 def test_an_earlier_start_takes_part():
-    asked = operator(Filter("a", 0, 1), since=5)
-    assert cover(Pairwise(), asked, operator(Filter("a", 0, 1), since=5)).covered
-    assert cover(Pairwise(), asked, operator(Filter("a", 0, 1), since=4)).covered
+    tested = operator(Filter("a", 0, 1), since=5)
+    assert cover(Pairwise(), tested, operator(Filter("a", 0, 1), since=5)).covered
+    assert cover(Pairwise(), tested, operator(Filter("a", 0, 1), since=4)).covered
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -83,10 +83,10 @@ def test_columns_of_places_are_left_out_where_no_row_has_a_bound():
 
 def test_a_filter_that_takes_nothing_and_is_not_needed_does_not_hide_the_others():
     nothing = Filter("b", 3, 2, needed=False)
-    asked = operator(Filter("a", 0, 10), nothing)
-    assert not cover(Exact(), asked).covered
-    assert not cover(Exact(), asked, operator(Filter("a", 0, 5), Filter("b", 0, 1, needed=False))).covered
-    assert cover(Exact(), asked, operator(Filter("a", 0, 10), Filter("b", needed=False))).covered
+    tested = operator(Filter("a", 0, 10), nothing)
+    assert not cover(Exact(), tested).covered
+    assert not cover(Exact(), tested, operator(Filter("a", 0, 5), Filter("b", 0, 1, needed=False))).covered
+    assert cover(Exact(), tested, operator(Filter("a", 0, 10), Filter("b", needed=False))).covered
     nowhere = Filter("b", 0, 1, Box(1, 0, 0, 1), needed=False)
     assert not cover(Exact(), operator(Filter("a", 0, 10), nowhere)).covered
     assert cover(Exact(), operator(Filter("a", 3, 2), Filter("b"))) == (True, "empty")
@@ -155,13 +155,13 @@ def test_which_region_contains_which(inner, outer, covered):
 
 
 def test_a_half_of_a_box_across_the_date_line_joins_a_union():
-    asked = over(Box(150, -10, 178, 10, geographic=True), "a")
-    assert cover(Exact(), asked, over(PACIFIC, "a"), over(Box(140, -10, 171, 10), "a")) == (True, "union")
+    tested = over(Box(150, -10, 178, 10, geographic=True), "a")
+    assert cover(Exact(), tested, over(PACIFIC, "a"), over(Box(140, -10, 171, 10), "a")) == (True, "union")
 
 
 def test_two_circles_are_never_seen_as_a_union():
-    asked = over(Circle(0, 0, 1))
-    assert not cover(Exact(), asked, over(Circle(-1, 0, 1.9)), over(Circle(1, 0, 1.9))).covered
+    tested = over(Circle(0, 0, 1))
+    assert not cover(Exact(), tested, over(Circle(-1, 0, 1.9)), over(Circle(1, 0, 1.9))).covered
 
 
 def test_bounds_that_are_no_numbers_take_nothing():

@@ -34,8 +34,8 @@ CREATE QUERY fast AS SELECT * FROM cars;
 
 
 def sections(text: str, zones: int = 4) -> dict[str, str]:
-    told = explain(compile_text(text, zones=zones)).rstrip("\n").split("\n\n")
-    return {section.split("\n", 1)[0]: section for section in told}
+    output = explain(compile_text(text, zones=zones)).rstrip("\n").split("\n\n")
+    return {section.split("\n", 1)[0]: section for section in output}
 
 
 class TestStreams:
@@ -125,14 +125,14 @@ class TestQueries:
         ]
 
     @pytest.mark.parametrize(
-        ("emit", "told"),
+        ("emit", "output"),
         [
             ("EMIT READINGS", "each reading that belongs to a match, once"),
             ("EMIT ALL", "every match, at most 1,000 for each row"),
             ("EMIT ALL LIMIT 3 PER ROW", "every match, at most 3 for each row"),
         ],
     )
-    def test_what_is_answered(self, emit: str, told: str) -> None:
+    def test_what_is_answered(self, emit: str, output: str) -> None:
         text = (
             "CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, a DOUBLE);"
             f"CREATE QUERY q AS SELECT * FROM s CORRELATE (a > 1 DISTINCT SENSORS WITHIN 2 HOURS SENSORS ('x', 'y') {emit});"
@@ -140,7 +140,7 @@ class TestQueries:
         lines = sections(text, zones=1)["query q"].split("\n")
         assert lines[3:5] == [
             "  together  less than 2 hours apart, all of different sensors, of the sensors x, y",
-            f"  answers   {told}",
+            f"  answers   {output}",
         ]
         assert lines[-1].endswith(
             "48 bytes for the query itself, and 65 bytes for each match of its clauses in that time"
@@ -171,15 +171,15 @@ class TestShared:
             f"CREATE QUERY q{i} AS SELECT * FROM s CORRELATE (a > {i % 50} WITHIN 30 SECONDS INSIDE CIRCLE ({i % 10}, 0, 1));\n"
             for i in range(1200)
         )
-        told = explain(compile_text(text, zones=2))
-        assert told.count("\nquery q") == 5
-        assert len(told) < 5000
-        assert "1,195 more queries of kernel correlate:s\n  named  q5, q6, q7," in told
-        assert "q16 and 1,183 more\n" in told
-        assert "57.4 KB for the queries themselves\n" in told
-        assert "  clauses  1,200, 50 of them different: equal clauses are matched once\n" in told
-        assert "           and the same for 5 more regions\n" in told
-        assert "  shapes   1: " in told
+        output = explain(compile_text(text, zones=2))
+        assert output.count("\nquery q") == 5
+        assert len(output) < 5000
+        assert "1,195 more queries of kernel correlate:s\n  named  q5, q6, q7," in output
+        assert "q16 and 1,183 more\n" in output
+        assert "57.4 KB for the queries themselves\n" in output
+        assert "  clauses  1,200, 50 of them different: equal clauses are matched once\n" in output
+        assert "           and the same for 5 more regions\n" in output
+        assert "  shapes   1: " in output
 
     def test_a_text_is_explained_as_well_as_a_plan(self) -> None:
         assert explain(TEXT) == explain(compile_text(TEXT))
@@ -188,7 +188,7 @@ class TestShared:
 class TestWords:
     def test_ranges(self) -> None:
         infinite = float("inf")
-        told = [
+        output = [
             interval_in_words(interval, ColumnType.DOUBLE)
             for interval in (
                 Interval(1.0, 2.5),
@@ -199,7 +199,7 @@ class TestWords:
                 Interval(0.1, infinite, low_open=True),
             )
         ]
-        assert told == ["from 1 to 2.5", "is 1", "at most 2", "below 2", "at least 0.1", "above 0.1"]
+        assert output == ["from 1 to 2.5", "is 1", "at most 2", "below 2", "at least 0.1", "above 0.1"]
         assert interval_in_words(Interval(1, 1), ColumnType.BOOLEAN) == "is TRUE"
         assert (
             interval_in_words(Interval(2**53 + 1, infinite), ColumnType.BIGINT) == "at least 9007199254740993"
@@ -235,35 +235,35 @@ class TestMemoryOfKeys:
     def test_so_many_keys_take_what_their_records_take(self):
         text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, v DOUBLE);
         CREATE QUERY sent AS SELECT * FROM s SUPPRESS (v TOLERANCE 1 HEARTBEAT 30 SECONDS);"""
-        told = explain(compile_text(text, zones=2), keys=2_000_000).split("\n\n")[-1].splitlines()
-        assert told[0] == "memory for 2,000,000 keys that are stored, over all zones"
-        assert told[1].startswith("  sent  80 bytes a key: 160 MB")
+        output = explain(compile_text(text, zones=2), keys=2_000_000).split("\n\n")[-1].splitlines()
+        assert output[0] == "memory for 2,000,000 keys that are stored, over all zones"
+        assert output[1].startswith("  sent  80 bytes a key: 160 MB")
 
     def test_what_becomes_records_only_among_many_keys_is_counted_too(self):
         """FENCE with fences that move keeps few objects as columns."""
         text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
         CREATE QUERY met AS SELECT * FROM s FENCE (s RADIUS 5 METERS FORGET 1 MINUTE);"""
-        told = explain(compile_text(text, zones=2), keys=1_000_000).split("\n\n")[-1].splitlines()
-        assert told[1].startswith("  met  256 bytes a key: 256 MB")
+        output = explain(compile_text(text, zones=2), keys=1_000_000).split("\n\n")[-1].splitlines()
+        assert output[1].startswith("  met  256 bytes a key: 256 MB")
 
     def test_fences_of_a_set_take_nothing_by_key(self):
         text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
         CREATE FENCES zones (name STRING KEY);
         CREATE QUERY entered AS SELECT * FROM s FENCE (zones);"""
-        told = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
-        assert told[1].startswith("  entered  88 bytes a key: 88 KB; and 8 bytes for each of its rows")
+        output = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
+        assert output[1].startswith("  entered  88 bytes a key: 88 KB; and 8 bytes for each of its rows")
 
     def test_the_points_of_a_set_are_counted_by_the_point(self):
         """A record has the lengths of the lists of each point: explain does not know how many points there will be."""
         text = """CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, PLACE (x, y));
         CREATE POINTS pts (name STRING KEY, x DOUBLE, y DOUBLE);
         CREATE QUERY near AS SELECT * FROM s NEAREST (3 TO EACH OF pts BY (x, y) OVER 100 ROWS PER id);"""
-        told = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
-        assert told[1].startswith(
+        output = explain(compile_text(text, zones=2), keys=1000).split("\n\n")[-1].splitlines()
+        assert output[1].startswith(
             "  near  84 bytes a key: 84 KB with one point, and 8 KB for each further point; and 25 to 56 bytes"
         )
 
     def test_nothing_is_said_where_nothing_is_kept_by_key(self):
-        told = explain(compile_text(TEXT, zones=4), keys=5)
-        assert told.endswith("over all zones\n  none: no query stores anything by key\n")
+        output = explain(compile_text(TEXT, zones=4), keys=5)
+        assert output.endswith("over all zones\n  none: no query stores anything by key\n")
         assert "memory for" not in explain(compile_text(TEXT, zones=4))

@@ -21,7 +21,7 @@ def sql(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("x > 1", "(`x` > CAST(1L AS DOUBLE))"),
         ("x BETWEEN -0.5 AND 1e22", "((`x` >= CAST('-0.5' AS DOUBLE) AND `x` <= 1e+22D))"),
@@ -40,13 +40,13 @@ def sql(text: str) -> str:
         ("CASE WHEN p THEN 1 ELSE x END", "CASE WHEN `p` THEN CAST(1L AS DOUBLE) ELSE `x` END"),
     ],
 )
-def test_spark_is_told_the_same(text, wanted):
-    assert sql(text) == wanted
+def test_spark_is_told_the_same(text, expected):
+    assert sql(text) == expected
     assert is_said_by_spark(parse_expression(text), TYPES)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("SIN(x) > 0", "TRUE"),
         ("p AND SIN(x) > 0", "`p`"),
@@ -57,8 +57,8 @@ def test_spark_is_told_the_same(text, wanted):
         ("match = match AND p", "`p`"),
     ],
 )
-def test_what_spark_cannot_say_lets_more_rows_through_and_never_fewer(text, wanted):
-    assert sql(text) == wanted
+def test_what_spark_cannot_say_lets_more_rows_through_and_never_fewer(text, expected):
+    assert sql(text) == expected
     assert not is_said_by_spark(parse_expression(text), TYPES)
 
 

@@ -24,7 +24,7 @@ def values(text: str, rows: Rows = ROWS) -> list:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("a + 1", [8, -6, None]), ("a / 2", [3.5, -3.5, None]), ("a % 4", [3, -3, None]), ("x % 2", [0.5, -0.5, None]),
         ("a / 0", [None, None, None]), ("a % 0", [None, None, None]), ("x / (a - 7)", [None, 2.5 / 14, None]),
@@ -42,12 +42,12 @@ def values(text: str, rows: Rows = ROWS) -> list:
         ("CASE a WHEN 7 THEN 1 ELSE 2.5 END", [1.0, 2.5, 2.5]), ("NULL", [None] * 3), ("1", [1, 1, 1]), ("'c'", ["c"] * 3),
     ],
 )  # fmt: skip
-def test_an_expression_has_a_value_for_every_row(text, wanted):
-    assert values(text) == wanted
+def test_an_expression_has_a_value_for_every_row(text, expected):
+    assert values(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("ABS(-5)", 5), ("ABS(-2.5)", 2.5), ("ABS(-1 HOUR)", 3600.0), ("ABS(-9223372036854775808)", None),
         ("SIGN(-3)", -1), ("SIGN(0.0)", 0.0), ("SIGN(2.5)", 1.0),
@@ -71,12 +71,12 @@ def test_an_expression_has_a_value_for_every_row(text, wanted):
         ("DISTANCE(0, 0, 3, 4)", 5.0), ("DISTANCE(1e200, 0, -1e200, 0)", None),
     ],
 )  # fmt: skip
-def test_a_function_gives_what_its_line_in_the_reference_says(text, wanted):
+def test_a_function_gives_what_its_line_in_the_reference_says(text, expected):
     found = evaluate_constant(parse_expression(text))
-    if isinstance(wanted, float) and wanted:
-        assert found == pytest.approx(wanted, rel=1e-15, abs=0)
+    if isinstance(expected, float) and expected:
+        assert found == pytest.approx(expected, rel=1e-15, abs=0)
     else:
-        assert (found, type(found)) == (wanted, type(wanted))
+        assert (found, type(found)) == (expected, type(expected))
 
 
 def test_every_function_is_tried_above():

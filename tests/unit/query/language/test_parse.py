@@ -62,7 +62,7 @@ def one(text: str):
     return statement
 
 
-def told(text: str) -> list[tuple[int, int, str]]:
+def messages(text: str) -> list[tuple[int, int, str]]:
     """Line, column and message of every error."""
     return [(error.span.line, error.span.column, error.message) for error in parse(text)[1]]
 
@@ -436,8 +436,8 @@ def test_no_text_is_no_statement_and_no_error():
 
 
 def test_the_end_of_the_text_is_a_place():
-    assert told("CREATE QUERY q AS\nSELECT a\n\n") == [(2, 9, "expected FROM, but the statement ends")]
-    assert told("CREATE QUERY q AS SELECT *;") == [(1, 27, "expected FROM, but the statement ends")]
+    assert messages("CREATE QUERY q AS\nSELECT a\n\n") == [(2, 9, "expected FROM, but the statement ends")]
+    assert messages("CREATE QUERY q AS SELECT *;") == [(1, 27, "expected FROM, but the statement ends")]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ def needs(*queries: str, selected: str = "*") -> list[Need]:
         f"CREATE QUERY q{number} AS SELECT * FROM {query};\n" for number, query in enumerate(queries)
     )
     _, group = compile_text(text).groups(0)  # the first keeps events
-    (asked,) = group.kernel.queries  # type: ignore[attr-defined]
-    return list(asked.needs)
+    (kernel_query,) = group.kernel.queries  # type: ignore[attr-defined]
+    return list(kernel_query.needs)
 
 
 def test_events_themselves_are_looked_at_one_by_one():

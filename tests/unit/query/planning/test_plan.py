@@ -246,28 +246,46 @@ class TestShapes:
 
 
 class TestKeptColumns:
-    def kept(self, streams: str, *queries: str) -> tuple[str, ...]:
+    def columns_of(self, streams: str, *queries: str) -> tuple[str, ...]:
         return compile_text(streams + "".join(queries)).columns_read(streams.split()[2])
 
     def test_all_up_to_the_last_one_needed(self) -> None:
-        assert self.kept(BARE, correlate("q", "b > 1 WITHIN 1 SECONDS", source="bare")) == ("at", "a", "b")
+        assert self.columns_of(BARE, correlate("q", "b > 1 WITHIN 1 SECONDS", source="bare")) == (
+            "at",
+            "a",
+            "b",
+        )
 
     def test_where_counts_and_so_does_every_query(self) -> None:
         one = correlate("one", "a > 1 WITHIN 1 SECONDS", source="bare")
         two = correlate("two", "a > 1 WITHIN 1 SECONDS", source="bare", where="WHERE c + 1 > 2")
-        assert self.kept(BARE, one) == ("at", "a")
-        assert self.kept(BARE, one, two) == ("at", "a", "b", "c")
+        assert self.columns_of(BARE, one) == ("at", "a")
+        assert self.columns_of(BARE, one, two) == ("at", "a", "b", "c")
 
     def test_the_place_travels_and_key_and_time_stand_in_front_of_the_order(self) -> None:
-        assert self.kept(PLANE, correlate("q", "a > 1 WITHIN 1 SECONDS")) == ("id", "at", "a", "b", "x", "y")
+        assert self.columns_of(PLANE, correlate("q", "a > 1 WITHIN 1 SECONDS")) == (
+            "id",
+            "at",
+            "a",
+            "b",
+            "x",
+            "y",
+        )
         late = "CREATE STREAM late (a DOUBLE, b DOUBLE, at TIMESTAMP TIME, id STRING KEY);"
-        assert self.kept(late, correlate("q", "a > 1 WITHIN 1 SECONDS", source="late")) == ("a", "at", "id")
+        assert self.columns_of(late, correlate("q", "a > 1 WITHIN 1 SECONDS", source="late")) == (
+            "a",
+            "at",
+            "id",
+        )
 
     def test_a_plain_select_and_deduplicate_need_everything(self) -> None:
         everything = ("at", "a", "b", "c", "d")
-        assert self.kept(BARE, "CREATE QUERY q AS SELECT a FROM bare WHERE b > 1;") == everything
+        assert self.columns_of(BARE, "CREATE QUERY q AS SELECT a FROM bare WHERE b > 1;") == everything
         deduplicated = BARE.replace(");", ") DEDUPLICATE;")
-        assert self.kept(deduplicated, correlate("q", "a > 1 WITHIN 1 SECONDS", source="bare")) == everything
+        assert (
+            self.columns_of(deduplicated, correlate("q", "a > 1 WITHIN 1 SECONDS", source="bare"))
+            == everything
+        )
 
     def test_a_stream_that_nobody_reads_keeps_its_time(self) -> None:
         text = BARE + PLANE + correlate("q", "a > 1 WITHIN 1 SECONDS")

@@ -65,8 +65,8 @@ class TestUsefulRows:
 
     def test_overlapping_ranges_of_queries_are_joined(self) -> None:
         queries = [
-            correlate(name, f"a {asked} WITHIN 1 SECONDS")
-            for name, asked in [
+            correlate(name, f"a {conditions} WITHIN 1 SECONDS")
+            for name, conditions in [
                 ("q", "BETWEEN 0 AND 2"),
                 ("r", "BETWEEN 1 AND 3"),
                 ("s", "> 10"),
@@ -155,23 +155,23 @@ class TestRouting:
                 "y": Column.of(ColumnType.DOUBLE, [0.5, 0.5, 0.5, 0.5]),
             }
         )
-        wanted = plan.routing("plane")(rows)
-        assert wanted.shape == (16, 4)
-        assert [wanted[zone].tolist() for zone in zones] == [
+        zones_using = plan.routing("plane")(rows)
+        assert zones_using.shape == (16, 4)
+        assert [zones_using[zone].tolist() for zone in zones] == [
             [True, False, False, False],
             [False, True, False, False],
             [False, False, False, True],
         ]
-        assert wanted.sum() == 3
+        assert zones_using.sum() == 3
 
     @pytest.mark.parametrize("count", [5, 100])
     def test_routed_rows_are_enough(self, count: int) -> None:
         text = PLANE + some_queries(random.Random(count), count)
         whole, cut = compile_text(text), compile_text(text, zones=7)
         rows = some_rows(np.random.default_rng(count), 3000, whole.stream("plane"))
-        wanted = cut.routing("plane")(rows)
-        assert wanted.mean() < 0.9
-        assert answers_of(cut, rows, wanted) == answers_of(whole, rows)
+        zones_using = cut.routing("plane")(rows)
+        assert zones_using.mean() < 0.9
+        assert answers_of(cut, rows, zones_using) == answers_of(whole, rows)
 
 
 def some_rows(generator: np.random.Generator, count: int, schema: StreamSchema) -> Rows:
@@ -196,11 +196,11 @@ def some_rows(generator: np.random.Generator, count: int, schema: StreamSchema) 
     return rows.take(order_of(rows, schema.order))
 
 
-def answers_of(plan: Plan, rows: Rows, wanted: object = None) -> list[tuple[object, ...]]:
-    """The answers of a plan of queries that all read one stream; `wanted` says which zone gets which rows."""
+def answers_of(plan: Plan, rows: Rows, zones_using: object = None) -> list[tuple[object, ...]]:
+    """The answers of a plan of queries that all read one stream; `zones_using` says which zone gets which rows."""
     found: list[tuple[object, ...]] = []
     for zone in range(plan.zones):
-        given = rows if wanted is None else rows.take(wanted[zone])  # type: ignore[index]
+        given = rows if zones_using is None else rows.take(zones_using[zone])  # type: ignore[index]
         for group in plan.groups(zone):
             step = group.kernel.step(group.kernel.start(-END), given, END)
             for answers in step.answers:

@@ -99,7 +99,7 @@ def test_durations_and_lengths_come_in_many_ways():
 
 
 @pytest.mark.parametrize(
-    ("build", "told"),
+    ("build", "message"),
     [
         (lambda: correlate("q", "s", "a >", within="1 DAY"), "expected an expression, but the statement ends\n  clause:1:4"),
         (lambda: correlate("q", "s", "a > 1", within="1 FORTNIGHT"), "duration:1:3"),
@@ -111,7 +111,7 @@ def test_durations_and_lengths_come_in_many_ways():
         (lambda: at_least("a", 2**63), "9223372036854775808 is not a number of the language"),
     ],
 )  # fmt: skip
-def test_a_piece_that_cannot_be_read_is_shown(build, told):
+def test_a_piece_that_cannot_be_read_is_shown(build, message):
     with pytest.raises(QueriesRefused) as caught:
         build()
-    assert told in str(caught.value)
+    assert message in str(caught.value)

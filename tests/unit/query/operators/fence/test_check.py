@@ -20,10 +20,10 @@ def fencing(text: str) -> FenceOperator:
 
 
 def test_nothing_said_is_enter_and_exit_and_an_hour():
-    asked = fencing("FENCE (zones)")
-    assert asked.detect == (Detect.ENTER, Detect.EXIT)
-    assert asked.forget_us == 3_600_000_000
-    assert not asked.moving and not asked.roaming
+    checked = fencing("FENCE (zones)")
+    assert checked.detect == (Detect.ENTER, Detect.EXIT)
+    assert checked.forget_us == 3_600_000_000
+    assert not checked.moving and not checked.roaming
 
 
 def test_the_order_of_words_does_not_matter():

@@ -38,8 +38,8 @@ def test_lengths_without_unit_are_metres():
 
 
 def test_words_of_fence_stay_usable_as_names():
-    asked = fence("FENCE (enter WHERE exit > cross SHAPE outside DETECT OUTSIDE)")
-    assert (asked.fences, asked.shape, asked.detect) == ("enter", "outside", (Detect.OUTSIDE,))
+    node = fence("FENCE (enter WHERE exit > cross SHAPE outside DETECT OUTSIDE)")
+    assert (node.fences, node.shape, node.detect) == ("enter", "outside", (Detect.OUTSIDE,))
 
 
 def test_fences_are_declared_like_points():
@@ -60,5 +60,5 @@ def test_fences_are_declared_like_points():
     ],
 )
 def test_what_is_printed_is_read_again(text: str):
-    asked = fence(text)
-    assert fence(show(asked)) == asked
+    node = fence(text)
+    assert fence(show(node)) == node

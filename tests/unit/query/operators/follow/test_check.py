@@ -173,12 +173,12 @@ class TestColumns:
 
     def test_interests_have_columns_of_their_own(self) -> None:
         found = queries("* FROM cars FOLLOW (phones RADIUS 5 EMIT INTERESTS)")["q"]
-        wanted = (
+        expected = (
             ("focal", B), ("interest", B), ("begins", T), ("ends", T), ("px", D), ("py", D), ("events", B),
             ("historical_events", B), ("precision", D), ("recall", D),
         )  # fmt: skip
-        assert found.answers == wanted
-        assert selected(found) == wanted
+        assert found.answers == expected
+        assert selected(found) == expected
 
 
 class TestBehind:

@@ -47,7 +47,7 @@ class TestFollow:
         assert followed("cars RADIUS 500") == Follow("cars", radius=metres(500))
 
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        ("text", "expected"),
         [
             ("RADIUS 0.5 KM", {"radius": Quantity(0.5, Unit.KM)}),
             ("box 400, 0.3 KM", {"box": (metres(400), Quantity(0.3, Unit.KM))}),
@@ -55,12 +55,12 @@ class TestFollow:
             ("RADIUS -1", {"radius": metres(-1)}),
         ],
     )
-    def test_what_is_near(self, text: str, wanted: dict[str, object]) -> None:
-        assert followed(f"cars {text}") == Follow("cars", **wanted)
+    def test_what_is_near(self, text: str, expected: dict[str, object]) -> None:
+        assert followed(f"cars {text}") == Follow("cars", **expected)
 
     @pytest.mark.parametrize("word", ["", "UPDATE "])
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        ("text", "expected"),
         [
             ("ALWAYS", {"update": Update.ALWAYS}),
             ("EVERY 2 MINUTES", {"update": Update.EVERY, "every": minutes(2)}),
@@ -70,8 +70,8 @@ class TestFollow:
             ("QUALITY 0.5, -1 OVER 3 MINUTES", {"update": Update.QUALITY, "quality": (0.5, -1), "over": minutes(3)}),
         ],
     )  # fmt: skip
-    def test_when_an_interest_moves(self, word: str, text: str, wanted: dict[str, object]) -> None:
-        assert followed(f"cars RADIUS 5 {word}{text}") == Follow("cars", radius=metres(5), **wanted)
+    def test_when_an_interest_moves(self, word: str, text: str, expected: dict[str, object]) -> None:
+        assert followed(f"cars RADIUS 5 {word}{text}") == Follow("cars", radius=metres(5), **expected)
 
     def test_all_else_in_any_order(self) -> None:
         found = followed(

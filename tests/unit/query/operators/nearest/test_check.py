@@ -426,13 +426,13 @@ def test_too_many_attributes() -> None:
     columns = ", ".join(f"c{number} DOUBLE" for number in range(65))
     streams = f"CREATE STREAM wide (at TIMESTAMP TIME, {columns});\n"
 
-    def asked(count: int) -> str:
+    def nearest_text(count: int) -> str:
         names = ", ".join(f"c{number}" for number in range(count))
         zeros = ", ".join("0" * count)
         return text(f"1 TO ({zeros}) BY ({names}) OVER 1 DAY", source="wide", streams=streams)
 
-    assert check(asked(64))
-    (error,) = errors_of(asked(65))
+    assert check(nearest_text(64))
+    (error,) = errors_of(nearest_text(65))
     assert (error.code, error.message) == ("nearest-too-large", "BY has 65 attributes")
 
 

@@ -18,20 +18,20 @@ EACH = "3 TO EACH OF profiles BY (solar, volts) OVER 10 MINUTES"
 
 
 def sections(text: str, zones: int = 4) -> dict[str, list[str]]:
-    told = explain(compile_text(STREAM + text, zones=zones)).rstrip("\n").split("\n\n")
-    return {section.split("\n", 1)[0]: section.split("\n") for section in told}
+    output = explain(compile_text(STREAM + text, zones=zones)).rstrip("\n").split("\n\n")
+    return {section.split("\n", 1)[0]: section.split("\n") for section in output}
 
 
 def query(nearest: str, zones: int = 4) -> dict[str, str]:
     """What is said about one query, by its heading, in one line each."""
-    told: dict[str, str] = {}
+    output: dict[str, str] = {}
     name = ""
     text = f"CREATE QUERY q AS SELECT * FROM panels NEAREST ({nearest});"
     for line in sections(text, zones)["query q"][1:]:
         heading, _, words = line.strip().partition("  ") if line[2] != " " else ("", "", line.strip())
         name = heading or name
-        told[name] = f"{told[name]} / {words.strip()}" if not heading else words.strip()
-    return told
+        output[name] = f"{output[name]} / {words.strip()}" if not heading else words.strip()
+    return output
 
 
 def test_a_query_with_everything():
@@ -98,11 +98,11 @@ PRUNED = "an object is a candidate until k newer ones are nearer; the list is pr
     ],
 )  # fmt: skip
 def test_which_algorithm_and_why_and_how_many_candidates(nearest: str, algorithm: str, candidates: str):
-    told = query(nearest)
-    assert told["algorithm"] == algorithm
-    assert told["candidates"] == candidates
-    assert "loss" not in told
-    assert ("recent" in told) == algorithm.startswith("RAPF")
+    output = query(nearest)
+    assert output["algorithm"] == algorithm
+    assert output["candidates"] == candidates
+    assert "loss" not in output
+    assert ("recent" in output) == algorithm.startswith("RAPF")
 
 
 def test_what_is_recent():
@@ -114,8 +114,8 @@ def test_what_is_recent():
         ("40000 ROWS", "the last 20,000 objects"),
         ("1001 ROWS", "the last 500 objects"),
     ):
-        told = query(f"9 TO HIGHEST solar OVER {window}")["recent"].replace(" / ", " ")
-        assert told == f"{objects}: {shown}"
+        output = query(f"9 TO HIGHEST solar OVER {window}")["recent"].replace(" / ", " ")
+        assert output == f"{objects}: {shown}"
 
 
 def test_what_is_remembered_at_most():

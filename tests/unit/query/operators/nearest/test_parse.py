@@ -94,7 +94,7 @@ def test_options_stand_in_any_order_and_in_any_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inside", "wanted"),
+    ("inside", "expected"),
     [
         ("1 TO (5) BY (a) OVER 1 HOUR", Nearest(1, PointTarget((5,)), (NearAttribute("a"),), HOUR)),
         ("2 TO (-5, +1) BY (a, b) OVER 1 HOUR", None),
@@ -112,11 +112,11 @@ def test_options_stand_in_any_order_and_in_any_case() -> None:
         ("-2 TO LOWEST a OVER -3 ROWS", Nearest(-2, ValueTarget("a", False), None, None, -3)),
     ],
 )  # fmt: skip
-def test_every_form_gives_its_tree(inside: str, wanted: Nearest | None) -> None:
-    if wanted is None:
+def test_every_form_gives_its_tree(inside: str, expected: Nearest | None) -> None:
+    if expected is None:
         assert "expected a number or '-'" in one_error(inside).message
     else:
-        assert operator(inside) == wanted
+        assert operator(inside) == expected
 
 
 def test_points_are_columns_of_which_one_is_the_key() -> None:
@@ -245,4 +245,4 @@ def test_slips_around_it_are_told_too(text: str, column: int, message: str, advi
     (error,) = parse(text)[1]
     assert error.message.startswith(message)
     assert error.span is not None and error.span.column == column
-    assert all(given.startswith(wanted) for given, wanted in zip(error.advice, advice, strict=True))
+    assert all(given.startswith(expected) for given, expected in zip(error.advice, advice, strict=True))

@@ -17,8 +17,8 @@ def query(body: str, name: str = "q", source: str = "weather", where: str = "") 
 
 
 def sections(text: str, zones: int = 2) -> dict[str, list[str]]:
-    told = explain(compile_text(STREAM + text, zones=zones)).rstrip("\n").split("\n\n")
-    return {section.split("\n", 1)[0]: section.split("\n")[1:] for section in told}
+    output = explain(compile_text(STREAM + text, zones=zones)).rstrip("\n").split("\n\n")
+    return {section.split("\n", 1)[0]: section.split("\n")[1:] for section in output}
 
 
 def entry(text: str, name: str, title: str = "query q", zones: int = 2) -> list[str]:
@@ -138,7 +138,7 @@ class TestQueries:
         ]
 
     @pytest.mark.parametrize(
-        ("body", "told"),
+        ("body", "output"),
         [
             ("PATTERN (A+)", ["no bound: allowed only over bounded input, see unbounded-pattern"]),
             ("PATTERN (A ~> B)", ["no bound: allowed only over bounded input, see unbounded-pattern"]),
@@ -157,26 +157,26 @@ class TestQueries:
             ),
         ],
     )
-    def test_what_bounds_it(self, body: str, told: list[str]) -> None:
-        assert entry(query(body), "bounded by") == told
+    def test_what_bounds_it(self, body: str, output: list[str]) -> None:
+        assert entry(query(body), "bounded by") == output
 
     @pytest.mark.parametrize(
-        ("skip", "told"),
+        ("skip", "output"),
         [
             ("SKIP TO NEXT ROW", "after a match the search continues at the row after its first"),
             ("SKIP TO LAST B", "after a match the search continues at its last row of B"),
         ],
     )
-    def test_where_the_search_goes_on(self, skip: str, told: str) -> None:
-        assert entry(query(f"AFTER MATCH {skip} PATTERN (A B)"), "matches")[1] == told
+    def test_where_the_search_goes_on(self, skip: str, output: str) -> None:
+        assert entry(query(f"AFTER MATCH {skip} PATTERN (A B)"), "matches")[1] == output
         every = entry(query(f"MATCH EVERY AFTER MATCH {skip} PATTERN (A B)"), "matches")[1]
         assert every.startswith("a match ends the other attempts that began ")
 
 
 class TestZones:
     def test_without_partitions_there_is_one_zone(self) -> None:
-        (told,) = entry(query("PATTERN (A B)"), "zone")
-        assert re.fullmatch(r"\d of 2 \(from 0\), by its name: without PARTITION BY all rows .*", told)
+        (output,) = entry(query("PATTERN (A B)"), "zone")
+        assert re.fullmatch(r"\d of 2 \(from 0\), by its name: without PARTITION BY all rows .*", output)
 
     def test_answers_that_an_operator_reads_meet_in_one_zone(self) -> None:
         text = query("PARTITION BY station PATTERN (A B)") + query("PATTERN (A B)", "r", "q")
@@ -205,14 +205,14 @@ class TestShared:
             )
             for n in range(40)
         )
-        told = sections(text)
+        output = sections(text)
         assert (
             "  conditions  80 of patterns, 6 of them different: equal conditions in columns are evaluated once"
-            in told["shared"]
+            in output["shared"]
         )
         assert (
             "  zones  35 queries in all zones, each partition in one"
-            in told["35 more queries of kernel pattern:weather"]
+            in output["35 more queries of kernel pattern:weather"]
         )
 
 
@@ -244,6 +244,6 @@ class TestDot:
             + query("PATTERN (A ~> B)", "two")
             + "CREATE QUERY r AS SELECT * FROM one;"
         )
-        told = dot(compile_text(STREAM + text))
-        assert re.findall(r'^digraph "(\w+)"', told, re.MULTILINE) == ["one", "two"]
-        assert 's1 -> s2 [label="next such row"];' in told
+        output = dot(compile_text(STREAM + text))
+        assert re.findall(r'^digraph "(\w+)"', output, re.MULTILINE) == ["one", "two"]
+        assert 's1 -> s2 [label="next such row"];' in output

@@ -28,7 +28,7 @@ STREAMS = (
 )  # fmt: skip
 S, D, B, T = ColumnType.STRING, ColumnType.DOUBLE, ColumnType.BIGINT, ColumnType.TIMESTAMP
 LE, LT, GE, GT, EQ, NE = Comparator
-TOLD = (("begins", T), ("ends", T), ("probability", D), ("withdrawn", ColumnType.BOOLEAN))
+EMISSIONS = (("begins", T), ("ends", T), ("probability", D), ("withdrawn", ColumnType.BOOLEAN))
 CAR_LINES = "SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 30 SECONDS)"
 
 
@@ -97,21 +97,21 @@ class TestSuppress:
         assert found.schema.key is None
 
     def test_what_its_kernel_is_asked(self) -> None:
-        asked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND USING KALMAN 1, 2")
-        made = make_suppress_query(asked, name="q", fingerprint="f", shape=3, where=1)
+        checked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND USING KALMAN 1, 2")
+        made = make_suppress_query(checked, name="q", fingerprint="f", shape=3, where=1)
         assert (made.name, made.fingerprint, made.shape, made.where) == ("q", "f", 3, 1)
         assert (made.dimensions, made.tolerance, made.heartbeat_us) == (("x",), 1.0, 1_000_000)
         assert (made.predictor, made.parameters) == (Predictor.KALMAN, (1.0, 2.0))
 
     def test_which_columns_it_looks_at(self) -> None:
-        asked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND")
-        (demand,) = asked.demands(schema_of("cars"), ("cars",), None)
+        checked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND")
+        (demand,) = checked.demands(schema_of("cars"), ("cars",), None)
         assert demand == Demand(None, frozenset({"x"}))
 
 
 class TestConditions:
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        ("text", "expected"),
         [
             ("t < 50", [(LT, 50.0)]),
             ("50 > t", [(LT, 50.0)]),
@@ -122,9 +122,9 @@ class TestConditions:
             ("t > 1 AND (t < 2 AND t <> 1.5)", [(GT, 1.0), (LT, 2.0), (NE, 1.5)]),
         ],
     )
-    def test_on_single_updates(self, text: str, wanted: list[tuple[Comparator, float]]) -> None:
+    def test_on_single_updates(self, text: str, expected: list[tuple[Comparator, float]]) -> None:
         found = predicted(text)
-        assert found.conditions == tuple(Value(0, 0, *pair) for pair in wanted)
+        assert found.conditions == tuple(Value(0, 0, *pair) for pair in expected)
         assert (found.aliases, found.sources, found.dimensions) == (("",), (None,), (("t",),))
         assert not found.pairs
 
@@ -223,16 +223,16 @@ class TestOptions:
 class TestAnswers:
     def test_of_single_updates(self) -> None:
         found = queries("* FROM rooms PREDICT (t < 1)")["q"]
-        assert found.answers == (("key", S), ("update_time", T), *TOLD)
+        assert found.answers == (("key", S), ("update_time", T), *EMISSIONS)
         assert [name for name, _, _ in found.selected] == [name for name, _ in found.answers]
         assert found.schema.key == "key"
 
     def test_of_single_updates_without_key(self) -> None:
-        assert queries("* FROM alone PREDICT (t < 1)")["q"].answers == (("update_time", T), *TOLD)
+        assert queries("* FROM alone PREDICT (t < 1)")["q"].answers == (("update_time", T), *EMISSIONS)
 
     def test_of_pairs(self) -> None:
         found = queries("* FROM rooms PREDICT (PAIRS a, b WHERE ABS(a.t - b.t) < 1 WITHIN 1 SECOND)")["q"]
-        assert found.answers == (("a_key", S), ("a_time", T), ("b_key", S), ("b_time", T), *TOLD)
+        assert found.answers == (("a_key", S), ("a_time", T), ("b_key", S), ("b_time", T), *EMISSIONS)
         assert found.schema.key is None
 
     def test_a_key_is_one_under_its_own_name(self) -> None:
@@ -249,17 +249,17 @@ class TestAnswers:
         assert not predicted(inside).polygon
 
     def test_what_its_kernel_is_asked(self) -> None:
-        asked = predicted("PAIRS a, b WHERE ABS(a.h - b.t) = 5 AND a.t < 1 WITHIN 1 SECOND", "rooms, halls")
-        made = make_predict_query(asked, name="q", fingerprint="f", shape=3, where=None, share=(1, 4))
-        assert (made.name, made.conditions, made.share) == ("q", asked.conditions, (1, 4))
-        assert made.aliases == alias_columns(asked)
+        checked = predicted("PAIRS a, b WHERE ABS(a.h - b.t) = 5 AND a.t < 1 WITHIN 1 SECOND", "rooms, halls")
+        made = make_predict_query(checked, name="q", fingerprint="f", shape=3, where=None, share=(1, 4))
+        assert (made.name, made.conditions, made.share) == ("q", checked.conditions, (1, 4))
+        assert made.aliases == alias_columns(checked)
         assert made.aliases == (
             Alias("a", 0, ("0.h", "0.t"), ("0.h_slope", "0.t_slope"), "0.tolerance", "0.heartbeat"),
             Alias("b", 1, ("1.t",), ("1.t_slope",), "1.tolerance", "1.heartbeat"),
         )
         sources = ("rooms", "halls")
         halls, rooms = (
-            {column for demand in asked.demands(stream, sources, None) for column in demand.columns or ()}
+            {column for demand in checked.demands(stream, sources, None) for column in demand.columns or ()}
             for stream in (schema_of("halls"), schema_of("rooms"))
         )
         assert halls == {"t", "t_slope", "tolerance", "heartbeat"}
@@ -352,5 +352,5 @@ class TestChains:
 )
 def test_columns_are_worked_out_only_for_those_who_read_them(items: str, reads: set[str]) -> None:
     catalogue = check(f"{STREAMS}CREATE QUERY q AS SELECT {items} FROM cars {CAR_LINES} PREDICT (x < 5);")
-    asked = catalogue.queries["q"].operator
-    assert asked is not None and asked.reads == reads
+    checked = catalogue.queries["q"].operator
+    assert checked is not None and checked.reads == reads

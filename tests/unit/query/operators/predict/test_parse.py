@@ -49,14 +49,14 @@ class TestSuppress:
     )
     def test_predictors(self, text: str, predictor: Predictor, parameters: tuple[float, ...]) -> None:
         found = operator(f"SUPPRESS (x, y TOLERANCE 25 METERS HEARTBEAT 1 MINUTE USING {text})")
-        wanted = Suppress(
+        expected = Suppress(
             (Dimension("x"), Dimension("y")),
             Quantity(25, Unit.METERS),
             Quantity(1, Unit.MINUTES),
             predictor,
             parameters,
         )
-        assert found == wanted
+        assert found == expected
 
     def test_forget_is_never_unless_it_is_written(self) -> None:
         found = operator("SUPPRESS (x TOLERANCE 0.5 FORGET 1 DAY HEARTBEAT 30 SECONDS)")
@@ -114,8 +114,8 @@ class TestPredict:
 
     def test_when_it_is_told(self) -> None:
         assert operator("PREDICT (t < 50)").tentative is None
-        told = operator("PREDICT (t < 50 VALIDATED EVERY 1 SECOND)")
-        assert (told.tentative, told.every) == (False, seconds(1))
+        node = operator("PREDICT (t < 50 VALIDATED EVERY 1 SECOND)")
+        assert (node.tentative, node.every) == (False, seconds(1))
         assert operator("PREDICT (t < 50 EVERY 1 SECOND)").tentative is None
 
     def test_its_words_are_names_too(self) -> None:

@@ -80,13 +80,13 @@ RANKS = st.integers(-6, 6) | st.sampled_from([LEAST, GREATEST])
 @often
 @given(
     ranges=st.lists(st.tuples(st.integers(0, 3), RANKS, RANKS), max_size=30),
-    asked=st.lists(RANKS, min_size=1, max_size=5),
+    searched=st.lists(RANKS, min_size=1, max_size=5),
 )
-def test_a_tree_finds_the_ranges_that_hold_a_value_and_no_others(ranges, asked):
+def test_a_tree_finds_the_ranges_that_hold_a_value_and_no_others(ranges, searched):
     table = np.array(ranges, np.int64).reshape(-1, 3)
     forest = plant(table[:, 0], table[:, 1], table[:, 2], np.arange(len(ranges)), 4)
     for tree in range(4):
-        for rank in [*asked, NULL_RANK]:
+        for rank in [*searched, NULL_RANK]:
             expected = [n for n, (of, low, high) in enumerate(ranges) if of == tree and low <= rank <= high]
             assert found(forest, tree, rank) == expected
 

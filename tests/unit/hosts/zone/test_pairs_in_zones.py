@@ -60,7 +60,7 @@ def run(
     plan: Plan, cars: Sequence[Rows], buses: Sequence[Rows], *, restored: bool
 ) -> tuple[Counter[str], Counter[str]]:
     """What all zones tell, as texts, and what they count; `restored`: state goes through bytes at every step."""
-    told: Counter[str] = Counter()
+    emitted: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for zone in range(plan.zones):
         program = Program(plan, zone)
@@ -70,16 +70,16 @@ def run(
             if number < len(cars):
                 for name, arrivals in (("cars", cars), ("buses", buses)):
                     rows = arrivals[number]
-                    wanted = plan.routing(name)(rows)[zone]
-                    unit = Unit(name, number, 0, clusters_of(rows["at"].values), rows.take(wanted))
+                    rows_of_zone = plan.routing(name)(rows)[zone]
+                    unit = Unit(name, number, 0, clusters_of(rows["at"].values), rows.take(rows_of_zone))
                     units[name] = [unit]
             state, output = program.step(state, Arrivals(units, end=number == len(cars)))
-            told.update(str(row) for block in output.answers for row in block.tolist())
+            emitted.update(str(row) for block in output.answers for row in block.tolist())
             counts.update(output.counts)
             if restored:
                 saved = save_zone(program, state)
                 state = load_zone(program, saved.head, fetch_from(saved.cells()))
-    return told, +counts
+    return emitted, +counts
 
 
 @pytest.mark.parametrize("zones", [2, 5])
@@ -104,7 +104,7 @@ def test_every_zone_tells_some_of_the_pairs() -> None:
     cars = moving(60, 1)
     text = STREAMS + QUERIES
     plan = compile_text(text, zones=2)
-    told = []
+    amounts = []
     for zone in range(2):
         program = Program(plan, zone)
         state, meetings = program.start(), 0
@@ -112,8 +112,8 @@ def test_every_zone_tells_some_of_the_pairs() -> None:
             unit = Unit("cars", number, 0, clusters_of(rows["at"].values), rows)
             state, output = program.step(state, Arrivals({"cars": [unit]}))
             meetings += sum(block["query"].tolist().count("meeting") for block in output.answers)
-        told.append(meetings)
-    assert min(told) > 0
+        amounts.append(meetings)
+    assert min(amounts) > 0
 
 
 def test_a_buffer_or_another_reader_keeps_pairs_in_one_zone() -> None:
