@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from examples.draw_a_w import TRADES
 from numpy.typing import NDArray
 
+from headwater.apps.examples.programs.draw_a_w import TRADES
 from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_to_arrow
 from headwater.hosts.local import run_local
