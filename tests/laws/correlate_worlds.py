@@ -127,13 +127,13 @@ class CorrelateWorld:
         kernel = CorrelateKernel(self.schema, self.after if after_change else self.before, CONDITIONS)
         if not fast:
             kernel.matcher = _Scan(kernel)  # type: ignore[assignment]
-            kernel.book = kernel.book._replace(  # all matches of all sensors in one list, none left out
-                class_keep=np.full_like(kernel.book.class_keep, self.rows.count),
-                class_reach=np.zeros_like(kernel.book.class_reach),
-                most=np.full_like(kernel.book.most, UNLIMITED),
+            kernel.table = kernel.table._replace(  # all matches of all sensors in one list, none left out
+                class_keep=np.full_like(kernel.table.class_keep, self.rows.count),
+                class_reach=np.zeros_like(kernel.table.class_reach),
+                most=np.full_like(kernel.table.most, UNLIMITED),
             )
             if self.rows.count < 20:  # without this the search may take as long as it is feared to
-                kernel.book = kernel.book._replace(exchangeable=np.zeros_like(kernel.book.exchangeable))
+                kernel.table = kernel.table._replace(exchangeable=np.zeros_like(kernel.table.exchangeable))
         return kernel
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[dict[str, Any]]]:
@@ -148,7 +148,7 @@ class CorrelateWorld:
         cuts = sum(oracle.cuts(self.schema, rows, s, conditions) for s in self.before)
         return {"limit_cuts": cuts} if cuts else {}
 
-    def kept(self, state: CorrelateState) -> int:
+    def stored(self, state: CorrelateState) -> int:
         return max(state.window.end - state.window.first, sum(c.rows.count for c in state.log.chunks))
 
     def bound(self, watermark: Instant) -> int:
@@ -190,7 +190,7 @@ class _Scan:
 
 
 def _asker(kernel: CorrelateKernel, number: int) -> tuple[Subscription, Clause]:
-    book = kernel.book
+    book = kernel.table
     clause = int(np.flatnonzero(book.clause_class == number)[0])
     s = int(np.searchsorted(book.first_clause, clause, side="right")) - 1
     return kernel.subscriptions[s], kernel.subscriptions[s].clauses[clause - int(book.first_clause[s])]

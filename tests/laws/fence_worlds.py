@@ -47,7 +47,7 @@ POLYGONS: tuple[tuple[tuple[tuple[int, int], ...], ...], ...] = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A FENCE: its text, and the same for the oracle."""
 
     name: str
@@ -88,7 +88,7 @@ class FenceWorld:
     schemas: Mapping[str, StreamSchema]
     rows: Mapping[str, Rows]
     zones: Mapping[str, tuple[str, Rings]]
-    asked: tuple[Asked, ...]
+    questions: tuple[Question, ...]
     cuts: Mapping[str, tuple[Instant, ...]]
     seed: int
 
@@ -98,13 +98,13 @@ class FenceWorld:
 
     @property
     def text(self) -> str:
-        return self.text_of(self.asked)
+        return self.text_of(self.questions)
 
-    def text_of(self, asked: Sequence[Asked]) -> str:
+    def text_of(self, questions: Sequence[Question]) -> str:
         """Streams, fences and queries."""
         streams = [declared(schema) for schema in self.schemas.values()]
         zones = ["CREATE FENCES zones (name STRING KEY, kind STRING);"]
-        return "\n".join([*streams, *zones, *(one.text for one in asked)])
+        return "\n".join([*streams, *zones, *(one.text for one in questions)])
 
     def plan(self, text: str = "", *, zones: int = 1) -> Plan:
         """With the fences that stand."""
@@ -121,37 +121,37 @@ class FenceWorld:
         columns = {"name": list(self.zones), "kind": kinds, GEOMETRY: texts}
         return Rows.of({name: Column.of(ColumnType.STRING, cells) for name, cells in columns.items()})
 
-    def oracle(self, asked: Asked) -> list[Row]:
+    def oracle(self, question: Question) -> list[Row]:
         """What a query has to answer."""
-        if asked.is_standing:
+        if question.is_standing:
             chosen = {
                 name: shape
                 for name, (kind, shape) in self.zones.items()
-                if kind == "a" or not asked.fences_where
+                if kind == "a" or not question.fences_where
             }
-            return fence.changes(asked.fencing, self.positions(asked), standing=chosen, until=END)
-        return fence.changes(asked.fencing, self.positions(asked), self.fences(asked), until=END)
+            return fence.changes(question.fencing, self.positions(question), standing=chosen, until=END)
+        return fence.changes(question.fencing, self.positions(question), self.fences(question), until=END)
 
-    def positions(self, asked: Asked) -> list[Update]:
+    def positions(self, question: Question) -> list[Update]:
         """The positions that a query asks about."""
         rows = self.rows["cars"].tolist()
-        return [Update(row["at"], row["id"], _place(row)) for row in rows if row["go"] or not asked.where]
+        return [Update(row["at"], row["id"], _place(row)) for row in rows if row["go"] or not question.where]
 
-    def fences(self, asked: Asked) -> list[Update]:
+    def fences(self, question: Question) -> list[Update]:
         """The fences that move that a query asks about."""
-        if asked.is_standing:
+        if question.is_standing:
             return []
-        rows = [row for row in self.rows[asked.fences].tolist() if row["go"] or not asked.fences_where]
-        return [Update(row["at"], row["id"], _place(row), self._shape(asked, row)) for row in rows]
+        rows = [row for row in self.rows[question.fences].tolist() if row["go"] or not question.fences_where]
+        return [Update(row["at"], row["id"], _place(row), self._shape(question, row)) for row in rows]
 
-    def _shape(self, asked: Asked, row: Row) -> Shape | None:
+    def _shape(self, question: Question, row: Row) -> Shape | None:
         place, geographic = _place(row), _is_geographic(self.schemas["cars"])
         if place is None:
             return None
-        if asked.region.startswith("RADIUS"):
-            return Circle(place, asked.size[0], geographic)
-        if asked.region.startswith("BOX"):
-            return Rings(_box(place, asked.size, geographic), geographic)
+        if question.region.startswith("RADIUS"):
+            return Circle(place, question.size[0], geographic)
+        if question.region.startswith("BOX"):
+            return Rings(_box(place, question.size, geographic), geographic)
         found = None if row["wkt"] is None else shapely.from_wkt(row["wkt"], on_invalid="ignore")
         if found is None or found.geom_type not in ("Polygon", "MultiPolygon") or not found.is_valid:
             return None
@@ -185,7 +185,7 @@ def worlds(draw: st.DrawFn, kind: str | None = None) -> FenceWorld:
     return make_world(
         draw(st.integers(0, 1 << 64)),
         kind,
-        asked=draw(st.sampled_from([1, 1, 2, 3])),
+        questions=draw(st.sampled_from([1, 1, 2, 3])),
         cars=draw(st.sampled_from([1, 3, 6, 10, 16, 24])),
         drones=draw(st.sampled_from([0, 1, 3, 6, 12])),
         zones=draw(st.sampled_from([1, 2, 4, 8])),
@@ -194,7 +194,7 @@ def worlds(draw: st.DrawFn, kind: str | None = None) -> FenceWorld:
 
 
 def make_world(
-    seed: int, kind: str | None = None, *, asked: int, cars: int, drones: int, zones: int, cuts: int
+    seed: int, kind: str | None = None, *, questions: int, cars: int, drones: int, zones: int, cuts: int
 ) -> FenceWorld:
     """A world from a seed and its sizes; with a kind, the first FENCE is of that."""
     random = Random(seed)
@@ -203,7 +203,7 @@ def make_world(
     unit = 0.001 if on_earth else random.choice([1.0, 1.0, 0.1, 1e6 / 3])
     schemas = {name: _schema(name, on_earth) for name in ("cars", "drones")}
     kinds = [kind or random.choice(KINDS), random.choice(KINDS), random.choice(KINDS)]
-    queries = tuple(_make_asked(f"q{n}", kinds[n], unit, on_earth, random) for n in range(3))[:asked]
+    queries = tuple(_make_question(f"q{n}", kinds[n], unit, on_earth, random) for n in range(3))[:questions]
     drawn = {
         "cars": [_make_row(random, unit, on_earth, "abcd") for _ in range(cars)],
         "drones": [_make_row(random, unit, on_earth, "bcxy") for _ in range(drones)],
@@ -226,7 +226,7 @@ def _schema(name: str, on_earth: bool) -> StreamSchema:
     return StreamSchema(name, columns, "at", "id", PlaceColumns("x", "y", on_earth))
 
 
-def _make_asked(name: str, kind: str, unit: float, on_earth: bool, random: Random) -> Asked:
+def _make_question(name: str, kind: str, unit: float, on_earth: bool, random: Random) -> Question:
     shaped = (
         kind.rpartition(" ")[2]
         if kind not in ("roaming", "same")
@@ -245,7 +245,7 @@ def _make_asked(name: str, kind: str, unit: float, on_earth: bool, random: Rando
         roaming=roaming,
     )
     fences_where = where if roaming else (not where if kind == "same" else random.random() < 0.3)
-    return Asked(name, kind, fencing, region.get(shaped, ""), size, where, fences_where)
+    return Question(name, kind, fencing, region.get(shaped, ""), size, where, fences_where)
 
 
 def _make_row(random: Random, unit: float, on_earth: bool, names: str) -> Row:

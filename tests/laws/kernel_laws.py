@@ -36,7 +36,7 @@ from tests.laws.quiet_kernels import BegunAnewWhereBlank, SteppedWhileNothingIsD
 _LONGEST: Final = 8
 
 Row = dict[str, Any]
-Told = dict[str, list[Row]]  # the answers of every query, in order
+Answers = dict[str, list[Row]]  # the answers of every query, in order
 
 
 class World(Protocol):
@@ -64,13 +64,13 @@ class World(Protocol):
     def kernel(self, *, after_change: bool = False, fast: bool = True) -> Kernel[Any]:
         """The kernel of all queries; `fast` off: without the index or whatever else makes it fast."""
 
-    def oracle(self, since: Instant, *, after_change: bool = False) -> Told:
+    def oracle(self, since: Instant, *, after_change: bool = False) -> Answers:
         """What every query has to answer, counting rows from `since` on, without match_id."""
 
     def oracle_counts(self) -> Mapping[str, int]:
         """What the steps have to count, all together."""
 
-    def kept(self, state: Any) -> int:
+    def stored(self, state: Any) -> int:
         """How many rows a state holds."""
 
     def bound(self, watermark: Instant) -> int:
@@ -81,7 +81,7 @@ class World(Protocol):
 class Run:
     """What a run of steps gave."""
 
-    told: Told
+    emitted: Answers
     state: Any
     counts: dict[str, int]
     complete: Instant  # how far the answers are complete
@@ -100,23 +100,23 @@ def run(
     """Step through the rows from `after` on, with `between` applied to the state after every step."""
     kernel = kernel or world.kernel()
     state = kernel.start(BEGINNING) if state is None else state
-    told: Told = {name: [] for name in {*world.queries, *world.changed}}
+    emitted: Answers = {name: [] for name in {*world.queries, *world.changed}}
     counts: dict[str, int] = {}
     for watermark in watermarks:
         step = kernel.step(state, between_times(world, after, watermark), watermark)
         assert complete <= step.complete_until <= watermark
         assert world.holds_back or step.complete_until == watermark
-        _collect(world, step, told, counts, complete, watermark)
+        _collect(world, step, emitted, counts, complete, watermark)
         complete = step.complete_until
         state, after = between(kernel, step.state), watermark
-    return Run(in_order(world, told), state, counts, complete)
+    return Run(in_order(world, emitted), state, counts, complete)
 
 
-def in_order(world: World, told: Told) -> Told:
+def in_order(world: World, emitted: Answers) -> Answers:
     """Answers as they are compared: when some come later than their time, by time and content."""
     if not world.holds_back:
-        return told
-    return {name: sorted(rows, key=_by_time_and_content) for name, rows in told.items()}
+        return emitted
+    return {name: sorted(rows, key=_by_time_and_content) for name, rows in emitted.items()}
 
 
 def _by_time_and_content(row: Row) -> tuple[Instant, str, str]:
@@ -151,13 +151,13 @@ def restored(
 def equals_the_oracle(world: World) -> None:
     """Law 1."""
     done = run(world, [END])
-    assert without_ids(done.told) == in_order(world, world.oracle(BEGINNING))
+    assert without_ids(done.emitted) == in_order(world, world.oracle(BEGINNING))
     assert done.counts == world.oracle_counts()
 
 
 def any_split_gives_the_same_answers(world: World) -> None:
     """Law 2, identities included."""
-    assert run(world, [*world.watermarks, END]).told == run(world, [END]).told
+    assert run(world, [*world.watermarks, END]).emitted == run(world, [END]).emitted
 
 
 def any_arrival_order_gives_the_same_answers(world: World) -> None:
@@ -168,20 +168,20 @@ def any_arrival_order_gives_the_same_answers(world: World) -> None:
     again = rows.take(order_of(rows, world.schema.order))
     kernel = world.kernel()
     step = kernel.step(kernel.start(BEGINNING), again, END)
-    told: Told = {name: [] for name in {*world.queries, *world.changed}}
-    _collect(world, step, told, {}, BEGINNING, END)
-    assert in_order(world, told) == run(world, [END]).told
+    emitted: Answers = {name: [] for name in {*world.queries, *world.changed}}
+    _collect(world, step, emitted, {}, BEGINNING, END)
+    assert in_order(world, emitted) == run(world, [END]).emitted
 
 
 def restoring_changes_nothing(world: World) -> None:
     """Law 4."""
     there_and_back = run(world, [*world.watermarks, END], between=restored)
-    assert there_and_back.told == run(world, [END]).told
+    assert there_and_back.emitted == run(world, [END]).emitted
 
 
 def queries_come_and_go_unnoticed(world: World) -> None:
     """Law 4 with other queries: those that stay answer as if nothing had happened."""
-    undisturbed = run(world, [END]).told
+    undisturbed = run(world, [END]).emitted
     for change in world.watermarks:
         before, after = _changed_at(world, change)
         for name in world.changed:
@@ -225,13 +225,13 @@ def state_stays_below_its_bound(world: World) -> None:
     for watermark in [*world.watermarks, END]:
         state = kernel.step(state, between_times(world, after, watermark), watermark).state
         after = watermark
-        assert world.kept(state) <= world.bound(watermark)
-        assert world.kept(restored(kernel, state)) <= world.bound(watermark)
+        assert world.stored(state) <= world.bound(watermark)
+        assert world.stored(restored(kernel, state)) <= world.bound(watermark)
 
 
 def optimisations_change_nothing(world: World) -> None:
     """Law 7."""
-    assert run(world, [END], kernel=world.kernel(fast=False)).told == run(world, [END]).told
+    assert run(world, [END], kernel=world.kernel(fast=False)).emitted == run(world, [END]).emitted
 
 
 def steps_before_anything_is_due_change_nothing(world: World) -> None:
@@ -247,7 +247,7 @@ def blank_states_go_on_as_the_empty_one(world: World) -> None:
     watermarks = sorted({*world.watermarks, *times[longest].tolist()})
     begun_anew = run(world, [*watermarks, END], kernel=BegunAnewWhereBlank(world.kernel()))
     undisturbed = run(world, [*watermarks, END])
-    assert (begun_anew.told, begun_anew.counts) == (undisturbed.told, undisturbed.counts)
+    assert (begun_anew.emitted, begun_anew.counts) == (undisturbed.emitted, undisturbed.counts)
 
 
 LAWS = (
@@ -265,26 +265,31 @@ LAWS = (
 )
 
 
-def without_ids(told: Told) -> Told:
+def without_ids(emitted: Answers) -> Answers:
     """Answers without their identities, which oracles do not know."""
     return {
         name: [{key: value for key, value in row.items() if key != "match_id"} for row in rows]
-        for name, rows in told.items()
+        for name, rows in emitted.items()
     }
 
 
-def _changed_at(world: World, change: Instant) -> tuple[Told, Told]:
+def _changed_at(world: World, change: Instant) -> tuple[Answers, Answers]:
     """The answers before and after the queries are changed."""
     before = run(world, [w for w in world.watermarks if w <= change])
     kernel = world.kernel(after_change=True)
     state = restored(world.kernel(), before.state, kernel, since=change)
     rest = [*(w for w in world.watermarks if w > change), END]
     later = run(world, rest, kernel=kernel, state=state, after=change, complete=before.complete)
-    return before.told, later.told
+    return before.emitted, later.emitted
 
 
 def _collect(
-    world: World, step: Step[Any], told: Told, counts: dict[str, int], after: Instant, watermark: Instant
+    world: World,
+    step: Step[Any],
+    emitted: Answers,
+    counts: dict[str, int],
+    after: Instant,
+    watermark: Instant,
 ) -> None:
     for block in step.answers:
         assert list(block.rows.columns)[:3] == ["query", "event_time", "match_id"]
@@ -294,7 +299,7 @@ def _collect(
         assert world.holds_back or times == sorted(times)
         assert all(after <= time < watermark for time in times)
         for row in listed:
-            told[row["query"]].append(row)
+            emitted[row["query"]].append(row)
     for name, count in step.counts.items():
         counts[name] = counts.get(name, 0) + count
 

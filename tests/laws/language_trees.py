@@ -218,11 +218,11 @@ recognitions = st.builds(
 )
 
 
-def _nearest(k, target_and_attributes, over, weights, per, ties, using, told, forget) -> Nearest:
+def _nearest(k, target_and_attributes, over, weights, per, ties, using, emission, forget) -> Nearest:
     target, attributes = target_and_attributes
     over_rows = over if isinstance(over, int) else None
     over_time = None if isinstance(over, int) else over
-    return Nearest(k, target, attributes, over_time, over_rows, weights, per, ties, *using, *told, forget)
+    return Nearest(k, target, attributes, over_time, over_rows, weights, per, ties, *using, *emission, forget)
 
 
 several_numbers = st.lists(numbers, min_size=1, max_size=3).map(tuple)

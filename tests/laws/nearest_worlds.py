@@ -125,7 +125,7 @@ class NearestWorld:
         """The rows, in order."""
         return self.rows.tolist()
 
-    def kept(self, state: Any) -> int:
+    def stored(self, state: Any) -> int:
         return sum(len(candidates) for candidates in self.kernel().candidates(state).values())
 
     def bound(self, watermark: Instant) -> int:

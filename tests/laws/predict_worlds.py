@@ -124,9 +124,9 @@ class PredictWorld:
         """The kernel of some queries; not fast: without an index."""
         return PredictKernel(self.schema, queries, CONDITIONS, index=fast)
 
-    def told(self, query: PredictQuery, since: Instant = BEGINNING) -> list[oracle.Told]:
+    def emitted(self, query: PredictQuery, since: Instant = BEGINNING) -> list[oracle.EmittedRow]:
         """What a query has to tell."""
-        return oracle.told(self.schema, self.listed, query, ROW_CONDITIONS, since)
+        return oracle.emitted(self.schema, self.listed, query, ROW_CONDITIONS, since)
 
     def oracle(self, since: Instant, *, after_change: bool = False) -> dict[str, list[Row]]:
         raise NotImplementedError("ends are known to the microsecond only: see agree")
@@ -143,7 +143,7 @@ class PredictWorld:
         """The rows, in order."""
         return self.rows.tolist()
 
-    def kept(self, state: Any) -> int:
+    def stored(self, state: Any) -> int:
         """Lines of all sources, and answers of all queries."""
         opened = [part for part in (state.whole, state.by_place.everything) if part is not None]
         lines = sum(int(source.lines.stored.sum()) for part in opened for source in part.sources)
@@ -172,10 +172,10 @@ class PredictWorld:
         return total
 
 
-def agree(given: Sequence[Row], wanted: Sequence[oracle.Told], query: PredictQuery) -> None:
+def agree(rows_given: Sequence[Row], expected: Sequence[oracle.EmittedRow], query: PredictQuery) -> None:
     """Every row is one that is wanted, and the other way round; times to the microsecond, or as well as they are known."""
-    left = list(wanted)
-    for row in given:
+    left = list(expected)
+    for row in rows_given:
         fitting = [one for one in left if _fits(row, one, query)]
         assert fitting, f"{query}\n told {row}\n not among {_mine(row, left, query)}"
         left.remove(next((one for one in fitting if one.sure), fitting[0]))
@@ -183,7 +183,7 @@ def agree(given: Sequence[Row], wanted: Sequence[oracle.Told], query: PredictQue
     assert not missing, f"{query}\n not told {missing}"
 
 
-def _fits(row: Row, one: oracle.Told, query: PredictQuery) -> bool:
+def _fits(row: Row, one: oracle.EmittedRow, query: PredictQuery) -> bool:
     if _who(row, query) != one.who:
         return False
     begins_move, ends_move = one.answer.when.moves
@@ -201,12 +201,12 @@ CHANCE_A_US = 1e-5
 """How much a probability may change in a microsecond: so well are ends known between which it is the best."""
 
 
-def _is_probable(given: float | None, wanted: tuple[float, float] | None) -> bool:
-    if wanted == oracle.UNSAID:
-        return given is None or given == 1.0
-    if wanted is None or given is None:
-        return wanted is None and given is None
-    return wanted[0] - CHANCE_A_US <= given <= wanted[1] + CHANCE_A_US
+def _is_probable(p: float | None, expected: tuple[float, float] | None) -> bool:
+    if expected == oracle.UNSAID:
+        return p is None or p == 1.0
+    if expected is None or p is None:
+        return expected is None and p is None
+    return expected[0] - CHANCE_A_US <= p <= expected[1] + CHANCE_A_US
 
 
 def _who(row: Row, query: PredictQuery) -> tuple[Any, ...]:
@@ -216,8 +216,8 @@ def _who(row: Row, query: PredictQuery) -> tuple[Any, ...]:
     return (*((row[f"{name}_key"], row[f"{name}_time"]) for name in names), row["withdrawn"])
 
 
-def _mine(row: Row, told: Sequence[oracle.Told], query: PredictQuery) -> list[oracle.Told]:
-    return [one for one in told if one.who[:-1] == _who(row, query)[:-1]]
+def _mine(row: Row, emitted: Sequence[oracle.EmittedRow], query: PredictQuery) -> list[oracle.EmittedRow]:
+    return [one for one in emitted if one.who[:-1] == _who(row, query)[:-1]]
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------------

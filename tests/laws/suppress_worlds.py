@@ -100,7 +100,7 @@ class SuppressWorld:
             counts[f"updates:{name}"] = len(found.sent)
         return {name: count for name, count in counts.items() if count}
 
-    def kept(self, state: SuppressState) -> int:
+    def stored(self, state: SuppressState) -> int:
         """Records of sensors, of all queries."""
         return sum(map(len, state.sensors))
 

@@ -23,9 +23,9 @@ from tests.laws.fence_worlds import KINDS, FenceWorld, worlds
 from tests.laws.oracles import fence
 from tests.laws.quiet_kernels import BegunAnewWhereBlank, SteppedWhileNothingIsDue
 from tests.laws.zone_runs import (
+    Answers,
     Row,
     Steps,
-    Told,
     collected,
     lock,
     ordered_steps,
@@ -42,19 +42,21 @@ from tests.laws.zone_runs import (
 @given(data=st.data())
 def test_fence_tells_what_the_oracle_tells(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
-    told, counts = run(world)
-    for asked in world.asked:
-        found = [without_names(row) for row in told.get(asked.name, [])]
-        assert by_content(found) == by_content(world.oracle(asked))
-        positions, fences = world.positions(asked), world.fences(asked)
-        wanted = {
-            f"positions_without_place:{asked.name}": sum(not fence.is_update(update) for update in positions),
-            f"fences_without_place:{asked.name}": sum(not fence.is_update(update) for update in fences),
-            f"fences_without_shape:{asked.name}": sum(
+    emitted, counts = run(world)
+    for question in world.questions:
+        found = [without_names(row) for row in emitted.get(question.name, [])]
+        assert by_content(found) == by_content(world.oracle(question))
+        positions, fences = world.positions(question), world.fences(question)
+        expected = {
+            f"positions_without_place:{question.name}": sum(
+                not fence.is_update(update) for update in positions
+            ),
+            f"fences_without_place:{question.name}": sum(not fence.is_update(update) for update in fences),
+            f"fences_without_shape:{question.name}": sum(
                 fence.is_update(update) and update.shape is None for update in fences
             ),
         }
-        assert {name: counts.get(name, 0) for name in wanted} == wanted
+        assert {name: counts.get(name, 0) for name in expected} == expected
 
 
 def without_names(row: Row) -> Row:
@@ -91,9 +93,9 @@ def test_a_step_that_takes_those_it_needs_tells_what_the_oracle_tells(
 ):
     world = data.draw(worlds(kind))
     whole = run(world)
-    for asked in world.asked:
-        found = [without_names(row) for row in whole[0].get(asked.name, [])]
-        assert by_content(found) == by_content(world.oracle(asked))
+    for question in world.questions:
+        found = [without_names(row) for row in whole[0].get(question.name, [])]
+        assert by_content(found) == by_content(world.oracle(question))
     same(run(world, steps_of(world), restoring=True), whole)
     same(run(world, steps_of(world), zones=2), whole)
 
@@ -161,9 +163,9 @@ def test_a_step_from_an_old_state_gives_again_what_it_gave(world: FenceWorld):
         following, answers, counts = program.advance(groups, ordered)
         gave.append((groups, ordered, collected(answers), dict(counts)))
         groups = following
-    for groups, ordered, told, counts in [*reversed(gave), *gave]:
+    for groups, ordered, emitted, counts in [*reversed(gave), *gave]:
         _, answers, again = program.advance(groups, ordered)
-        assert (collected(answers), dict(again)) == (told, counts)
+        assert (collected(answers), dict(again)) == (emitted, counts)
 
 
 @bounded(100)
@@ -219,9 +221,9 @@ def begun_anew_where_blank(group: Group) -> Group:
 @given(world=worlds())
 def test_every_query_answers_as_it_does_alone(world: FenceWorld):
     together, _ = run(world)
-    for asked in world.asked:
-        alone, _ = run(world, text=world.text_of([asked]))
-        assert alone.get(asked.name, []) == together.get(asked.name, [])
+    for question in world.questions:
+        alone, _ = run(world, text=world.text_of([question]))
+        assert alone.get(question.name, []) == together.get(question.name, [])
 
 
 @bounded(80)
@@ -229,12 +231,12 @@ def test_every_query_answers_as_it_does_alone(world: FenceWorld):
 def test_queries_come_and_go_unnoticed(world: FenceWorld):
     """Law 4 with other queries: those that stay answer as if nothing had happened."""
     undisturbed, _ = run(world)
-    stays = world.asked[0]
+    stays = world.questions[0]
     steps = steps_of(world)
     for change in range(len(steps)):
-        for before, after in ((world.asked, [stays]), ([stays], world.asked)):
-            told = changed(world, steps, change, world.text_of(before), world.text_of(after))
-            assert by_content(told.get(stays.name, [])) == by_content(undisturbed.get(stays.name, []))
+        for before, after in ((world.questions, [stays]), ([stays], world.questions)):
+            emitted = changed(world, steps, change, world.text_of(before), world.text_of(after))
+            assert by_content(emitted.get(stays.name, [])) == by_content(undisturbed.get(stays.name, []))
 
 
 @bounded(100)
@@ -268,7 +270,7 @@ def known_of(moving: Sides | ByKey) -> int:
     return sum(len(side.store) + len(side.near.entries) for side in (moving.objects, moving.fences))
 
 
-def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -> None:
+def same(one: tuple[Answers, dict[str, int]], other: tuple[Answers, dict[str, int]]) -> None:
     """The same answers, and the same counts."""
     assert {name: by_content(rows) for name, rows in one[0].items()} == {
         name: by_content(rows) for name, rows in other[0].items()
@@ -290,9 +292,9 @@ def run(
     text: str = "",
     zones: int = 1,
     restoring: bool = False,
-) -> tuple[Told, dict[str, int]]:
+) -> tuple[Answers, dict[str, int]]:
     return run_plan(world, world.plan(text, zones=zones), steps, restoring=restoring)
 
 
-def changed(world: FenceWorld, steps: Steps, change: int, before: str, after: str) -> Told:
+def changed(world: FenceWorld, steps: Steps, change: int, before: str, after: str) -> Answers:
     return run_changed(world, steps, change, world.plan(before), world.plan(after))

@@ -42,9 +42,9 @@ from tests.laws.follow_worlds import (
 )
 from tests.laws.oracles import follow
 from tests.laws.zone_runs import (
+    Answers,
     Row,
     Steps,
-    Told,
     collected,
     lock,
     ordered_steps,
@@ -413,7 +413,7 @@ def without_links(world: FollowWorld, links: Iterable[str]) -> str:
     return "\n".join(line for line in world.text.splitlines() if not line.startswith(starts or ("\0",)))
 
 
-def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -> None:
+def same(one: tuple[Answers, dict[str, int]], other: tuple[Answers, dict[str, int]]) -> None:
     """The same answers, and the same counts; how much is stored at once depends on the steps."""
     alike(one[0], other[0])
     mine, theirs = (
@@ -422,7 +422,7 @@ def same(one: tuple[Told, dict[str, int]], other: tuple[Told, dict[str, int]]) -
     assert mine == theirs
 
 
-def alike(one: Told, other: Told) -> None:
+def alike(one: Answers, other: Answers) -> None:
     """The same answers, identities included; of each focal object, interests in order.
 
     Within an interest an answer is told when it is known: a loop that is still open may wait while others, of a later time, are told.
@@ -531,10 +531,10 @@ def run(
     zones: int = 1,
     restoring: bool = False,
     off: Iterable[Saving] = (),
-) -> tuple[Told, dict[str, int]]:
+) -> tuple[Answers, dict[str, int]]:
     plan = world.plan(text, zones=zones).without_savings(*off)
     return run_plan(world, plan, steps, restoring=restoring)
 
 
-def changed(world: FollowWorld, steps: Steps, change: int, before: str, after: str) -> Told:
+def changed(world: FollowWorld, steps: Steps, change: int, before: str, after: str) -> Answers:
     return run_changed(world, steps, change, world.plan(before), world.plan(after))

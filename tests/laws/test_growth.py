@@ -58,16 +58,16 @@ def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_queries, "_DESK", 1)
 
 
-@pytest.mark.parametrize("telling", ["validated", "every", "tentative", "ahead"])
+@pytest.mark.parametrize("emission", ["validated", "every", "tentative", "ahead"])
 @bounded(15, times=TIMES)
 @given(data=st.data())
 def test_predict_with_little_room_tells_what_the_oracle_tells(
-    little_room_for_predictions, telling: str, data: st.DataObject
+    little_room_for_predictions, emission: str, data: st.DataObject
 ):
-    world = data.draw(predict_worlds(telling=telling))
+    world = data.draw(predict_worlds(emission=emission))
     done = run(world, [END])
     for query in world.before:
-        agree(done.told[query.name], world.told(query), query)
+        agree(done.emitted[query.name], world.emitted(query), query)
     assert done.counts == world.oracle_counts()
 
 
@@ -163,10 +163,10 @@ def test_fence_with_little_room_tells_what_the_oracle_tells(
 ):
     world = data.draw(fence_worlds.worlds(kind))
     for steps in (None, steps_of(world)):
-        told, _ = run_plan(world, world.plan(), steps)
-        for asked in world.asked:
-            found = [without_names(row) for row in told.get(asked.name, [])]
-            assert sorted(map(repr, found)) == sorted(map(repr, world.oracle(asked)))
+        emitted, _ = run_plan(world, world.plan(), steps)
+        for question in world.questions:
+            found = [without_names(row) for row in emitted.get(question.name, [])]
+            assert sorted(map(repr, found)) == sorted(map(repr, world.oracle(question)))
 
 
 @bounded(10, times=TIMES)

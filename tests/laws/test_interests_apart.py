@@ -66,8 +66,8 @@ def worlds(draw: st.DrawFn, kind: str) -> InterestWorld:
 @given(data=st.data())
 def test_every_interest_is_answered_as_if_it_had_a_kernel_of_its_own(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
-    together = told(world.kernel, world.rows, world.watermarks)
-    alone = [told(world.kernel, world.rows_of((one,)), world.watermarks) for one in INTERESTS]
+    together = answers_of(world.kernel, world.rows, world.watermarks)
+    alone = [answers_of(world.kernel, world.rows_of((one,)), world.watermarks) for one in INTERESTS]
     assert together == [sorted(chain(*steps)) for steps in zip(*alone, strict=True)]
 
 
@@ -79,7 +79,7 @@ def test_an_interest_that_is_not_due_may_be_stepped_or_left_out(kind: str, data:
     for one in INTERESTS:
         rows = world.rows_of((one,))
         quiet = SteppedWhileNothingIsDue(world.kernel, TIME, nobody_is_due)
-        assert told(quiet, rows, world.watermarks) == told(world.kernel, rows, world.watermarks)
+        assert answers_of(quiet, rows, world.watermarks) == answers_of(world.kernel, rows, world.watermarks)
 
 
 @pytest.mark.parametrize("kind", WORLDS)
@@ -104,7 +104,7 @@ def test_only_those_that_are_due_answer_a_step_without_rows(kind: str, data: st.
 @given(data=st.data())
 def test_interests_that_are_split_off_go_on_as_they_would_have(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
-    wanted = told(world.kernel, world.rows, world.watermarks)
+    expected = answers_of(world.kernel, world.rows, world.watermarks)
     some = tuple(sorted(world.random.sample(INTERESTS, world.random.randint(0, 3))))
     rest = tuple(one for one in INTERESTS if one not in some)
     for cut in range(len(world.watermarks)):
@@ -114,13 +114,13 @@ def test_interests_that_are_split_off_go_on_as_they_would_have(kind: str, data: 
             after = watermark
         parts = world.kernel.split(state, np.array(some, np.int64))
         later = [
-            told(world.kernel, world.rows_of(of), world.watermarks[cut + 1 :], part, after)
+            answers_of(world.kernel, world.rows_of(of), world.watermarks[cut + 1 :], part, after)
             for of, part in zip((some, rest), parts, strict=True)
         ]
-        assert wanted[cut + 1 :] == [sorted(chain(*steps)) for steps in zip(*later, strict=True)]
+        assert expected[cut + 1 :] == [sorted(chain(*steps)) for steps in zip(*later, strict=True)]
 
 
-def told(
+def answers_of(
     kernel: Kernel[Any],
     rows: Rows,
     watermarks: list[Instant],

@@ -15,7 +15,7 @@ import pytest
 from headwater.hosts.zone import Program, ZoneState, save_zone
 from headwater.model import GEOMETRY, SECOND, Column, ColumnType, Instant, Rows, coded
 from headwater.query.planning.plan import Plan, compile_text
-from tests.laws.zone_runs import Told, collected, restored, useful
+from tests.laws.zone_runs import Answers, collected, restored, useful
 
 LINES = """
 CREATE STREAM u (s STRING KEY, at TIMESTAMP TIME, v DOUBLE, v_slope DOUBLE, tolerance DOUBLE, heartbeat DOUBLE);
@@ -161,8 +161,8 @@ def left_of(kind: str, waves: int) -> int:
     """Bytes that are saved when all is over. A wave is a step, and time ends at the same hour however many there are."""
     rows, end = world(kind, waves)
     steps = list(range(5 * SECOND, end, 5 * SECOND))
-    told, state = run(kind, rows, [*steps, 3600 * SECOND])
-    assert told
+    emitted, state = run(kind, rows, [*steps, 3600 * SECOND])
+    assert emitted
     saved = save_zone(program(kind), state)
     return len(saved.head) + sum(map(len, saved.cells().values()))
 
@@ -175,7 +175,7 @@ def run(
     restoring: bool = False,
     state: ZoneState | None = None,
     since: Instant = 0,
-) -> tuple[Told, ZoneState]:
+) -> tuple[Answers, ZoneState]:
     zone = program(kind)
     state, blocks = state or zone.start(), []
     for watermark in watermarks:
@@ -192,8 +192,8 @@ def run(
     return collected(blocks), state
 
 
-def by_content(told: Told) -> list[str]:
-    return sorted(repr(sorted(row.items())) for rows in told.values() for row in rows)
+def by_content(emitted: Answers) -> list[str]:
+    return sorted(repr(sorted(row.items())) for rows in emitted.values() for row in rows)
 
 
 @cache

@@ -29,9 +29,9 @@ from tests.laws.kernel_laws import (
 from tests.laws.nearest_worlds import (
     ROW_CONDITIONS,
     NearestWorld,
+    emitting,
     long_worlds,
-    most_kept,
-    telling,
+    most_stored,
     worlds,
 )
 from tests.laws.oracles import nearest as oracle
@@ -91,7 +91,7 @@ def test_answers_come_in_order_and_as_soon_as_time_allows(world: NearestWorld):
 @bounded(150)
 @given(world=worlds())
 def test_points_come_go_and_move_without_disturbing_the_others(world: NearestWorld):
-    undisturbed = run(world, [END]).told
+    undisturbed = run(world, [END]).emitted
     old = {query.name: query for query in world.before}
     for change in world.watermarks:
         before = run(world, [w for w in world.watermarks if w <= change])
@@ -104,12 +104,12 @@ def test_points_come_go_and_move_without_disturbing_the_others(world: NearestWor
             if query.name not in world.repointed:
                 continue
             for point in oracle.points(query):
-                told = _of_point(later.told[query.name], point[0])
+                emitted = _of_point(later.emitted[query.name], point[0])
                 if point in oracle.points(old[query.name]):
-                    told = _of_point(before.told[query.name], point[0]) + told
-                    assert told == _of_point(undisturbed[query.name], point[0])
+                    emitted = _of_point(before.emitted[query.name], point[0]) + emitted
+                    assert emitted == _of_point(undisturbed[query.name], point[0])
                 else:
-                    assert _sorted(told) == _sorted(_of_point(fresh[query.name], point[0]))
+                    assert _sorted(emitted) == _sorted(_of_point(fresh[query.name], point[0]))
 
 
 def _of_point(rows: Sequence[Row], point: Any) -> list[Row]:
@@ -124,7 +124,7 @@ def _sorted(rows: Sequence[Row]) -> list[str]:
 @bounded(80)
 @given(world=worlds())
 def test_a_state_that_goes_to_two_holders_goes_on_as_one_would(world: NearestWorld):
-    undisturbed = run(world, [END]).told
+    undisturbed = run(world, [END]).emitted
     for change in world.watermarks:
         before = run(world, [w for w in world.watermarks if w <= change])
         parts = []
@@ -135,8 +135,8 @@ def test_a_state_that_goes_to_two_holders_goes_on_as_one_would(world: NearestWor
                 run(world, [END], kernel=kernel, state=state, after=change, complete=before.complete)
             )
         for name in world.queries:
-            told = [row for part in (before, *parts) for row in part.told[name]]
-            assert _with_ids(told) == _with_ids(undisturbed[name])
+            emitted = [row for part in (before, *parts) for row in part.emitted[name]]
+            assert _with_ids(emitted) == _with_ids(undisturbed[name])
 
 
 def _halves(queries: Sequence[NearestQuery]) -> list[list[NearestQuery]]:
@@ -165,7 +165,7 @@ def test_every_query_answers_as_it_does_alone(world: NearestWorld):
     for query in world.before:
         alone = run(world, [END], kernel=world.kernel_of([query]))
         counts.update(alone.counts)
-        assert alone.told[query.name] == together.told[query.name]
+        assert alone.emitted[query.name] == together.emitted[query.name]
     assert dict(counts) == together.counts
 
 
@@ -173,15 +173,15 @@ def test_every_query_answers_as_it_does_alone(world: NearestWorld):
 @given(world=worlds())
 def test_exact_algorithms_are_one(world: NearestWorld):
     exact = [replace(query, sigma=None) for query in world.before]
-    told = [
+    emitted = [
         run(
             world,
             [END],
             kernel=world.kernel_of([replace(query, algorithm=algorithm) for query in exact]),
-        ).told
+        ).emitted
         for algorithm in (Algorithm.RA, Algorithm.RAPF)
     ]
-    assert told[0] == told[1]
+    assert emitted[0] == emitted[1]
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------------------------
@@ -198,17 +198,17 @@ def test_all_that_may_become_an_answer_is_kept_and_little_else(world: NearestWor
         after = watermark
         found = kernel.candidates(state)
         for query, name, window in world.windows_before(watermark):
-            kept = Counter(time for time, *_ in found.get(name, []))
-            assert kept <= Counter(one.time for one in window)
-            assert kept.total() <= most_kept(query)
+            stored = Counter(time for time, *_ in found.get(name, []))
+            assert stored <= Counter(one.time for one in window)
+            assert stored.total() <= most_stored(query)
             if query.algorithm is Algorithm.PA:
                 continue
-            wanted = oracle.skyband(query, window)
+            expected = oracle.skyband(query, window)
             if query.algorithm is Algorithm.RAPF:
                 old = window[-1].count - (world.recent or 1 << 30) if window else 0
-                wanted = [one for one in wanted if one.count < old]
-                assert Counter(one.time for one in oracle.nearest(query, window)) <= kept
-            assert Counter(one.time for one in wanted) <= kept
+                expected = [one for one in expected if one.count < old]
+                assert Counter(one.time for one in oracle.nearest(query, window)) <= stored
+            assert Counter(one.time for one in expected) <= stored
 
 
 # --- the mirror --------------------------------------------------------------------------------------------------------------
@@ -217,17 +217,17 @@ def test_all_that_may_become_an_answer_is_kept_and_little_else(world: NearestWor
 @bounded(100)
 @given(world=worlds())
 def test_a_mirror_of_the_changes_holds_the_set_at_every_instant(world: NearestWorld):
-    world = telling(world, Emission.CHANGES)
-    told = run(world, [*world.watermarks, END]).told
+    world = emitting(world, Emission.CHANGES)
+    emitted = run(world, [*world.watermarks, END]).emitted
     for query in world.before:
         moments = [
             (point[0], oracle.history(query, found))
             for point, _, found in oracle.windows(world.schema, world.listed, query, ROW_CONDITIONS)
         ]
         instants = {moment.time for _, history in moments for moment in history}
-        assert {row["event_time"] for row in told[query.name]} <= instants
+        assert {row["event_time"] for row in emitted[query.name]} <= instants
         mirror: Counter[str] = Counter()
-        waiting = sorted(told[query.name], key=lambda row: row["event_time"])
+        waiting = sorted(emitted[query.name], key=lambda row: row["event_time"])
         for instant in sorted(instants):
             while waiting and waiting[0]["event_time"] == instant:
                 change = waiting.pop(0)

@@ -100,7 +100,7 @@ class PatternWorld:
             counted.update(oracle.counts(operator, SCHEMA, self.listed))
         return {name: count for name, count in counted.items() if count}
 
-    def kept(self, state: PatternState) -> int:
+    def stored(self, state: PatternState) -> int:
         return sum(int(kept_rows(lane).sum()) for lane in state.lanes)
 
     def bound(self, watermark: Instant) -> int:

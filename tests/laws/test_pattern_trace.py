@@ -130,7 +130,7 @@ def test_the_values_that_are_shown_say_what_the_scan_found(operator: MatchRecogn
                     continue
                 assert ending.row is not None
                 truths = [
-                    why.seeing.truth(part, variable, bound, ending.row, number) is True
-                    for part in why.seeing.parts(condition)
+                    why.condition_values.truth(part, variable, bound, ending.row, number) is True
+                    for part in why.condition_values.parts(condition)
                 ]
                 assert all(truths) == (ending.how is End.FORBIDDEN)

@@ -58,7 +58,7 @@ def test_predict_tells_what_the_oracle_tells(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
     done = run(world, [END])
     for query in world.before:
-        agree(done.told[query.name], world.told(query), query)
+        agree(done.emitted[query.name], world.emitted(query), query)
     assert done.counts == world.oracle_counts()
 
 
@@ -73,42 +73,42 @@ def test_new_queries_see_what_comes(world: PredictWorld):
         later = run(world, rest, kernel=kernel, state=state, after=change, complete=before.complete)
         for query in world.after:
             if query.name not in world.queries or query.name in world.replaced:
-                agree(later.told[query.name], world.told(query, change), query)
+                agree(later.emitted[query.name], world.emitted(query, change), query)
 
 
 # --- telling -----------------------------------------------------------------------------------------------------------------
 
 
 @bounded(80)
-@given(world=worlds(telling="tentative"))
+@given(world=worlds(emission="tentative"))
 def test_what_stands_of_the_tentative_answers_is_what_is_validated(world: PredictWorld):
     """The latest row of every match_id, without those that are withdrawn, against one row per answer."""
     done = run(world, [END])
     certain = [replace(query, tentative=False, ahead_us=None) for query in world.before]
-    validated = run(world, [END], kernel=world.kernel_of(certain)).told
-    for name, rows in done.told.items():
+    validated = run(world, [END], kernel=world.kernel_of(certain)).emitted
+    for name, rows in done.emitted.items():
         assert by_answer(standing(rows)) == by_answer(validated.get(name, []))
 
 
 @bounded(50)
-@given(world=worlds(telling="ahead"))
+@given(world=worlds(emission="ahead"))
 def test_what_is_told_ahead_is_part_of_what_is_told_at_once(world: PredictWorld):
     """AHEAD tells every answer that comes to its time, and each in the end as it stands."""
     done = run(world, [END])
     at_once = run(
         world, [END], kernel=world.kernel_of([replace(query, ahead_us=None) for query in world.before])
-    ).told
-    for name, rows in done.told.items():
+    ).emitted
+    for name, rows in done.emitted.items():
         stands = by_answer(standing(rows))
         assert stands == by_answer(standing(at_once.get(name, [])))
         assert {row["match_id"] for row in rows} <= {row["match_id"] for row in at_once.get(name, [])}
 
 
 @bounded(50)
-@given(world=worlds(telling="every"))
+@given(world=worlds(emission="every"))
 def test_ticks_are_parts_of_the_answers_they_belong_to(world: PredictWorld):
     for query in world.before:
-        rows = run(world, [END], kernel=world.kernel_of([query])).told[query.name]
+        rows = run(world, [END], kernel=world.kernel_of([query])).emitted[query.name]
         last = {row["match_id"]: row for row in sorted(rows, key=lambda row: row["event_time"])}
         assert query.every_us is not None
         for row in rows:
@@ -125,12 +125,12 @@ def test_ticks_are_parts_of_the_answers_they_belong_to(world: PredictWorld):
 def standing(rows: Sequence[Row]) -> list[Row]:
     """What stands in the end of what was told, in the order in which it was told."""
     latest: dict[str, Row] = {}
-    for row in in_telling_order(rows):
+    for row in in_order_of_emission(rows):
         latest[row["match_id"]] = row
     return [row for row in latest.values() if not row["withdrawn"]]
 
 
-def in_telling_order(rows: Sequence[Row]) -> list[Row]:
+def in_order_of_emission(rows: Sequence[Row]) -> list[Row]:
     """By time; of one time, an answer is made before it is cut, and cut before it is withdrawn."""
     return sorted(rows, key=lambda row: (row["event_time"], row["withdrawn"], -row["ends"], row["begins"]))
 
@@ -145,12 +145,12 @@ def by_answer(rows: Sequence[Row]) -> dict[str, tuple[Instant, Instant]]:
 @bounded(50)
 @given(world=worlds(), zones=st.sampled_from([2, 3, 5]))
 def test_zones_share_the_pairs_out(world: PredictWorld, zones: int):
-    whole = run(world, [*world.watermarks, END]).told
+    whole = run(world, [*world.watermarks, END]).emitted
     parts: dict[str, list[Row]] = {name: [] for name in whole}
     for zone in range(zones):
         queries = [replace(query, share=(zone, zones)) for query in world.before if len(query.aliases) > 1]
-        told = run(world, [*world.watermarks, END], kernel=world.kernel_of(queries)).told
-        for name, rows in told.items():
+        emitted = run(world, [*world.watermarks, END], kernel=world.kernel_of(queries)).emitted
+        for name, rows in emitted.items():
             parts[name] += rows
     for query in world.before:
         if len(query.aliases) > 1:
@@ -165,7 +165,7 @@ def test_every_query_answers_as_it_does_alone(world: PredictWorld):
     for query in world.before:
         alone = run(world, [END], kernel=world.kernel_of([query]))
         counts.update(alone.counts)
-        assert alone.told[query.name] == together.told[query.name]
+        assert alone.emitted[query.name] == together.emitted[query.name]
     assert dict(counts) == together.counts
 
 
@@ -182,7 +182,7 @@ def test_a_buffer_that_is_large_enough_changes_nothing(world: PredictWorld, poli
     queries = [replace(query, buffer=world.rows.count, give_up=policy) for query in world.before]
     stored = run(world, [*world.watermarks, END], kernel=world.kernel_of(queries))
     unbounded = run(world, [END])
-    assert stored.told == unbounded.told
+    assert stored.emitted == unbounded.emitted
     assert stored.counts == unbounded.counts
 
 
@@ -222,11 +222,11 @@ def test_single_lines_live_as_long_as_they_are_stored(world: PredictWorld, polic
         if len({(update.key, update.time) for update in updates}) < len(updates):
             continue
         lines = _stored_lives(updates, 2, policy)
-        wanted = [
-            oracle.Told(answer.ends, answer, answer.begins, answer.ends)
+        expected = [
+            oracle.EmittedRow(answer.ends, answer, answer.begins, answer.ends)
             for answer in oracle.Finder(query).answers(lines)
         ]
-        agree(done.told[query.name], wanted, query)
+        agree(done.emitted[query.name], expected, query)
 
 
 def with_buffer(world: PredictWorld, policy: GiveUp, room: int) -> PredictWorld:

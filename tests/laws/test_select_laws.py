@@ -54,7 +54,7 @@ class SelectWorld:
     def oracle_counts(self) -> Mapping[str, int]:
         return {}
 
-    def kept(self, state: SelectState) -> int:
+    def stored(self, state: SelectState) -> int:
         return 0
 
     def bound(self, watermark: Instant) -> int:

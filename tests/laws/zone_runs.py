@@ -20,7 +20,7 @@ from headwater.query.planning.groups import Group
 from headwater.query.planning.plan import Plan
 
 Row = dict[str, Any]
-Told = dict[str, list[Row]]
+Answers = dict[str, list[Row]]
 Steps = list[dict[str, Instant]]  # the watermark of every stream, step by step
 
 
@@ -41,7 +41,7 @@ def run_plan(
     *,
     restoring: bool = False,
     alter: Callable[[Group], Group] = lambda group: group,
-) -> tuple[Told, dict[str, int]]:
+) -> tuple[Answers, dict[str, int]]:
     """Everything that the zones of a plan tell, step by step; by query, in order within a zone."""
     blocks: list[Rows] = []
     counts: Counter[str] = Counter()
@@ -59,7 +59,7 @@ def run_plan(
     return collected(blocks), {name: count for name, count in sorted(counts.items()) if count}
 
 
-def run_changed(world: World, steps: Steps, change: int, old: Plan, new: Plan) -> Told:
+def run_changed(world: World, steps: Steps, change: int, old: Plan, new: Plan) -> Answers:
     """What is told when the plan is another one from step `change` + 1 on."""
     program, blocks = Program(old), []
     state = program.start()
@@ -115,13 +115,13 @@ def restored(program: Program, state: ZoneState, into: Program | None = None) ->
     return load_zone(into or program, saved.head, fetch_from(saved.cells()))
 
 
-def collected(blocks: Sequence[Rows]) -> Told:
+def collected(blocks: Sequence[Rows]) -> Answers:
     """Answers by query."""
-    told: Told = {}
+    emitted: Answers = {}
     for block in blocks:
         for row in block.tolist():
-            told.setdefault(row["query"], []).append(row)
-    return told
+            emitted.setdefault(row["query"], []).append(row)
+    return emitted
 
 
 def lock(tables: Any) -> None:

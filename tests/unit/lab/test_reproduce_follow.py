@@ -133,8 +133,8 @@ def test_figure_3_8_counts_what_is_passed_on(setting, application) -> None:
 
 def test_a_wrong_count_is_no_row(setting) -> None:
     def miscount(plan: Plan, files: Mapping[str, Path]) -> RunResult:
-        asked = run_here(plan, files)
-        return replace(asked, counts={**asked.counts, "events_live:posts200": 1})
+        result = run_here(plan, files)
+        return replace(result, counts={**result.counts, "events_live:posts200": 1})
 
     with pytest.raises(WrongError, match="1 events were passed on to predeployed regions of 200 m, and"):
         run_case(Case(PREDEPLOYED, FRIENDS, (200,), 1), replace(setting, run=miscount))
