@@ -51,6 +51,7 @@ def run_command(argv: Sequence[str] | None = None) -> int:
         return _report_error(error, debug=False)
     if arguments is None:
         return DONE
+    arguments.own_process = argv is None
     # py4j logs a traceback of its own for Ctrl-C when nobody has said where logs go.
     logging.getLogger().addHandler(logging.NullHandler())
     try:

@@ -23,6 +23,7 @@ from headwater.apps.cli.engine_option import add_engine, choose_engine
 from headwater.apps.cli.history_option import add_most_history
 from headwater.apps.cli.output_retention import add_retention
 from headwater.apps.cli.overlapping_paths import refuse_overlaps
+from headwater.apps.cli.own_process import leave_pandas_out
 from headwater.apps.cli.query_option import add_query, needed_inputs, plan_chosen
 from headwater.apps.cli.signals import ended_as_by_ctrl_c
 from headwater.apps.cli.zones_option import add_zones, zones_here
@@ -125,6 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the queries of a file."""
     _refuse_contradictions(arguments)
     choose_engine(arguments)
+    if arguments.engine == "local":
+        leave_pandas_out(arguments)
     text = read_queries(arguments.file)
     if arguments.streaming:
         from headwater.apps.cli.streaming_runs import stream_answers

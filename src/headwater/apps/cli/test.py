@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headwater.apps.cli.arguments import UsageError
 from headwater.apps.cli.commands import DONE, REFUSED
+from headwater.apps.cli.own_process import leave_pandas_out
 from headwater.model import HeadwaterError
 from headwater.testing.cases import CaseFile
 from headwater.testing.junit import write_junit
@@ -150,6 +151,7 @@ def _paths(given: Sequence[str]) -> list[Path]:
 @contextmanager
 def _engine(arguments: argparse.Namespace) -> Iterator[Engine]:
     if arguments.engine == "local":
+        leave_pandas_out(arguments)
         yield LocalEngine()
         return
     from headwater.hosts.run_reports.spark_tables import spark_trouble

@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Say why a pattern did not match."""
+    from headwater.apps.cli.own_process import leave_pandas_out
     from headwater.apps.cli.run import read_inputs
     from headwater.hosts.local.query_rows import rows_of_query
     from headwater.query.checking.check import check
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from headwater.query.operators.pattern.written import written_patterns
     from headwater.query.planning.plan import make_plan
 
+    leave_pandas_out(arguments)
     at = _instant(arguments.at)
     text = read_queries(arguments.file)
     catalogue = check(text, file=arguments.file, most_history_us=END)  # no event is stored here
