@@ -125,7 +125,9 @@ def test_its_golden_file_passes_and_it_is_checked_explained_and_built(copy: Path
     assert "a row when temperature is more than 0.5 from the last one emitted of the same station" in printed
 
 
-def test_it_is_refused_behind_follow_until_it_says_how_far_back_it_looks(copy: Path, tmp_path: Path) -> None:
+def test_it_is_refused_downstream_of_follow_until_it_says_how_far_back_it_looks(
+    copy: Path, tmp_path: Path
+) -> None:
     printed = run_in(copy, "-c", BEHIND_FOLLOW)
     assert "unbounded-behind-follow" in printed
     assert "it must be known how far back an answer looks, but CHANGED does not say" in printed

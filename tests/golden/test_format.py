@@ -153,7 +153,7 @@ def test_what_is_there_twice():
         ),
     ],
 )
-def test_slips_are_told(text: str, why: str):
+def test_mistakes_are_reported(text: str, why: str):
     with pytest.raises(NotGolden, match=why):
         read_case(PATH, text)
 
@@ -168,7 +168,7 @@ def test_points_are_files_that_are_no_rows():
     assert case.streams == ("s",)
 
 
-def test_behind_a_restart_stands_what_is_new():
+def test_after_a_restart_comes_what_is_new():
     text = (
         "What it shows.\n"
         "== queries\nx\n== points here\nname\na\n== points there\nname\nb\n== points there\nname\nc\n== rows s\nv\n1\n"

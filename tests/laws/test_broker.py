@@ -50,7 +50,9 @@ def test_users_get_the_readings_of_correlate(seed: int) -> None:
 
 @bounded(50)
 @given(seed=SEEDS)
-def test_the_probable_cover_tells_nothing_wrong_and_loses_only_where_a_decision_was_wrong(seed: int) -> None:
+def test_the_probable_cover_delivers_nothing_wrong_and_loses_only_where_a_decision_was_wrong(
+    seed: int,
+) -> None:
     scene = draw_scene(seed, PROBABLE, leaving=False)
     bus, watched = played(scene, order=seed)
     assert watched is not None
@@ -138,7 +140,7 @@ def _own(node: Broker) -> list[Request]:
 
 @bounded(60)
 @given(seed=SEEDS)
-def test_what_a_node_asks_is_what_its_neighbour_was_asked(seed: int) -> None:
+def test_what_a_node_requests_is_what_its_neighbour_received(seed: int) -> None:
     """Two ends of a link agree, everything sent has a reason, and nothing waits under a cover that is gone."""
     scene = draw_scene(seed, APPROACHES)
     bus, watched = played(scene, order=seed)

@@ -213,7 +213,7 @@ def test_messages_with_wrong_values_end_in_a_report_or_are_understood(
 
 
 @pytest.mark.parametrize("approach", APPROACHES)
-def test_good_messages_of_somebody_who_is_no_neighbour_change_nothing(approach: str) -> None:
+def test_good_messages_of_somebody_who_is_not_a_neighbour_change_nothing(approach: str) -> None:
     for message in good_messages():
         check(message, approach, sender="stranger")
 
@@ -277,7 +277,7 @@ WRONG_REGIONS: list[Any] = [
 
 
 @pytest.mark.parametrize("region", WRONG_REGIONS, ids=range(len(WRONG_REGIONS)))
-def test_a_region_without_a_shape_is_no_message(region: Any) -> None:
+def test_a_region_without_a_shape_is_not_a_message(region: Any) -> None:
     broker, neighbour, now = someone("exact")
     before = encode(saved(broker))
     tree = decode(subscribe(Request.of(Operator("s", (Filter("a"),), SECOND, geographic=True))).body)

@@ -40,7 +40,7 @@ from tests.laws.zone_runs import (
 @pytest.mark.parametrize("kind", KINDS)
 @bounded(150)
 @given(data=st.data())
-def test_fence_tells_what_the_oracle_tells(kind: str, data: st.DataObject):
+def test_fence_emits_what_the_oracle_emits(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
     emitted, counts = run(world)
     for question in world.questions:
@@ -88,7 +88,7 @@ def always_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "standing"])
 @bounded(60)
 @given(data=st.data())
-def test_a_step_that_takes_those_it_needs_tells_what_the_oracle_tells(
+def test_a_step_that_takes_those_it_needs_emits_what_the_oracle_emits(
     always_by_key, kind: str, data: st.DataObject
 ):
     world = data.draw(worlds(kind))

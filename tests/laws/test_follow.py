@@ -379,7 +379,7 @@ def test_queries_come_and_go_unnoticed(world: FollowWorld):
 
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("together", [True, False])
-def test_queries_behind_come_and_go_unnoticed(kind: str, together: bool):
+def test_downstream_queries_come_and_go_unnoticed(kind: str, together: bool):
     """Law 4 with queries behind the same FOLLOW; whether interests are answered `together` is the same before and after."""
     for seed in range(20):
         world, chance = overlapping(kind, seed), random.Random(seed)

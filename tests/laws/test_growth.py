@@ -61,7 +61,7 @@ def little_room_for_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("emission", ["validated", "every", "tentative", "ahead"])
 @bounded(15, times=TIMES)
 @given(data=st.data())
-def test_predict_with_little_room_tells_what_the_oracle_tells(
+def test_predict_with_little_room_emits_what_the_oracle_emits(
     little_room_for_predictions, emission: str, data: st.DataObject
 ):
     world = data.draw(predict_worlds(emission=emission))
@@ -158,7 +158,7 @@ def little_room_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", fence_worlds.KINDS)
 @bounded(15, times=TIMES)
 @given(data=st.data())
-def test_fence_with_little_room_tells_what_the_oracle_tells(
+def test_fence_with_little_room_emits_what_the_oracle_emits(
     little_room_for_changes, kind: str, data: st.DataObject
 ):
     world = data.draw(fence_worlds.worlds(kind))

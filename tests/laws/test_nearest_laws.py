@@ -189,7 +189,7 @@ def test_exact_algorithms_are_one(world: NearestWorld):
 
 @bounded(100)
 @given(world=long_worlds())
-def test_all_that_may_become_an_answer_is_kept_and_little_else(world: NearestWorld):
+def test_all_that_may_become_an_answer_is_stored_and_little_else(world: NearestWorld):
     """RA keeps the strict k-skyband. RAPF may put off what is in its recent buffer; PA keeps no more than R*."""
     kernel = world.kernel()
     state, after = kernel.start(BEGINNING), BEGINNING

@@ -185,7 +185,7 @@ def test_each_value_of_the_per_column_has_its_own_window():
 # --- ticks ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_ticks_tell_the_set_as_it_is_before_what_happens_at_the_tick():
+def test_ticks_emit_the_set_as_it_is_before_what_happens_at_the_tick():
     """At 10 a is still there (t_o < 10 <= t_o + w), and b, which comes at 10, is not yet."""
     assert emitted(ask(2, **ticks(5)), "a0:2 b10:1") == "5 1a, 10 1a, 15 1b, 20 1b"
     assert emitted(ask(2, **ticks(5)), "a1:2 b9:1") == "5 1a, 10 1b 2a, 15 1b"
@@ -197,7 +197,7 @@ def test_ticks_count_from_1970():
     assert emitted(ask(**ticks(7, over=10)), "a-9:2") == "-7 1a, 0 1a"
 
 
-def test_ticks_over_rows_tell_only_what_is_new():
+def test_ticks_over_rows_emit_only_what_is_new():
     rows = {"over": None, "window_rows": 2}
     assert emitted(ask(2, **rows, **ticks(5)), "a1:2 b2:1 c20:3") == "5 1b 2a, 25 1b 2c"
     assert emitted(ask(2, **rows, **ticks(5)), "a5:2 b10:1") == "10 1a, 15 1b 2a"
@@ -263,7 +263,7 @@ def test_the_highest_or_lowest_have_no_distance(metric: Metric, expected: str):
     assert found == [{"query": "q", "event_time": 0, "change": "enter", "key": expected, "object_time": 0}]
 
 
-def test_points_are_asked_one_by_one():
+def test_points_are_answered_one_by_one():
     ids = Column.of(ColumnType.BIGINT, [7, 8])
     query = ask(points=Points(np.array([[0.0], [5.0]]), ids), **ENTERS)
     found = answers(SCHEMA, rows_of("a0:1 b1:4"), query)

@@ -251,7 +251,7 @@ def largest_skyband(times: Sequence[int], scores: Sequence[float], window: Windo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_little_more_than_the_skyband_is_kept(kind: str):
+def test_little_more_than_the_skyband_is_stored(kind: str):
     """At most 1.2 times what was left at the last pruning: the skyband, and members of the set on their way out."""
     rows, window = stream(kind, 3_000), Window(5, us=400 * SECOND)
     x, y = rows["x"].values, rows["y"].values
@@ -292,7 +292,7 @@ def test_probable_answers_lose_no_more_than_they_say_in_random_order(sigma: floa
     assert sigma != 0.3 or expected > tolerance  # the test says something
 
 
-def test_no_more_than_the_limit_is_kept():
+def test_no_more_than_the_limit_is_stored():
     rows, window = stream("rising", 2_000), Window(10, us=500 * SECOND)
     kernel = NearestKernel(SCHEMA, [ask("q", window, PA, Emission.CHANGES, sigma=1e-3)])
     state = kernel.start(BEGINNING)

@@ -321,7 +321,7 @@ FAMILIES = st.sampled_from([preferred_patterns(), event_patterns(), node_pattern
 
 @bounded(120)
 @given(world=worlds(FAMILIES.map(_timed), 9))
-def test_after_a_long_quiet_time_only_what_the_meaning_needs_is_kept(world: PatternWorld):
+def test_after_a_long_quiet_time_only_what_the_meaning_needs_is_stored(world: PatternWorld):
     kernel = world.kernel()
     assume(all(query.shifts[1] == 0 for query in kernel.queries))
     assume(not any(_waits_for_the_end(operator.pattern) for _, operator in world.before))

@@ -180,7 +180,7 @@ def test_the_machine_says_what_columns_say_of_conditions_written_by_hand() -> No
         _agree(expressions, random_rows(Random(1000 + seed), 80))
 
 
-def test_what_the_machine_has_no_words_for_is_said_to_be_untranslatable() -> None:
+def test_what_the_machine_has_no_words_for_is_reported_to_be_untranslatable() -> None:
     for text in (
         "LENGTH(s) > 1",
         "s || u = 'ab'",

@@ -33,7 +33,7 @@ Listed = list[dict[str, Any]]
 
 @pytest.mark.soak
 @pytest.mark.parametrize("every", [False, True], ids=["preferred", "every"])
-def test_what_is_told_is_what_the_oracle_tells(every: bool) -> None:
+def test_what_is_emitted_is_what_the_oracle_emits(every: bool) -> None:
     for place in range(COUNT):
         random = Random(f"{SEED}/{place}")
         operator = random_pattern(random, every=every)

@@ -80,7 +80,7 @@ def saved_bytes(saved: Saved) -> int:
 
 
 @pytest.mark.parametrize("pattern", GONE.values(), ids=GONE.keys())
-def test_nothing_is_kept_of_partitions_that_came_and_went(pattern: str) -> None:
+def test_nothing_is_stored_of_partitions_that_came_and_went(pattern: str) -> None:
     kernel = kernel_of(pattern)
     few, many = (after_keys_came_and_went(kernel, count) for count in (100, KEYS))
     assert [len(lane.store) for lane in many.lanes] == [0]
@@ -89,7 +89,7 @@ def test_nothing_is_kept_of_partitions_that_came_and_went(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "more"), STAY.values(), ids=STAY.keys())
-def test_what_is_needed_of_a_partition_that_is_gone_has_the_size_that_is_said(
+def test_what_is_needed_of_a_partition_that_is_gone_has_the_size_that_is_documented(
     pattern: str, more: int
 ) -> None:
     (lane,) = after_keys_came_and_went(kernel_of(pattern), KEYS).lanes
@@ -147,7 +147,7 @@ def test_equal_rows_keep_their_identity_when_the_first_is_no_longer_needed() -> 
     assert len(set(together)) == 2
 
 
-def test_a_step_writes_the_rows_that_came_and_not_all_that_are_kept() -> None:
+def test_a_step_writes_the_rows_that_came_and_not_all_that_are_stored() -> None:
     kernel = kernel_of("MATCH EVERY PATTERN (A ~> B) WITHIN 1 HOUR")
     state = kernel.step(kernel.start(BEGINNING), events(np.zeros(1, np.int64), 0, "a"), SECOND).state
     written: dict[tuple[str, int], int] = {}

@@ -143,13 +143,13 @@ def test_all_rows_show_or_omit_empty_matches(rows_per_match: RowsPerMatch, expec
     assert [(answer["n"], answer["number"]) for answer in found] == expected
 
 
-def test_unmatched_rows_are_those_behind_every_match_at_which_none_begins():
+def test_unmatched_rows_are_those_after_every_match_at_which_none_begins():
     operator = ask("A B", rows=RowsPerMatch.ALL_WITH_UNMATCHED, measures={"v": "CLASSIFIER()"}, skip=TO_NEXT)
     found = answers(operator, SCHEMA, rows_of("c1 a2 b3 b4"))
     assert [(answer["n"], answer["v"]) for answer in found] == [(0, None), (1, "A"), (2, "B"), (3, None)]
 
 
-def test_excluded_rows_are_counted_but_not_told():
+def test_excluded_rows_are_counted_but_not_emitted():
     operator = ask("A {- B+ -} C", rows=RowsPerMatch.ALL_SHOW_EMPTY, measures={"rows": "COUNT(*)"})
     found = answers(operator, SCHEMA, rows_of("a1 b2 b3 c4"))
     assert [(answer["at"] // SECOND, answer["rows"]) for answer in found] == [(1, 1), (4, 4)]
@@ -215,7 +215,7 @@ def test_answers_come_by_time_then_partition_then_match():
     assert found == [(2, None, 1), (2, "p", 1), (2, "q", 1), (3, None, 2), (3, "p", 2), (3, "q", 2)]
 
 
-def test_an_attempt_that_runs_out_of_time_is_told_at_its_deadline():
+def test_an_attempt_that_runs_out_of_time_is_emitted_at_its_deadline():
     #  at  1   3 4         9      deadline 1 + 5 = 6
     #      a   b b         c
     operator = ask("A ~> B~+ ~> C", within="5 SECONDS", timeouts=True)
@@ -376,7 +376,7 @@ def test_rule_11_a_complete_match_waits_for_older_attempts():
     assert matched(within, rows_of("a1 c2 b3 d4")) == ["c2 b3"]
 
 
-def test_rule_12_rows_are_told_by_element():
+def test_rule_12_rows_are_emitted_by_element():
     operator = ask("(A B)+", every=True, skip=TO_NEXT, rows=RowsPerMatch.ALL_SHOW_EMPTY)
     longest = ask("(A B){2}", every=True, rows=RowsPerMatch.ALL_SHOW_EMPTY)
     rows = rows_of("a1 b2 a3 b4")
@@ -384,7 +384,7 @@ def test_rule_12_rows_are_told_by_element():
     assert [answer["at"] // SECOND for answer in answers(longest, SCHEMA, rows)] == [1, 3, 2, 4]
 
 
-def test_every_partial_match_that_runs_out_of_time_is_told():
+def test_every_partial_match_that_runs_out_of_time_is_emitted():
     operator = ask("A ~> B~+ ~> C", every=True, within="5 SECONDS", timeouts=True)
     assert matches(operator, SCHEMA, rows_of("a1 b3 b4 c9"))[()] == [
         ([("A", 0), ("B", 1), ("B", 2)], 6 * SECOND, "timeout"),
@@ -463,7 +463,7 @@ def test_preferred_matches_begin_at_most_once_at_a_row(operator: MatchRecognize,
 
 @QUICK
 @given(operator=event_patterns(), rows=row_lists(most=8))
-def test_every_match_is_told_once(operator: MatchRecognize, rows: list[dict[str, Any]]):
+def test_every_match_is_emitted_once(operator: MatchRecognize, rows: list[dict[str, Any]]):
     for raw in matches(operator, SCHEMA, rows).values():
         found = [tuple(bound) for bound, _, kind in raw if kind == "match"]
         assert len(found) == len(set(found))

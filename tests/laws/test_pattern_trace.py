@@ -87,7 +87,7 @@ def test_every_match_is_walked_to(operator: MatchRecognize, rows: Listed) -> Non
 
 @bounded(200)
 @given(operator=preferred_patterns(), rows=row_lists(1, 9))
-def test_attempts_that_were_made_come_to_what_was_told(operator: MatchRecognize, rows: Listed) -> None:
+def test_attempts_that_were_made_lead_to_what_was_emitted(operator: MatchRecognize, rows: Listed) -> None:
     data = recording(operator, rows)
     for partition, emitted_matches in data.emitted().items():
         passed_over = {row for match in emitted_matches for row in range(match.first + 1, match.border)}

@@ -54,7 +54,7 @@ def test_the_state_of_predict_stays_below_its_bound(world: PredictWorld):
 @pytest.mark.parametrize("kind", KINDS)
 @bounded(40)
 @given(data=st.data())
-def test_predict_tells_what_the_oracle_tells(kind: str, data: st.DataObject):
+def test_predict_emits_what_the_oracle_emits(kind: str, data: st.DataObject):
     world = data.draw(worlds(kind))
     done = run(world, [END])
     for query in world.before:
@@ -81,7 +81,7 @@ def test_new_queries_see_what_comes(world: PredictWorld):
 
 @bounded(80)
 @given(world=worlds(emission="tentative"))
-def test_what_stands_of_the_tentative_answers_is_what_is_validated(world: PredictWorld):
+def test_what_remains_of_the_tentative_answers_is_what_is_validated(world: PredictWorld):
     """The latest row of every match_id, without those that are withdrawn, against one row per answer."""
     done = run(world, [END])
     certain = [replace(query, tentative=False, ahead_us=None) for query in world.before]
@@ -92,7 +92,7 @@ def test_what_stands_of_the_tentative_answers_is_what_is_validated(world: Predic
 
 @bounded(50)
 @given(world=worlds(emission="ahead"))
-def test_what_is_told_ahead_is_part_of_what_is_told_at_once(world: PredictWorld):
+def test_what_is_emitted_ahead_is_part_of_what_is_emitted_at_once(world: PredictWorld):
     """AHEAD tells every answer that comes to its time, and each in the end as it stands."""
     done = run(world, [END])
     at_once = run(

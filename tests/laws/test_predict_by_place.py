@@ -76,7 +76,7 @@ def test_keys_in_records_keep_the_law(always_in_records, law, data: st.DataObjec
 @pytest.mark.parametrize("kind", PAIRS)
 @bounded(8)
 @given(data=st.data())
-def test_keys_in_records_tell_what_the_oracle_tells(always_in_records, kind: str, data: st.DataObject):
+def test_keys_in_records_emit_what_the_oracle_emits(always_in_records, kind: str, data: st.DataObject):
     world: PredictWorld = data.draw(worlds(kind))
     done = run(world, [*world.watermarks, END])
     for query in world.before:
@@ -88,7 +88,7 @@ def test_keys_in_records_tell_what_the_oracle_tells(always_in_records, kind: str
 @pytest.mark.parametrize("is_always", [False, True], ids=["as needed", "always"])
 @pytest.mark.parametrize("emission", EMISSIONS)
 @pytest.mark.parametrize("kind", PAIRS)
-def test_a_step_that_opens_few_keys_tells_what_one_with_all_does(
+def test_a_step_that_opens_few_keys_emits_what_one_with_all_does(
     request: pytest.FixtureRequest, kind: str, emission: str, is_always: bool
 ):
     """In one step without any index, and in twenty small ones; these are saved and restored, or shared by zones."""

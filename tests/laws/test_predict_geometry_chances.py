@@ -150,7 +150,7 @@ def test_the_product_of_several_differences_reaches_p_exactly_in_the_interval(da
 
 @bounded(200)
 @given(st.data())
-def test_no_instant_of_an_answer_is_more_probable_than_is_told(data: st.DataObject):
+def test_no_instant_of_an_answer_is_more_probable_than_the_emitted_probability(data: st.DataObject):
     dimensions = data.draw(st.integers(1, 3))
     left, right = data.draw(lines(dimensions, UNSURE[:2])), data.draw(lines(dimensions, UNSURE[:1]))
     conditions = data.draw(
@@ -187,7 +187,7 @@ RISING = (Comparator.GREATER_EQUAL, Comparator.GREATER)
 
 @bounded(150)
 @given(st.data())
-def test_the_best_of_several_peaks_is_told(data: st.DataObject):
+def test_the_best_of_several_peaks_is_emitted(data: st.DataObject):
     """Tolerances larger than bounds, several differences that are to be large: against a dense search, made finer around its best places."""
     dimensions = data.draw(st.integers(2, 3))
     left, right = data.draw(lines(dimensions, LARGE[:4])), data.draw(lines(dimensions, LARGE))

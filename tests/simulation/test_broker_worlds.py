@@ -238,7 +238,7 @@ def brokers(world: World) -> dict[NodeId, Broker]:
     return {name: cast(Broker, cast(Reliable, node).core) for name, node in world.nodes.items()}
 
 
-def test_the_judge_sees_what_is_missing_wrong_and_told_twice() -> None:
+def test_the_judge_sees_what_is_missing_wrong_and_delivered_twice() -> None:
     replayed = next(
         one for one in map(replay, range(50)) if len(one.world.delivered) > 3 and not one.scene.left
     )

@@ -103,7 +103,7 @@ def test_a_function_gets_each_batch_once_with_typed_answers(spark, tmp_path) -> 
     assert got[1] > 0
 
 
-def test_bad_rows_of_a_frame_are_told_and_harm_nobody(spark, tmp_path) -> None:
+def test_bad_rows_of_a_frame_are_reported_and_harm_nobody(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=1, each=100, seed=3)
     good = frame(spark, folder)
     broken = (
@@ -179,7 +179,7 @@ def test_builders_run_like_text(spark, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["static", "streaming"])
-def test_stages_run_on_the_python_that_asks_for_them(spark, tmp_path, monkeypatch, streaming: bool) -> None:
+def test_stages_run_on_the_python_that_calls_them(spark, tmp_path, monkeypatch, streaming: bool) -> None:
     """A session whose own Python has no Headwater, as where an environment was not activated: here it is not even there."""
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(tmp_path / "python3"))
     folder = write_files(tmp_path / "in", files=1, each=60, seed=3)
@@ -207,7 +207,7 @@ def test_on_a_cluster_the_python_of_the_session_stays(master: str, ours: bool) -
     ("inputs", "code"),
     [({}, "no-input"), ({"wether": None}, "unknown-stream")],
 )
-def test_mistakes_are_told_before_anything_runs(spark, tmp_path, inputs, code) -> None:
+def test_mistakes_are_reported_before_anything_runs(spark, tmp_path, inputs, code) -> None:
     folder = write_files(tmp_path / "in", files=1, each=5, seed=3)
     given = {name: frame(spark, folder) for name in inputs}
     with pytest.raises(hw.HeadwaterError) as refused:
@@ -271,7 +271,7 @@ def test_a_time_without_a_zone_is_utc(spark, tmp_path) -> None:
     )
 
 
-def test_what_follow_keeps_is_bounded_and_told(spark, tmp_path) -> None:
+def test_what_follow_keeps_is_bounded_and_reported(spark, tmp_path) -> None:
     folder = write_files(tmp_path / "in", files=1, each=50, seed=3)
     text = STREAM + "CREATE QUERY near AS SELECT * FROM weather FOLLOW (weather RADIUS 1 KM LAST 2 DAYS);"
     given = {"weather": frame(spark, folder)}

@@ -91,7 +91,7 @@ def test_an_archive_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "classes").iterdir()) == []
 
 
-def test_the_last_used_archives_are_kept(tmp_path: Path) -> None:
+def test_the_last_used_archives_are_retained(tmp_path: Path) -> None:
     archive, listed = slow(tmp_path)
     for age, name in enumerate(["newest", "older", "oldest"]):
         made = tmp_path / "classes" / f"{name}.jsa"

@@ -106,7 +106,7 @@ def says_the_same(file: Path, whole: bytes, at: int) -> bool:
     return file.name == "run.json" and whole[at : at + 1].isspace()
 
 
-def test_flips_in_what_is_read_first_are_refused_before_spark_is_asked(world: Path, tmp_path: Path) -> None:
+def test_flips_in_what_is_read_first_are_refused_before_spark_starts(world: Path, tmp_path: Path) -> None:
     choose = random.Random(SEED)
     plan = compile_text(TEXT, zones=4)
     state = tmp_path / "state"

@@ -15,7 +15,7 @@ from headwater_lab.reproduce.fsf.cases import COLUMNS, ON_RECEIPT, SOUND, Case, 
 from headwater_lab.reproduce.tasks import StoredRows, run_cases
 
 
-def test_one_case_is_one_task_and_what_is_done_is_kept(spark, tmp_path) -> None:
+def test_one_case_is_one_task_and_what_is_done_is_stored(spark, tmp_path) -> None:
     cases = [Case("settings", "small", "naive", count) for count in range(1, 6)]
 
     def simulate(case: Case) -> list[Measured]:

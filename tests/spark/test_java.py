@@ -28,7 +28,9 @@ def test_a_java_home_that_is_new_enough_is_used(tmp_path: Path, monkeypatch: pyt
     assert find_java() == Java(tmp_path / "17", "17.0.15")
 
 
-def test_a_java_home_without_a_release_file_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_java_of_a_home_without_a_release_file_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(installed(tmp_path / "25", version="25", release=False)))
     assert find_java() == Java(tmp_path / "25", "25")
 
@@ -61,7 +63,7 @@ def test_without_the_package_the_path_is_searched(tmp_path: Path, monkeypatch: p
     assert find_java() == Java(tmp_path, "21.0.1")
 
 
-def test_no_java_at_all_is_said_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java_at_all_is_reported_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(java, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -221,7 +221,7 @@ class TestDataFrames:
             answer for answer in whole if answer["event_time"] <= border
         ]
 
-    def test_what_is_no_table_of_points_is_refused(self, spark, tmp_path) -> None:
+    def test_what_is_not_a_table_of_points_is_refused(self, spark, tmp_path) -> None:
         stream = spark.readStream.schema("id string, solar double, volts double").json(str(tmp_path))
         mixed = pd.DataFrame({"id": ["a", "b"], "solar": [1.0, "x"], "volts": [1, 2]})
         readings = spark.createDataFrame(

@@ -84,7 +84,7 @@ def expected(inputs: dict[str, list[str]]) -> list[str]:
 
 
 class TestAgreement:
-    def test_the_stream_asks_enough(self, expected, inputs) -> None:
+    def test_the_stream_has_enough_rows_of_each_kind(self, expected, inputs) -> None:
         """All queries answer; pairs are shared, single values spread, and a buffer is full in one zone."""
         answers = [json.loads(line) for line in expected]
         assert {answer["query"] for answer in answers} == EMITTED

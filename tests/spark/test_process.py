@@ -24,7 +24,7 @@ CREATE QUERY cold AS SELECT station, temperature FROM weather WHERE temperature 
 
 
 @pytest.mark.usefixtures("signals_end_us")
-def test_a_killed_jvm_is_told_in_words_and_hanging_up_ends_a_run_in_good_order(tmp_path: Path) -> None:
+def test_a_killed_jvm_is_reported_in_words_and_hanging_up_ends_a_run_in_good_order(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "tmp").mkdir()
     (tmp_path / "queries.hw").write_text(QUERIES)

@@ -166,7 +166,7 @@ def test_a_stream_may_be_called_anything(spark, tmp_path) -> None:
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["b"]
 
 
-def test_late_rows_are_told_and_lateness_goes_by_file(spark, tmp_path) -> None:
+def test_late_rows_are_reported_and_lateness_goes_by_file(spark, tmp_path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     rows = readings(60, 1)

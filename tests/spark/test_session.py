@@ -106,7 +106,7 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @pytest.mark.usefixtures("signals_end_us")
-def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_said(tmp_path: Path) -> None:
+def test_ctrl_c_in_the_terminal_leaves_the_stopping_to_us_and_nothing_is_reported(tmp_path: Path) -> None:
     process = watch(tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "answers\n"

@@ -46,7 +46,7 @@ def test_a_batch_that_runs_again_replaces_its_own_file(tmp_path):
     assert [item.name for item in (tmp_path / "out").iterdir()] == [".headwater.json"]
 
 
-def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported_in_words(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(HostError) as caught:
         FolderSink(tmp_path / "file" / "out", "answers", ("answer",), "r")

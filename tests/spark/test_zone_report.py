@@ -30,7 +30,7 @@ def test_what_is_packed_comes_back() -> None:
     assert again.output.counts == {"held:weather": 0, "limit_cuts": 3}
 
 
-def test_the_table_has_a_row_for_everything_told() -> None:
+def test_the_table_has_a_row_for_everything_reported() -> None:
     table = table_of([FULL_REPORT])
     assert table.select(["kind", "name", "body", "amount"]).to_pylist() == [
         {"kind": "answer", "name": "q", "body": _body("q", "01", "0", "1.5"), "amount": None},

@@ -42,13 +42,13 @@ def test_every_query_answers_while_somebody_watches(answers) -> None:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_an_answer_of_each_query_is_said_in_a_sentence(answers, query) -> None:
+def test_an_answer_of_each_query_is_reported_in_a_sentence(answers, query) -> None:
     said = in_words(next(answer for answer in answers if answer["query"] == query))
     assert said[:8].count(":") == 2
     assert " st-" in said
 
 
-def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
+def test_a_gust_is_reported_with_its_station_and_its_winds() -> None:
     answer = {"query": "gust", "event_time": "2026-01-15T02:41:07.5Z", "station": "st-004"}
     assert in_words({**answer, "calm": 1.5, "peak": 4.25, "reports": 3}) == (
         "02:41:07  a gust at st-004: the wind rose 3 times, from 1.5 to 4.2 m/s, and dropped"
@@ -70,7 +70,7 @@ def test_a_gust_is_said_with_its_station_and_its_winds() -> None:
         ({"withdrawn": True}, "no storm at st-099 after all"),
     ],
 )
-def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_back(fields, words) -> None:
+def test_a_storm_is_announced_before_it_comes_while_it_lasts_and_when_it_is_withdrawn(fields, words) -> None:
     answer = {
         "query": "storm",
         "event_time": "2026-01-15T03:05:20.5Z",
@@ -82,7 +82,7 @@ def test_a_storm_is_told_before_it_comes_while_it_is_there_and_when_it_is_taken_
     assert in_words({**answer, **fields}) == f"03:05:20  {words}"
 
 
-def test_most_storms_are_told_ahead_and_not_too_many(answers) -> None:
+def test_most_storms_are_predicted_and_not_too_many(answers) -> None:
     storms = [answer for answer in answers if answer["query"] == "storm"]
     ahead = [answer for answer in storms if str(answer["event_time"]) < str(answer["begins"])]
     assert 50 < len(storms) < 500

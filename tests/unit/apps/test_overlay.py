@@ -91,7 +91,7 @@ def test_a_run_ends_though_links_do_not_come_to_rest_while_readings_are_valid():
     assert came.missed > 0
 
 
-def test_users_are_told_by_the_name_of_their_subscription():
+def test_users_are_informed_by_the_name_of_their_subscription():
     came = simulate(network(), "exact", [*STANDING, Standing("third", "n2", NOBODY)], recorded())
     assert [(tell.subscription, tell.error.code) for tell in came.tells] == [("third", "no-sources")]
 

@@ -232,14 +232,14 @@ class TestCommand:
             (["--input", "bikes=x.csv"], CARS + SENT, "--input: there is no stream named 'bikes'"),
         ],
     )
-    def test_a_command_line_that_makes_no_sense_is_told(self, flags, text: str, words: str, capsys):
+    def test_a_command_line_that_makes_no_sense_is_reported(self, flags, text: str, words: str, capsys):
         assert report(*flags, text=text) == 2
         assert words in capsys.readouterr().err
 
-    def test_no_sample_at_all_is_told(self, capsys):
+    def test_no_sample_at_all_is_reported(self, capsys):
         assert report(text=CARS + SENT.replace("<> 'bus'", "= 'plane'")) == 1
         assert "there is no sample for 'sent' in the input" in capsys.readouterr().err
 
-    def test_errors_of_the_queries_are_told_with_their_place(self, capsys):
+    def test_errors_of_the_queries_are_reported_with_their_place(self, capsys):
         assert report(text=CARS + SENT.replace("TOLERANCE 8", "TOLERANCE -8")) == 1
         assert "negative-tolerance" in capsys.readouterr().err

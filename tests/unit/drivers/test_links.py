@@ -34,7 +34,7 @@ def test_the_two_directions_do_not_hold_each_other_up() -> None:
     assert world.carried["a", "b"].frames == 1
 
 
-def test_the_share_of_lost_frames_is_as_asked_for_and_they_are_counted() -> None:
+def test_the_share_of_lost_frames_is_as_requested_and_they_are_counted() -> None:
     world = links(Faults(loss=0.3))
     lost = sum(not arrivals for arrivals in times(world, 5_000))
     assert 0.27 < lost / 5_000 < 0.33

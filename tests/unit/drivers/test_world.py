@@ -118,7 +118,7 @@ def test_a_run_stops_after_what_happens_at_its_end() -> None:
     assert world.now == 50 and world.quiet
 
 
-def test_effects_for_people_are_kept_with_their_time_and_node() -> None:
+def test_effects_for_people_are_stored_with_their_time_and_node() -> None:
     world = world_of((1, "a", "tell"), (2, "a", "report"), (3, "b", "deliver"))
     world.run()
     assert [(at, node, one.error.code) for at, node, one in world.tells] == [(1, "a", "gone")]
@@ -126,7 +126,7 @@ def test_effects_for_people_are_kept_with_their_time_and_node() -> None:
     assert answers(world.delivered, ["query", "event_time"]) == [("b", "word", 3)]
 
 
-def test_a_node_is_woken_when_it_asked_to_be_and_an_earlier_wish_comes_first() -> None:
+def test_a_node_is_woken_when_it_requested_and_an_earlier_request_comes_first() -> None:
     world = world_of((0, "a", "wake 500"), (1, "a", "wake 300"))
     world.run()
     assert [at for at, who, _ in got(world, "a") if who == "clock"] == [300, 500]
@@ -220,7 +220,7 @@ def test_a_trace_that_keeps_no_lines_has_the_same_digest() -> None:
     assert short.digest() == long.digest()
 
 
-def test_judging_tells_twice_wrong_and_missed_apart() -> None:
+def test_judging_distinguishes_twice_wrong_and_missed() -> None:
     verdict = judge(["x", "y", "y", "z"], ["x", "y", "w"])
     assert (verdict.twice, verdict.wrong, verdict.missed) == (("y",), ("z",), ("w",))
     assert verdict.recall == pytest.approx(2 / 3) and not verdict.right

@@ -33,7 +33,7 @@ def test_then_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("home", ["", "relative"])
-def test_a_home_that_is_no_place_is_passed_over(
+def test_a_home_that_is_not_a_place_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
 ) -> None:
     monkeypatch.setenv("HOME", home)

@@ -36,7 +36,7 @@ MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    
         ),
     ],
 )
-def test_the_least_of_what_is_told(tmp_path: Path, files: dict[str, str], available: int | None):
+def test_the_least_of_the_emitted_values(tmp_path: Path, files: dict[str, str], available: int | None):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -57,7 +57,7 @@ def test_this_machine_has_some():
         (0, 1, 0),
     ],
 )
-def test_what_is_kept_is_bounded_for_all_processes_together(
+def test_retained_memory_is_bounded_for_all_processes_together(
     available: int | None, processes: int, retained: int
 ):
     assert retained_bytes(available, processes) == retained
@@ -77,7 +77,7 @@ print(bool(does), int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
 @pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="the system does not say what a process has"
 )
-def test_memory_that_is_given_back_is_kept_where_the_c_library_can():
+def test_memory_that_is_given_back_is_retained_where_the_c_library_can():
     # In processes of their own: how a process keeps memory is nothing that a test could take back.
     settings = {}
     for keep in (True, False):

@@ -182,7 +182,7 @@ def test_all_gives_each_set_of_n_of_once():
     assert [(row["a0_key"], row["a1_key"]) for row in emitted] == [("s2", "s1"), ("s3", "s2"), ("s3", "s1")]
 
 
-def test_distinct_sensors_are_asked_of_all_clauses():
+def test_distinct_sensors_apply_to_all_clauses():
     rows = placed(
         ("s1", 0, 0.0, 0.0, 1.0, 1.0), ("s1", 1, 0.0, 0.0, 1.0, 1.0), ("s2", 2, 0.0, 0.0, None, 1.0)
     )
@@ -251,7 +251,7 @@ def test_the_name_of_the_query_is_part_of_the_identity():
     assert not {row["match_id"] for row in emitted[0]} & {row["match_id"] for row in emitted[1]}
 
 
-def test_limit_tells_the_latest_and_counts_the_rows_it_cut_at():
+def test_limit_emits_the_latest_and_counts_the_rows_it_cut_at():
     rows = readings(("s1", "a", 0), ("s1", "a", 1), ("s1", "a", 2), ("s2", "b", 3), ("s2", "b", 4))
     kernel = CorrelateKernel(SCHEMA, [asking("ab", emit=Emit.ALL, limit=2)])
     step = kernel.step(kernel.start(BEGINNING), rows, END)
@@ -274,7 +274,7 @@ def test_queries_of_one_shape_share_a_block_in_the_order_of_rows():
     assert block.rows["query"].tolist() == ["one", "other", "one", "other"]
 
 
-def test_clauses_of_one_name_may_ask_different_attributes():
+def test_clauses_of_one_name_may_test_different_attributes():
     queries = [
         Subscription(name, name, 0, (Clause("v", attribute, POSITIVE),), SECOND)
         for name, attribute in (("one", "a"), ("other", "b"))

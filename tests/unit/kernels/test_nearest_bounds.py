@@ -97,7 +97,7 @@ def tides(count: int) -> Rows:
     return rows(np.where(number % 20 < 5, 0.1, number % 20))
 
 
-def test_what_comes_in_behind_the_last_row_is_counted_apart():
+def test_what_enters_after_the_last_row_is_counted_separately():
     counts: dict[str, int] = {}
     run(audited(["a", "b"]), (tides(200), END), counts=counts)
     assert counts["audited:q"] > counts["missed:q"] > 0

@@ -77,7 +77,7 @@ def test_limits_of_large_k_are_exact_and_quick(k: int, sigma: float):
     assert p_ever(limit, k) <= sigma < p_ever(limit - 1, k)
 
 
-def test_a_limit_can_be_asked_for_the_least_chance_there_is():
+def test_a_limit_is_defined_for_the_smallest_probability():
     assert p_ever(r_star(3, 5e-324), 3) <= 5e-324 < p_ever(r_star(3, 5e-324) - 1, 3)
 
 

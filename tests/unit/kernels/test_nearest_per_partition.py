@@ -103,7 +103,7 @@ def test_a_step_writes_the_partitions_that_it_touches():
     assert per_room.step(after, readings(2, []), 3 * SECOND).state.query_sets[0] is after.query_sets[0]
 
 
-def test_a_partition_without_rows_tells_what_time_does_to_it():
+def test_a_partition_without_rows_emits_what_time_does_to_it():
     per_room = kernel()
     state = per_room.step(per_room.start(BEGINNING), readings(0, ["a", "b"]), SECOND).state
     state = per_room.step(state, readings(5, ["b"]), 6 * SECOND).state

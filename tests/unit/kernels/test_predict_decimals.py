@@ -38,7 +38,7 @@ def test_a_difference_is_that_of_the_decimals(one: float, other: float, expected
         (24.98, 24.98),
     ],
 )
-def test_what_is_no_difference_of_decimals_stays_as_it_is(one: float, other: float):
+def test_what_is_not_a_difference_of_decimals_stays_as_it_is(one: float, other: float):
     assert apart(one, other) == one - other
 
 

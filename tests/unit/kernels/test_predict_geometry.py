@@ -298,7 +298,7 @@ def test_a_slope_that_is_next_to_nothing_is_nothing(slope: float):
     assert answer(one, other, pair(within=0, distance=2.5)) is None
 
 
-def test_the_probability_of_a_distance_is_told_only_where_it_is_sure():
+def test_the_probability_of_a_distance_is_emitted_only_where_it_is_sure():
     passing, standing = line([-10, 3], [2, 0], (0, 10), 1.0), line([0, 0], [0, 0], (0, 10))
     assert chance(passing, standing, pair(within=0, distance=4.0)) == 1.0
     assert math.isnan(chance(passing, standing, pair(within=0, distance=3.5)))
@@ -321,7 +321,7 @@ def test_a_sure_instant_has_probability_one():
     assert chance(left, right, pair((GE, 2), (LE, 2), within=0), piece=0) < 1.0
 
 
-def test_of_two_peaks_the_higher_one_is_told():
+def test_of_two_peaks_the_higher_one_is_emitted():
     #  x is surely apart from the first second on. y crosses zero, where its factor is level at 5/6: from there nothing leads to the end, the best.
     left = line(
         [-2.415274141614737, -1.698078352601176], [-0.7280622795986622, 0.9309602777964059], (0, 10), 2.0

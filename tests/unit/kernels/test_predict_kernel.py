@@ -107,7 +107,7 @@ def test_the_example_of_the_paper_becomes_true_at_one():
     assert [row["withdrawn"] for row in answers] == [False]
 
 
-def test_an_answer_begins_and_ends_without_new_rows_and_is_told_once_time_is_past_its_end():
+def test_an_answer_begins_and_ends_without_new_rows_and_is_emitted_once_time_is_past_its_end():
     kernel = PredictKernel(SCHEMA, [PAIRS])
     state, answers, _ = steps(kernel, (rows(*MEETING), 5), (rows(), 9.5), (rows(), 11))
     assert answers == []
@@ -130,7 +130,7 @@ def test_of_two_updates_at_one_time_the_later_counts():
     assert spans(tentative) == [(0, "s1", "s2", 19, 20)]
 
 
-def test_tentative_answers_are_told_when_made_and_withdrawn_when_nothing_is_left():
+def test_tentative_answers_are_emitted_when_made_and_withdrawn_when_nothing_is_left():
     answers = answers_of(replace(PAIRS, tentative=True), *MEETING, update("s2", 5, 100.0))
     assert spans(answers) == [(0, "s1", "s2", 9, 11), (5, "s1", "s2", 9, 11)]
     assert [row["withdrawn"] for row in answers] == [False, True]
@@ -144,7 +144,7 @@ def test_tentative_answers_are_cut():
     assert [row["withdrawn"] for row in answers] == [False, False]
 
 
-def test_a_change_after_the_end_of_a_tentative_answer_is_not_told():
+def test_a_change_after_the_end_of_a_tentative_answer_is_not_emitted():
     answers = answers_of(replace(PAIRS, tentative=True), *MEETING, update("s2", 12, 100.0))
     assert spans(answers) == [(0, "s1", "s2", 9, 11)]
 
@@ -161,7 +161,7 @@ def test_a_change_after_the_end_of_a_tentative_answer_is_not_told():
         (0, None, [(9, False)]),
     ],
 )
-def test_ahead_tells_an_answer_a_while_before_it_begins_if_it_still_stands(ahead, changed, expected):
+def test_ahead_emits_an_answer_some_time_before_it_begins_if_it_still_holds(ahead, changed, expected):
     query = replace(PAIRS, tentative=True, ahead_us=ahead * SECOND)
     updates = (*MEETING,) if changed is None else (*MEETING, update("s2", changed, 100.0))
     for watermarks in ([END], [3, 6, 6.5, 7.5, 10, END]):
@@ -242,7 +242,7 @@ def test_a_sensor_never_pairs_with_itself():
     assert answers_of(query, update("s1", 0, 0.0), update("s1", 3, 0.0)) == []
 
 
-def test_the_smaller_key_stands_first_whoever_came_first():
+def test_the_smaller_key_comes_first_whichever_arrived_first():
     answers = answers_of(PAIRS, update("z", 0, 0.0), update("b", 1, 0.0), update("k", 2, 0.5))
     assert [span[1:3] for span in spans(answers)] == [("b", "z"), ("k", "z"), ("b", "k")]
 
@@ -308,7 +308,7 @@ def test_identities_are_those_of_the_content():
     assert row["match_id"] == content_ids(parts).tolist()[0]
 
 
-def test_the_polygon_is_told_on_request():
+def test_the_polygon_is_emitted_on_request():
     query = replace(PAIRS, within_us=SECOND, polygon=True)
     still = answers_of(query, update("s1", 1, 0.0, heartbeat=4), update("s2", 2, 0.0, heartbeat=2))
     # Seconds after the updates at 1 and 2: both lives, and not further apart than one second.
@@ -456,7 +456,7 @@ def test_zones_share_the_answers_without_doubles(name):
 
 
 @pytest.mark.parametrize("many", [1, 128, 129, 130, 600])
-def test_each_of_many_tentative_rows_is_told_once(many):
+def test_each_of_many_tentative_rows_is_emitted_once(many):
     """A line that is cut by the next one is told when it is made and when it is cut; the last one is not cut."""
     updates = [update("s1", second, float(second % 2)) for second in range(many)]
     answers = answers_of(replace(COLD, tentative=True), *updates)

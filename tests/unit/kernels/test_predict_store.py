@@ -301,7 +301,7 @@ def test_a_purged_line_is_no_neighbour_any_more():
     ]
 
 
-def test_parts_of_a_second_are_told_once_they_make_a_whole_one():
+def test_parts_of_a_second_are_counted_once_they_make_a_whole_one():
     store = LineStore(1, LONG, buffer=1)
     state, seconds = store.start(), []
     for second in (0, 0.4, 0.8, 1.2):

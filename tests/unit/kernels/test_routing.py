@@ -50,7 +50,7 @@ def zones(routing: Routing, *items: tuple[str | None, float | None, float | None
     ]
 
 
-def test_a_row_goes_where_its_place_and_its_value_are_asked_for():
+def test_a_row_goes_where_its_place_and_its_value_are_needed():
     routing = Routing(SCHEMA, [asking(0, 10, region=WEST), asking(20, 30, region=EAST)], [0, 1], 2)
     assert zones(routing, ("s", 0.0, 5.0), ("s", 1000.0, 25.0), ("s", 0.0, 25.0), ("s", 500.0, 5.0)) == [
         [0],
@@ -68,7 +68,7 @@ def test_a_row_just_outside_a_region_goes_nowhere():
     assert zones(routing, ("s", 10.0, 5.0), ("s", 10.25, 5.0), ("s", 10.5, 5.0)) == [[0], [], [1]]
 
 
-def test_what_needs_no_region_is_wanted_everywhere():
+def test_what_needs_no_region_is_needed_everywhere():
     routing = Routing(SCHEMA, [asking(0, 10, region=WEST), asking(5, 6)], [0, 1], 3)
     assert zones(routing, ("s", 0.0, 5.0), ("s", 500.0, 5.0), ("s", None, 6.0)) == [[0, 1], [1], [1]]
 
@@ -95,5 +95,5 @@ def test_more_zones_than_fit_in_a_word():
     assert zones(routing, *(("s", 0.0, float(n)) for n in range(100))) == [[n] for n in range(100)]
 
 
-def test_nobody_asks_for_anything():
+def test_no_query_needs_any_row():
     assert zones(Routing(SCHEMA, [], [], 2), ("s", 0.0, 1.0)) == [[]]

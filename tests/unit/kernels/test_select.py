@@ -36,7 +36,7 @@ def test_a_query_answers_the_rows_that_satisfy_its_condition():
     assert step.complete_until == END
 
 
-def test_shapes_are_told_apart():
+def test_shapes_are_distinguished():
     kernel = SelectKernel(SCHEMA, [Selection("b", "", 2), Selection("a", "", 1)])
     step = kernel.step(kernel.start(BEGINNING), ROWS, END)
     assert [(block.shape, block.rows.count) for block in step.answers] == [(1, 3), (2, 3)]

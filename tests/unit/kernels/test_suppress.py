@@ -189,7 +189,7 @@ class TestForgetting:
         assert after[-len(alone) :] == alone
         assert alone[0] == (20, 7.0, 0.0, "first")
 
-    def test_who_is_forgotten_in_a_step_and_comes_again_in_it_is_kept(self):
+    def test_who_is_forgotten_in_a_step_and_comes_again_in_it_is_stored(self):
         kernel = SuppressKernel(CARS, [question(Predictor.CONSTANT, forget=2)])
         state = kernel.step(kernel.start(BEGINNING), rows_of([(0, 1.0)]), SECOND).state
         step = kernel.step(state, rows_of([(9, 1.0), (10, 1.0)]), 11 * SECOND)
@@ -336,7 +336,7 @@ class TestState:
         assert few < 600
         assert abs(many - few) <= 16  # the number of the next run is a longer one
 
-    def test_only_the_sensors_of_the_last_forget_are_kept(self):
+    def test_only_the_sensors_of_the_last_forget_are_stored(self):
         kernel = SuppressKernel(CARS, [question(forget=2)])
         state = kernel.start(BEGINNING)
         for second in range(10):

@@ -35,7 +35,7 @@ def files(reports, tmp_path):
     return write_reports(reports, tmp_path / "rows", 4)
 
 
-def test_figures_are_written_as_json_with_what_was_wanted(tmp_path: Path) -> None:
+def test_figures_are_written_as_json_with_their_targets(tmp_path: Path) -> None:
     figures = [Figure("a: rate over ceiling", 0.4, "ratio", ">=", 0.5), Figure("b", 7.0, "MiB", "<", 1024.0)]
     write_figures(figures, tmp_path / "figures.json")
     assert json.loads((tmp_path / "figures.json").read_text()) == {
@@ -46,7 +46,7 @@ def test_figures_are_written_as_json_with_what_was_wanted(tmp_path: Path) -> Non
     }
 
 
-def test_table_tells_which_figures_are_met() -> None:
+def test_the_table_says_which_targets_are_met() -> None:
     figures = [Figure("rate", 612_345.6, "rows/s", ">=", 600_000.0), Figure("silent", 3, "", "=", 0.0)]
     lines = table(figures).splitlines()
     assert lines[2] == "rate    612,346  >= 600,000  rows/s  met"

@@ -208,7 +208,7 @@ def enters(rows) -> Enters:
     return Enters(*np.array(rows, np.int64).reshape(-1, 3).T)
 
 
-def test_told_reads_point_key_and_event_time() -> None:
+def test_answers_have_point_key_and_event_time() -> None:
     whole = {"point": [4, 5], "key": [17, 18], "event_time": [100, 200]}
     block = Rows.of({name: Column(ColumnType.BIGINT, np.array(items)) for name, items in whole.items()})
     found = emitted([block])
@@ -219,7 +219,7 @@ def test_told_reads_point_key_and_event_time() -> None:
 
 
 @pytest.mark.parametrize("algorithm", Algorithm, ids=lambda algorithm: algorithm.value)
-def test_a_run_tells_what_follows_and_wrong_answers_are_noticed(algorithm) -> None:
+def test_a_run_emits_what_follows_and_wrong_answers_are_noticed(algorithm) -> None:
     objects, points = make_objects(uniform(), 1_500, seed=3), make_points(uniform(), 12, seed=3)
     run = run_kernel(NearestQuestion(3, algorithm, window_objects=400), points, objects, fill=500)
     assert (run.queries, run.objects) == (12, 1_000)
@@ -286,7 +286,7 @@ def test_wrong_answers_of_the_kernel_fail_the_benchmark(tiny, monkeypatch) -> No
     assert report.failures[1] == "uniform, k = 9: there are no answers at all"
 
 
-def test_the_text_asks_what_the_kernel_is_asked(tmp_path) -> None:
+def test_the_text_and_the_kernel_have_the_same_question(tmp_path) -> None:
     objects, points = make_objects(uniform(), 600, seed=3), make_points(uniform(), 5, seed=3)
     question = NearestQuestion(3, Algorithm.RAPF, window_objects=2_000)
     plan = compile_text(question.text()).with_sets({"points": point_rows(points)})

@@ -60,7 +60,7 @@ def test_the_example_of_the_paper_begins_at_1() -> None:
     assert wrong_sensors(Collected.about([0]), example, question) == [0]
 
 
-def test_what_is_told_though_it_is_never_true_is_wrong() -> None:
+def test_an_answer_that_is_never_true_is_wrong() -> None:
     apart = two_lines((0.0, 1.0), (500.0, 1.0))
     assert wrong_sensors(Collected.about([0]), apart, PredictQuestion(1.0, SECOND)) == []
     assert wrong_sensors(collected_as(0.0, 1.0), apart, PredictQuestion(1.0, SECOND)) == [0]
@@ -74,7 +74,7 @@ def test_a_line_lives_until_the_next_one_or_its_heartbeat() -> None:
         assert end[-1] == at[-1] + 30 * SECOND
 
 
-def test_the_kernel_tells_what_follows() -> None:
+def test_the_kernel_emits_what_follows() -> None:
     sent, collected = sent_by(60, 60), Collected.about([3, 17, 42])
     answered = answer(sent, QUESTION, collected.take)
     assert len(collected.intervals) > 50 and answered.rows > 500

@@ -10,7 +10,7 @@ from headwater_lab.bench.state import OPERATORS, TOUCHED, Zone, bytes_left, load
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_every_operator_takes_its_rows_and_tells_nothing(operator):
+def test_every_operator_takes_its_rows_and_emits_nothing(operator):
     zone = Zone(operator, "10 SECONDS")
     emitted = []
     for _ in range(3):

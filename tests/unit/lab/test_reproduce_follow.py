@@ -131,7 +131,7 @@ def test_figure_3_8_counts_what_is_passed_on(setting, application) -> None:
     assert application == ACCIDENTS or rows_of(measured, 500)[ONCE].answers > 0
 
 
-def test_a_wrong_count_is_no_row(setting) -> None:
+def test_a_wrong_count_is_not_a_row(setting) -> None:
     def miscount(plan: Plan, files: Mapping[str, Path]) -> RunResult:
         result = run_here(plan, files)
         return replace(result, counts={**result.counts, "events_live:posts200": 1})
@@ -244,7 +244,7 @@ def test_claims_hold_for_what_was_published() -> None:
         ({"none": 0.05}, ["with no past about 20% of the answers ar"]),
     ],
 )
-def test_a_claim_that_does_not_hold_is_told(changed, words) -> None:
+def test_a_claim_that_does_not_hold_is_reported(changed, words) -> None:
     assert failing(as_published(**changed)) == [line[:40] for line in words]
 
 
@@ -345,7 +345,7 @@ def test_roads_are_those_that_cars_may_take(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text", ["id,x,y\n1,2,3\n", "<net></net>", NETWORK.replace("length", "long")])
-def test_what_is_no_network_is_refused(tmp_path, text) -> None:
+def test_what_is_not_a_network_is_refused(tmp_path, text) -> None:
     (tmp_path / "a.net.xml").write_text(text)
     with pytest.raises(DataError, match="is not a SUMO network"):
         read_roads(tmp_path / "a.net.xml")

@@ -155,7 +155,7 @@ def evidence_of(rows: list[Measured], words: str) -> Claim:
     return found
 
 
-def test_the_errors_of_the_probable_ones_are_told_beside_delta() -> None:
+def test_the_errors_of_the_probable_covers_are_reported_with_delta() -> None:
     rows = changed({"cover_wrong": 20, "recall": 0.97}, approach="filter-split-forward")
     papers, sound = evidence_of(rows, PAPERS_ERROR), evidence_of(rows, SOUND_ERROR)
     assert not papers.holds and sound.holds
@@ -295,7 +295,7 @@ def on_receipt(load: int, wrong: int) -> list[Measured]:
     ]
 
 
-def test_a_load_that_no_wrong_decision_explains_is_told() -> None:
+def test_a_load_that_no_wrong_decision_explains_is_reported() -> None:
     assert failing(on_receipt(120 * 200 + 1, 0)) == [ABOVE]
     assert failing(on_receipt(120 * 200 - 1, 0)) == [ABOVE]
     assert ABOVE not in failing(on_receipt(120 * 200, 0))

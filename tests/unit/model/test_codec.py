@@ -85,7 +85,7 @@ def test_any_bytes_are_a_tree_or_refused(data: bytes):
 
 @often
 @given(st.binary(max_size=200), st.integers(0, 2**32 - 1))
-def test_any_bytes_behind_our_prefix_are_a_tree_or_refused(data: bytes, length: int):
+def test_any_bytes_after_our_prefix_are_a_tree_or_refused(data: bytes, length: int):
     _decode_or_refuse(_behind_our_prefix(data, min(length, len(data) + 8)))
 
 

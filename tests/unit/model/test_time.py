@@ -37,7 +37,7 @@ def test_instants_are_read(text: str, instant: int):
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-02-30", "06:00:00", "2026-01-31T25:00:00Z", "31.01.2026"]
 )
-def test_what_is_no_instant_is_refused(text: str):
+def test_what_is_not_an_instant_is_refused(text: str):
     with pytest.raises(ValueError):
         parse_instant(text)
 

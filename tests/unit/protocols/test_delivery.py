@@ -179,7 +179,7 @@ def test_no_more_than_a_window_is_on_its_way_and_the_rest_follows() -> None:
     assert a.next_wake() is None
 
 
-def test_frames_far_ahead_are_not_kept() -> None:
+def test_frames_far_ahead_are_not_stored() -> None:
     _, b = pair(SMALL)
     for number in range(2, 50):
         frame = write_frame(heading("a", "b"), number, 0, pack(Message("word", b"%d" % number)))
@@ -250,7 +250,7 @@ def test_after_a_long_silence_the_window_is_resent_in_growing_bursts() -> None:
     assert a.traffic["b"].resends == 20 and a.next_wake() is None
 
 
-def test_a_neighbour_that_is_silent_for_too_long_is_given_up_and_told_once() -> None:
+def test_a_neighbour_that_is_silent_for_too_long_is_given_up_and_reported_once() -> None:
     a, b = pair(DeliverySettings(waiting_bytes=100, window_frames=1))
     assert len(say(a, "b", "x", 0)) == 1  # and is lost
     effects: list[Effect] = []
@@ -264,7 +264,7 @@ def test_a_neighbour_that_is_silent_for_too_long_is_given_up_and_told_once() -> 
     assert a.next_wake() is None
 
 
-def test_a_core_is_woken_when_it_asked_and_not_with_the_timers_of_delivery() -> None:
+def test_a_core_is_woken_when_it_requested_and_not_with_the_timers_of_delivery() -> None:
     core = Relay(wake_at=500_000)
     a = Reliable("a", ["b"], core)
     assert a.next_wake() == 500_000
@@ -327,7 +327,9 @@ GOOD = write_frame(heading("a", "b"), 1, 0, pack(Message("word", b"x")))
         (write_frame(heading("a", "b"), 1, 1, pack(Message("word", b"x"))), "wrong-ack"),
     ],
 )
-def test_what_is_no_frame_for_this_link_is_reported_and_changes_nothing(body: bytes, expected: str) -> None:
+def test_what_is_not_a_frame_for_this_link_is_reported_and_changes_nothing(
+    body: bytes, expected: str
+) -> None:
     _, b = pair()
     before = b.save()
     assert code(b.receive(Message(FRAME, body), "a", 0)) == expected

@@ -60,7 +60,7 @@ def test_anything_else_is_refused_in_words(take: Any, given: Any, words: str) ->
     assert "pass a text, or streams and queries in a list" in str(refusal.value)
 
 
-def test_how_long_a_follow_may_keep_events_is_said_as_to_run() -> None:
+def test_how_long_a_follow_may_store_events_is_given_as_to_run() -> None:
     placed = hw.stream(
         "cars", {"id": "STRING", "at": "TIMESTAMP", "x": "DOUBLE", "y": "DOUBLE"}, time="at", key="id", place=("x", "y")
     )  # fmt: skip

@@ -45,7 +45,7 @@ def test_exit_codes(words: str, code: int, last: str, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("words", ["nothing.hwtest", "tests -k rain"])
-def test_nothing_to_test_is_no_success(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_to_test_is_not_a_success(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", *words.split()]) == 2
     assert capsys.readouterr().err.startswith("error[no-tests]: ")
 

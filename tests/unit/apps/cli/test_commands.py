@@ -41,7 +41,7 @@ def test_queries_may_come_from_standard_input(capsys, monkeypatch):
     assert capsys.readouterr().out == "-: 1 stream, 1 query, no errors\n"
 
 
-def test_explain_tells_the_plan(tmp_path, capsys):
+def test_explain_prints_the_plan(tmp_path, capsys):
     file = tmp_path / "alerts.hw"
     file.write_text(STREAM + COLD)
     assert main(["explain", str(file), "--zones", "3"]) == 0

@@ -35,7 +35,7 @@ def follow(*words: str) -> int:
         (("--keep-output", "-3 DAYS"), "expected an age such as '30 DAYS' or a size such as '10 GB', not '-3 DAYS'"),
     ],
 )  # fmt: skip
-def test_what_is_no_amount_is_refused(place, capsys, words, message):
+def test_what_is_not_an_amount_is_refused(place, capsys, words, message):
     assert follow(f"{words[0]}={words[1]}") == 2
     assert message in capsys.readouterr().err
 

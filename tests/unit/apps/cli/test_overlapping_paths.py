@@ -47,7 +47,7 @@ def test_an_output_beside_the_inputs_is_fine(capfd):
     assert capfd.readouterr().err.startswith("error[missing-queries]")
 
 
-def test_an_output_whose_name_is_too_long_is_said_in_words(capfd):
+def test_an_output_whose_name_is_too_long_is_reported_in_words(capfd):
     name = f"{'x' * 300}/a.csv"
     assert main(["run", "none.hw", "--input", "weather=in", "--output", name]) == 1
     assert capfd.readouterr().err == f"error[cannot-write]: cannot write '{name}': File name too long\n"

@@ -54,7 +54,7 @@ def squeezed(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-def test_recorded_readings_are_carried_as_far_as_they_are_asked_for(here, capsys):
+def test_recorded_readings_are_carried_as_far_as_they_are_requested(here, capsys):
     """By hand: -1 at 0, 5 at 30 s and -2 at 40 s belong together; -3 at 300 s and 9 at 370 s are 70 s apart."""
     assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 0
     out = squeezed(capsys.readouterr().out)
@@ -165,7 +165,7 @@ def test_long_names_are_refused_by_their_bytes(here, capsys):
     assert main(["plan", "alerts.hw", "--network", "net.json", "--input", "weather=day.csv"]) == 0
 
 
-def test_errors_of_the_network_are_told_with_their_places(here, capsys):
+def test_errors_of_the_network_are_reported_with_their_places(here, capsys):
     broken = NETWORK | {
         "links": [["pass", "hut"], ["hut", "vilage"]],
         "users": [{"name": "ranger", "queries": ["frost", "deep"]}],

@@ -24,7 +24,7 @@ SELECT = QueryNote("select", "s", "3")
 HIDDEN = QueryNote("suppress", "s", "4", hidden=True)
 
 
-def test_nothing_is_said_at_the_first_start_or_when_all_is_as_it_was() -> None:
+def test_nothing_is_reported_at_the_first_start_or_when_all_is_as_it_was() -> None:
     assert words(None, notes("s", a=PATTERN)) == []
     assert words(notes("s", a=PATTERN), notes("s", a=PATTERN)) == []
 
@@ -50,7 +50,7 @@ def test_many_names_are_counted() -> None:
     assert list(changes_in_words(many)) == ["restart   new: q0, q1, q2, q3, q4, q5, q6, q7 and 1,002 more"]
 
 
-def test_dropped_state_is_told_with_its_size_and_with_whom_it_was_shared() -> None:
+def test_dropped_state_is_reported_with_its_size_and_with_whom_it_was_shared() -> None:
     earlier = notes("s", a=PATTERN, b=PATTERN, c=QueryNote("fence", "s", "5"))
     now = notes("s", a=PATTERN, b=OTHER_PATTERN)
     remembered = {
@@ -72,7 +72,7 @@ def test_the_state_of_a_link_of_a_chain_is_that_of_its_query() -> None:
     assert lines[1] == f"dropped   the state of a ({size_in_words(5_000)}, 1 key)"
 
 
-def test_sizes_are_noted_when_a_run_ends_and_damaged_ones_are_not_said(tmp_path) -> None:
+def test_sizes_are_noted_when_a_run_ends_and_damaged_ones_are_not_reported(tmp_path) -> None:
     (tmp_path / "headwater").mkdir()
     assert read_state_notes(tmp_path) == {}
     noted = StateNotes(tmp_path)

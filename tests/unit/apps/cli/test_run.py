@@ -273,7 +273,7 @@ def test_a_run_that_fails_leaves_no_half_a_file(place, monkeypatch):
     assert sorted(item.name for item in place.iterdir()) == ["alerts.hw", "readings.csv"]
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(place):
+def test_a_reader_that_has_seen_enough_is_not_an_error(place):
     rows = "".join(f"a,{second},-1\n" for second in range(20_000))
     Path("readings.csv").write_text("station,at,temperature\n" + rows)
     command = [

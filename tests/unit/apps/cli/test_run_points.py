@@ -42,7 +42,7 @@ def run(file: str, *more: str) -> int:
     return main(["run", file, "--engine", "local", *given, *more])
 
 
-def test_points_are_an_input_and_bad_ones_are_told(place, capfd):
+def test_points_are_an_input_and_bad_ones_are_reported(place, capfd):
     assert run("exact.hw", "--bad-output", "bad.jsonl", "--output", "answers.csv") == 0
     first, *others = capfd.readouterr().err.splitlines()
     assert re.fullmatch(r"read      600 rows in 1 file, .*", first)
@@ -68,7 +68,7 @@ def test_readings_of_which_none_can_be_used_are_refused_though_points_can(place)
     assert run("exact.hw", "--quiet") == 1
 
 
-def test_the_loss_is_told_beside_what_is_allowed(place, capfd):
+def test_the_loss_is_reported_with_what_is_allowed(place, capfd):
     assert run("probable.hw", "--audit", "1", "--output", "answers.jsonl") == 0
     (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("loss")]
     assert re.fullmatch(

@@ -237,7 +237,7 @@ class TestOtherEnds:
             "1. began at :01Z: ended by the match from :00Z to :02Z (AFTER MATCH SKIP PAST LAST ROW)" in lines
         )
 
-    def test_what_is_not_looked_at_is_said(self, capsys, monkeypatch) -> None:
+    def test_what_is_not_looked_at_is_reported(self, capsys, monkeypatch) -> None:
         monkeypatch.setattr(wording, "MOST_ATTEMPTS", 3)
         ask(*(f"m {n} 41" for n in range(9)), pattern="PATTERN (A B) DEFINE A AS t > 40, B AS t < 0")
         assert printed(capsys)[1:3] == [
@@ -358,7 +358,7 @@ class TestErrors:
             ("--debug", 2, "error[usage]: --query is required: there are several patterns\n"),
         ],
     )  # fmt: skip
-    def test_what_cannot_be_asked(self, capsys, flags: str, code: int, message: str) -> None:
+    def test_invalid_command_lines(self, capsys, flags: str, code: int, message: str) -> None:
         more = """CREATE QUERY hot AS SELECT * FROM weather WHERE t > 40;
         CREATE QUERY all AS SELECT * FROM weather MATCH_RECOGNIZE (PATTERN (A B));
         CREATE QUERY none AS SELECT * FROM weather WHERE t > 99 MATCH_RECOGNIZE (PATTERN (A B));

@@ -39,7 +39,7 @@ def test_every_value_has_its_place_and_the_way_to_it():
     assert (odd.content, odd.path, odd.line, odd.column) == ('{"]', "links[1].between[1]", 4, 19)
 
 
-def test_a_field_that_is_there_twice_is_told_and_the_first_counts():
+def test_a_field_that_is_there_twice_is_reported_and_the_first_counts():
     document = read_json('{"a": 1,\n "a": 2}')
     assert plain(document.root) == {"a": 1}
     assert [(value.path, value.line, value.column) for value in document.repeated] == [("a", 2, 2)]
@@ -57,7 +57,7 @@ def test_a_field_that_is_there_twice_is_told_and_the_first_counts():
         ("1" * 5000, "exceeds the limit", (1, 1)),
     ],
 )
-def test_what_is_no_json_says_why_and_where(text, why, place):
+def test_what_is_not_json_says_why_and_where(text, why, place):
     with pytest.raises(NotJson) as refused:
         read_json(text)
     assert why.lower() in refused.value.why.lower()

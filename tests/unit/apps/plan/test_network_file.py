@@ -112,7 +112,7 @@ def test_a_field_that_is_there_twice_is_refused():
     assert (error.code, error.place) == ("repeated-field", "network:2:2, nodes")
 
 
-def test_all_errors_are_told_at_once_in_the_order_of_the_file():
+def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
     text = network(
         links=[["pass", "hut"], ["hut", "huts"]],
         sensors=[STATION | {"node": "x"}, STATION],
@@ -136,7 +136,7 @@ def test_more_errors_than_anybody_reads_are_counted():
     assert str(PlanRefused(errors)).endswith("and 3 more")
 
 
-def test_what_is_no_json_is_refused_with_its_place():
+def test_what_is_not_json_is_refused_with_its_place():
     with pytest.raises(PlanRefused) as refused:
         parse_network('{"nodes": ["a"]\n "links": []}', "net.json")
     assert str(refused.value).startswith(

@@ -111,7 +111,7 @@ def test_a_stream_without_a_key_has_no_sensors():
     assert [error.code for error in refused.value.errors] == ["needs-key"]
 
 
-def test_all_of_it_is_told_at_once():
+def test_all_of_it_is_reported_at_once():
     text = (
         f"{STREAM}CREATE QUERY a AS SELECT * FROM weather; CREATE QUERY b AS SELECT * FROM weather {PATTERN};"
     )

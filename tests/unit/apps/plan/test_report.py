@@ -69,12 +69,12 @@ def test_the_report_says_what_stands_where_and_what_links_carry(planned):
     ]
 
 
-def test_what_is_missing_is_said(planned):
+def test_what_is_missing_is_reported(planned):
     missing = replace(planned, missed=3)
     assert printed(missing).splitlines()[-1].endswith("17 of 20 readings reached their users: 3 are missing")
 
 
-def test_what_the_network_says_and_counts_is_told_once(planned, monkeypatch):
+def test_what_the_network_says_and_counts_is_reported_once(planned, monkeypatch):
     no_sources = HeadwaterError("no-sources", "no sensor measures 'snow', which 'ranger$/deep' requests")
     full = LimitReached("operators of a node", 9, "'[c]' accepts no more")
     messages = [("ranger$/deep", no_sources), ("ranger$/frost", full)]

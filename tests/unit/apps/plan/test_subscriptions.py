@@ -84,7 +84,7 @@ def test_sensors_measure_columns_of_the_stream(tmp_path):
         assert words in error.message
 
 
-def test_places_are_needed_where_they_are_asked_for_and_lie_on_the_globe(tmp_path):
+def test_places_are_needed_where_they_are_requested_and_lie_on_the_globe(tmp_path):
     nowhere = [{"key": "s1", "attributes": ["temperature", "wind"], "node": "a"}]
     assert ask(tmp_path, sensors=nowhere).sources[0] == Source("s1", "temperature")
     near = QUERIES.replace("1 MINUTE", "1 MINUTE, 2 KM")
@@ -95,7 +95,7 @@ def test_places_are_needed_where_they_are_asked_for_and_lie_on_the_globe(tmp_pat
     assert (error.code, "places on the globe" in error.message) == ("wrong-field", True)
 
 
-def test_errors_of_both_files_are_told_together(tmp_path):
+def test_errors_of_both_files_are_reported_together(tmp_path):
     error = refused(tmp_path, QUERIES.replace("wind > 3", "wnd > 3"), links=[["a", "c"]])
     assert isinstance(error, PlanRefused)
     assert "error[unknown-column]" in str(error)
@@ -113,7 +113,7 @@ def test_errors_of_both_files_are_told_together(tmp_path):
         ),
     ],
 )
-def test_what_nobody_measures_is_told_to_its_user(tmp_path, clauses, why):
+def test_the_user_is_informed_of_what_nobody_measures(tmp_path, clauses, why):
     window = "" if "WITHIN" in clauses else " WITHIN 1 MINUTE"
     text = f"{QUERIES}CREATE QUERY q AS SELECT * FROM weather CORRELATE ({clauses}{window});"
     users = [{"name": "u", "node": "b", "queries": ["frost", "q"]}]
@@ -194,7 +194,7 @@ def test_readings_have_a_bound(tmp_path, monkeypatch):
         generated_day(question.sources, [])
 
 
-def test_a_made_up_day_is_the_same_for_the_same_seed_and_meets_what_is_asked(tmp_path):
+def test_a_generated_day_is_the_same_for_the_same_seed_and_meets_the_queries(tmp_path):
     text = f"{QUERIES}CREATE QUERY q AS SELECT * FROM weather CORRELATE (snow BETWEEN 40 AND 60 WITHIN 1 MINUTE);"
     sensors = [{"key": "s", "attributes": ["temperature", "snow"], "node": "a", "place": [7, 45]}]
     users = [{"name": "u", "node": "b", "queries": ["frost", "q"]}]

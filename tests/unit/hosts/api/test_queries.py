@@ -43,7 +43,7 @@ def test_a_text_with_views_only_has_nothing_to_answer() -> None:
         hw.run(TEXT.replace("CREATE QUERY", "CREATE VIEW"), {"weather": frame()})
 
 
-def test_the_choice_is_said_once_in_a_process(monkeypatch, capsys) -> None:
+def test_the_choice_is_reported_once_in_a_process(monkeypatch, capsys) -> None:
     monkeypatch.setattr(engine_choice, "_said", [])
     for _ in range(2):
         assert hw.run(TEXT, {"weather": frame()}).engine == "local"
@@ -68,7 +68,7 @@ def test_an_engine_that_cannot_do_it_is_refused(how: dict[str, Any], message: st
     assert (refused.value.code, refused.value.message) == ("wrong-engine", message)
 
 
-def test_what_is_no_session_is_refused() -> None:
+def test_what_is_not_a_session_is_refused() -> None:
     with pytest.raises(hw.HeadwaterError) as refused:
         hw.run(TEXT, {"weather": frame()}, session="spark")  # type: ignore[arg-type]
     assert (refused.value.code, refused.value.message) == (

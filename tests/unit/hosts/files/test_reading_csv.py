@@ -25,12 +25,12 @@ def test_the_delimiter_is_the_one_that_finds_the_columns(tmp_path, delimiter):
     assert (good, bad) == ([GOOD_ROW], [])
 
 
-def test_only_the_columns_asked_for_must_exist_and_in_any_order(tmp_path):
+def test_only_the_columns_that_are_read_must_exist_and_in_any_order(tmp_path):
     path = written(tmp_path, "w.csv", "x,temperature,at\nnonsense,1,2026-01-31\n")
     assert read(path, ("at", "temperature")) == ([{"at": SIX - 6 * 3600 * SECOND, "temperature": 1.0}], [])
 
 
-def test_a_repeated_column_matters_only_if_it_is_asked_for(tmp_path):
+def test_a_repeated_column_matters_only_if_it_is_read(tmp_path):
     path = written(tmp_path, "w.csv", "x,x,at\n1,2,2026-01-31T06:00Z\n")
     assert read(path, ("at",)) == ([{"at": SIX}], [])
     twice = written(tmp_path, "v.csv", "at,at\n1,2\n")
@@ -168,7 +168,7 @@ def test_an_instant_is_iso_8601_or_seconds_since_1970(tmp_path, cell, instant):
 @pytest.mark.parametrize(
     "cell", ["1769839200000", "20260131", "10000-01-01", "0000-12-31", "2026-01-31T25:00", "2026-1-1"]
 )
-def test_what_is_no_instant_is_a_bad_row_and_milliseconds_are_not_guessed(tmp_path, cell):
+def test_what_is_not_an_instant_is_a_bad_row_and_milliseconds_are_not_guessed(tmp_path, cell):
     good, bad = read(written(tmp_path, "w.csv", f"at,x\n{cell},1\n"), ("at",))
     if cell == "20260131":  # a plain number is seconds, whatever it looks like
         assert (good, bad) == ([{"at": 20_260_131 * SECOND}], [])
@@ -227,7 +227,7 @@ def test_a_torn_gzip_file_gives_what_came_before_and_says_so(tmp_path):
     ]
 
 
-def test_pieces_are_no_larger_than_asked_for(tmp_path):
+def test_pieces_are_no_larger_than_requested(tmp_path):
     path = written(tmp_path, "w.csv", "at,x\n" + "1,1\n" * 1000)
     request = FileRequest(path, WEATHER, ("at",))
     assert [piece.seen for piece in read_csv(request, piece_rows=300)] == [250, 250, 250, 250]

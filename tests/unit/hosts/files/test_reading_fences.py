@@ -42,7 +42,7 @@ def test_properties_are_columns(tmp_path: Path):
     assert piece.seen == 2 and piece.bad.count == 0
 
 
-def test_a_bad_feature_is_told_with_its_number(tmp_path: Path):
+def test_a_bad_feature_is_reported_with_its_number(tmp_path: Path):
     path = tmp_path / "zones.geojson"
     path.write_text(collection(feature(name="a"), feature(BOW, name="b"), feature(), feature(name="a"), 7))
     piece = reader().from_files([str(path)])
@@ -76,7 +76,7 @@ def test_a_packed_file_with_a_byte_order_mark_and_a_single_feature(tmp_path: Pat
         (b'{"type": "FeatureCollection", "features": []}', "there is no feature"),
     ],
 )
-def test_a_file_that_is_no_collection_has_no_fences(tmp_path: Path, data: bytes, reason: str):
+def test_a_file_that_is_not_a_collection_has_no_fences(tmp_path: Path, data: bytes, reason: str):
     path = tmp_path / "zones.geojson"
     path.write_bytes(data)
     with pytest.raises(DataError) as refused:

@@ -56,7 +56,7 @@ def test_every_kind_of_bad_line_has_its_place_reason_and_text(tmp_path):
     assert bad == [(101 * number, reason, text) for number, (text, reason) in enumerate(BAD_LINES, 1)]
 
 
-def test_half_a_surrogate_pair_is_bad_only_where_it_is_asked_for(tmp_path):
+def test_half_a_surrogate_pair_is_bad_only_in_a_column_that_is_read(tmp_path):
     path = written(tmp_path, "w.jsonl", '{"at": 1, "station": "\\ud800"}\n')
     assert read(path, ("at",)) == ([{"at": SECOND}], [])
     assert reasons(read(path)[1]) == [

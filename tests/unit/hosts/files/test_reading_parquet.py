@@ -129,7 +129,7 @@ def test_a_column_missing_or_of_another_kind_is_one_bad_entry(tmp_path, columns,
     assert reasons(read(parquet(tmp_path, columns), ("at", "temperature"))[1]) == [(1, reason)]
 
 
-def test_a_file_that_is_no_parquet_is_one_bad_entry(tmp_path):
+def test_a_file_that_is_not_parquet_is_one_bad_entry(tmp_path):
     path = tmp_path / "w.parquet"
     path.write_bytes(b"")
     assert reasons(read(str(path))[1]) == [(0, "empty-file: the file is empty")]

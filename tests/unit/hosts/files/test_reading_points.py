@@ -71,7 +71,7 @@ def test_a_place_on_the_globe_is_a_longitude_and_a_latitude(tmp_path):
     ]
 
 
-def test_columns_that_no_query_asks_for_may_be_missing_or_wrong(tmp_path):
+def test_columns_that_no_query_reads_may_be_missing_or_wrong(tmp_path):
     (tmp_path / "a.csv").write_text("id,solar\na,1\n")
     piece = PointsReader(PROFILES, ("id", "solar")).from_files([str(tmp_path / "a.csv")])
     assert list(piece.rows.columns) == ["id", "solar"]

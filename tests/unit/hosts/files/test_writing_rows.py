@@ -112,7 +112,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path):
         check_output(str(tmp_path / "none" / "answers.csv"))
 
 
-def test_a_file_that_cannot_be_written_is_told_in_words(tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_in_words(tmp_path):
     (tmp_path / "answers.csv").mkdir()
     output = open_output(str(tmp_path / "answers.csv"), [FROST.types])
     output.write([FROST])

@@ -30,7 +30,7 @@ Caused by: org.rocksdb.RocksDBException: Corruption: block checksum mismatch in 
 """
 
 
-def test_an_error_of_our_own_is_told_as_it_is_with_its_advice():
+def test_an_error_of_our_own_is_reported_as_it_is_with_its_advice():
     assert str(error_from_fault(OURS)).splitlines() == [
         "error[state-unreadable]: saved state cannot be read: it is too short",
         "  start with a new --checkpoint folder",
@@ -38,7 +38,7 @@ def test_an_error_of_our_own_is_told_as_it_is_with_its_advice():
     ]
 
 
-def test_of_other_faults_the_deepest_cause_is_told():
+def test_of_other_faults_the_deepest_cause_is_reported():
     assert str(error_from_fault(JAVA)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: java.lang.OutOfMemoryError: Java heap space",
         "  --debug shows Spark's log",
@@ -55,7 +55,7 @@ def test_of_other_faults_the_deepest_cause_is_told():
         "py4j.protocol.Py4JNetworkError: Error while sending or receiving\n",
     ],
 )
-def test_a_java_process_that_is_gone_is_told_so(text):
+def test_a_java_process_that_is_gone_is_reported_so(text):
     assert str(error_from_fault(text)).splitlines() == [
         "error[spark-failed]: the run on Spark failed: its Java process ended",
         "  the process was killed, perhaps because the machine ran out of memory",

@@ -57,7 +57,7 @@ def test_the_summary_adds_up_and_names_the_first_queries():
     assert not summary.all_refused
 
 
-def test_bad_rows_are_told_by_reason_with_the_first_of_each():
+def test_bad_rows_are_reported_by_reason_with_the_first_of_each():
     summary = Summary([])
     summary.take(RunReport(bad=bad(("a.csv", 7, "bad-time: x"), ("a.csv", 8, "bad-number: y")), seen=5))
     summary.take(RunReport(bad=bad(("b.csv", 0, "empty-file: nothing"), ("b.csv", 9, "bad-time: z")), seen=2))
@@ -150,7 +150,7 @@ def test_late_rows_say_when_why_and_what():
     ]
 
 
-def test_what_spark_tells_reads_as_what_the_loop_tells():
+def test_reports_of_spark_read_like_those_of_the_loop():
     plan = compile_text(
         "CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, t DOUBLE);"
         "CREATE QUERY cold AS SELECT station, t FROM weather WHERE t < 0;"
@@ -188,7 +188,7 @@ def test_what_spark_tells_reads_as_what_the_loop_tells():
     assert (report.seen, report.counts) == (42, {"limit_cuts": 3})
 
 
-def test_what_is_remembered_now_is_told_the_largest_first():
+def test_what_is_stored_now_is_reported_the_largest_first():
     summary = Summary([])
     summary.take(RunReport(state={"frost": StateSize(9, 9, 9, 9)}))
     summary.take(

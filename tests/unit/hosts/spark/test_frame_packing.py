@@ -36,7 +36,7 @@ def test_a_task_reads_no_clock_so_that_a_batch_run_again_is_the_same(monkeypatch
     assert [row["now"] for row in first[0].to_pylist()] == [None, None]
 
 
-def test_a_task_without_rows_still_tells_every_zone():
+def test_a_task_without_rows_still_sends_to_every_zone():
     (batch,) = Packer(PLAN, "weather", (0, 1))(iter([]))
     assert [(row["zone"], row["now"], row["clusters"]) for row in batch.to_pylist()] == [
         (0, None, b""),

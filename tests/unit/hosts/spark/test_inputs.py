@@ -57,7 +57,7 @@ def test_a_folder_that_was_moved_is_known_by_its_identity(tmp_path) -> None:
     assert names(tmp_path, another) == ["weather=/a#2"]
 
 
-def test_two_folders_that_changed_names_are_told_apart(tmp_path) -> None:
+def test_two_folders_that_changed_names_are_distinguished(tmp_path) -> None:
     a, b = filled(tmp_path / "a", 1), filled(tmp_path / "b", 2)
     assert names(tmp_path, a, b) == ["weather=/a", "weather=/b"]
     a.rename(tmp_path / "c")

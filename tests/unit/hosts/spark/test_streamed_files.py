@@ -83,7 +83,7 @@ def test_a_line_without_an_end_is_read_when_the_file_has_been_still(followed) ->
     assert followed.read(seconds=STILL_US / SECOND + 1) == (["s2"], [])
 
 
-def test_the_rest_of_a_line_that_was_read_too_early_is_told(followed) -> None:
+def test_the_rest_of_a_line_that_was_read_too_early_is_reported(followed) -> None:
     path = followed.folder / "a.jsonl"
     path.write_text(json_row(1) + json_row(2)[:20])
     assert followed.read(final=True) == (["s1"], ["bad-json 2"])
@@ -121,7 +121,7 @@ def test_a_file_is_not_read_while_it_is_empty_or_has_half_a_header(followed) -> 
     assert followed.read() == (["s1"], [])
 
 
-def test_an_empty_file_is_told_at_the_end_and_read_when_something_comes(followed) -> None:
+def test_an_empty_file_is_reported_at_the_end_and_read_when_something_comes(followed) -> None:
     path = followed.folder / "a.csv"
     path.write_text("")
     assert followed.read(final=True) == ([], ["empty-file"])
@@ -176,7 +176,7 @@ def test_a_file_that_is_copied_away_and_emptied_is_read_on(followed, tmp_path) -
     assert followed.read() == (["s3", "s4", "s5"], [])
 
 
-def test_a_file_that_became_shorter_is_told_and_read_on(followed) -> None:
+def test_a_file_that_became_shorter_is_reported_and_read_on(followed) -> None:
     path = followed.folder / "a.csv"
     path.write_text(HEADER + "".join(row(n) for n in range(1, 9)))
     assert len(followed.read()[0]) == 8
@@ -187,7 +187,7 @@ def test_a_file_that_became_shorter_is_told_and_read_on(followed) -> None:
     assert followed.read() == (["s9"], ["bad-time 9"])
 
 
-def test_a_file_that_is_too_short_to_tell_is_told_and_read_as_a_new_one(followed) -> None:
+def test_a_file_that_is_too_short_to_tell_is_reported_and_read_as_a_new_one(followed) -> None:
     path = followed.folder / "a.csv"
     header, wide = f"station,at,note,{'x' * 250}\n", [row(n).replace("\n", ",\n") for n in (1, 2, 3, 4, 5)]
     path.write_text(header + "".join(wide[:4]))
@@ -204,7 +204,7 @@ def test_a_shorter_file_that_begins_otherwise_is_a_new_one(followed) -> None:
     assert followed.read() == (["s3"], [])
 
 
-def test_a_file_that_was_changed_where_it_was_read_is_told_and_read_as_a_new_one(followed) -> None:
+def test_a_file_that_was_changed_where_it_was_read_is_reported_and_read_as_a_new_one(followed) -> None:
     path = followed.folder / "a.csv"
     lines = [row(n) for n in range(1, 101)]
     path.write_text(HEADER + "".join(lines))
@@ -277,7 +277,7 @@ def test_a_gzip_file_is_read_when_it_has_been_still_and_never_grows(followed) ->
     assert followed.read(final=True) == ([], [])
 
 
-def test_a_file_that_cannot_be_read_just_now_is_told_once_and_read_later(followed, monkeypatch) -> None:
+def test_a_file_that_cannot_be_read_just_now_is_reported_once_and_read_later(followed, monkeypatch) -> None:
     path = followed.folder / "a.csv"
     path.write_text(HEADER + row(1))
     really = os.open
@@ -294,7 +294,7 @@ def test_a_file_that_cannot_be_read_just_now_is_told_once_and_read_later(followe
     assert followed.read() == (["s1"], [])
 
 
-def test_bytes_that_are_gone_or_others_before_they_are_read_are_told(followed) -> None:
+def test_bytes_that_are_gone_or_others_before_they_are_read_are_reported(followed) -> None:
     path = followed.folder / "a.csv"
     path.write_text(HEADER + row(1) + row(2))
     entries = followed.look()
@@ -323,7 +323,7 @@ def test_an_inode_that_is_used_again_says_nothing_about_a_file_that_was_empty(fo
 
 
 @pytest.mark.parametrize("given", ["log.csv", "*.csv"])
-def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_asked_for(followed, given) -> None:
+def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_an_input(followed, given) -> None:
     path = followed.folder / "log.csv"
     path.write_text(HEADER + row(1))
     followed.path = followed.folder / given
@@ -338,7 +338,7 @@ def test_a_rotated_file_is_read_to_its_end_though_its_new_name_is_not_asked_for(
     assert followed.read() == (["s4"], []), "no other file has its name yet"
 
 
-def test_a_folder_that_cannot_be_listed_just_now_is_told_once_and_looked_at_again(followed) -> None:
+def test_a_folder_that_cannot_be_listed_just_now_is_reported_once_and_looked_at_again(followed) -> None:
     (followed.folder / "a.csv").write_text(HEADER + row(1))
     assert followed.read() == (["s1"], [])
     followed.folder.rename(followed.folder.with_name("away"))
@@ -349,7 +349,7 @@ def test_a_folder_that_cannot_be_listed_just_now_is_told_once_and_looked_at_agai
     assert followed.read() == (["s2"], [])
 
 
-def test_a_file_that_two_inputs_of_a_stream_find_is_read_once_and_told(followed, tmp_path) -> None:
+def test_a_file_that_two_inputs_of_a_stream_find_is_read_once_and_reported(followed, tmp_path) -> None:
     path = followed.folder / "a.csv"
     path.write_text(HEADER + row(1))
     assert followed.read() == (["s1"], [])

@@ -83,7 +83,7 @@ def run(
 
 
 @pytest.mark.parametrize("zones", [2, 5])
-def test_zones_share_the_pairs_and_tell_everything_once(zones: int) -> None:
+def test_zones_share_the_pairs_and_emit_everything_once(zones: int) -> None:
     cars, buses = moving(60, 1), moving(25, 2)
     text = STREAMS + QUERIES
     whole, counted = run(compile_text(text), cars, buses, restored=False)
@@ -100,7 +100,7 @@ def test_zones_share_the_pairs_and_tell_everything_once(zones: int) -> None:
     assert plan.query("alone").spread == plan.query("alone/SUPPRESS").spread == ("id",)
 
 
-def test_every_zone_tells_some_of_the_pairs() -> None:
+def test_every_zone_emits_some_of_the_pairs() -> None:
     cars = moving(60, 1)
     text = STREAMS + QUERIES
     plan = compile_text(text, zones=2)

@@ -96,7 +96,7 @@ def test_all_who_look_at_a_source_have_one_store() -> None:
     ]
 
 
-def test_a_store_keeps_what_the_slowest_of_them_may_still_ask_for() -> None:
+def test_a_store_keeps_what_the_slowest_of_them_may_still_need() -> None:
     run = Run(CARS + PHONES)
     events = [(f"e{second}", second, 0.0) for second in range(100, 160, 10)]
     answers = run.step({"traffic": (events, 160), "cars": ([("c", 150, 0.0)], 160)})

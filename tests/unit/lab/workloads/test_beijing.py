@@ -73,7 +73,7 @@ def test_a_file_without_hours_has_no_rows(tmp_path) -> None:
         "3,2013,3,1,1",
     ],
 )
-def test_a_line_that_is_no_hour_is_named(tmp_path, line) -> None:
+def test_a_line_that_is_not_an_hour_is_named(tmp_path, line) -> None:
     with pytest.raises(ValueError, match=r"PRSA_Data_Wanliu_.*, line 4: .* are required"):
         read_air_quality(written(tmp_path, HEADER + LINES + line + "\r\n"))
 

@@ -47,6 +47,6 @@ def test_columns_may_come_in_any_order_with_others_between(tmp_path) -> None:
         (HEADER + "60.00;a;1;50.00;13.50;A0B0\n", "'A0B0' is not a lane"),
     ],
 )
-def test_what_is_no_floating_car_data_is_refused(tmp_path, text, words) -> None:
+def test_what_is_not_floating_car_data_is_refused(tmp_path, text, words) -> None:
     with pytest.raises(ValueError, match=rf"cars.csv: .*{words}"):
         read_floating_cars(written(tmp_path, text))

@@ -76,7 +76,7 @@ def test_rows_are_those_of_the_stream_the_text_says(tmp_path) -> None:
         "WindSpeed;2019-09-23 18:30:59;1;Lago;2",
     ],
 )
-def test_a_line_that_is_no_reading_is_named(tmp_path, line) -> None:
+def test_a_line_that_is_not_a_reading_is_named(tmp_path, line) -> None:
     with pytest.raises(ValueError, match=r"readings\.csv, line 9: .* are required"):
         read_hydromet(written(tmp_path, HEADER + LINES + line + "\n"))
 

@@ -45,7 +45,7 @@ def test_recorded_sites_serve_again_with_their_days_turned(two_days) -> None:
     assert of[1] == [*range(24, 47), *range(24)]
 
 
-def test_only_the_hours_asked_for_are_read(two_days) -> None:
+def test_only_the_hours_requested_are_read(two_days) -> None:
     recorded = read_stations(two_days, 2, hours=10)
     assert recorded.readings.value.max() == 9
     assert len(recorded.readings.time) == 10 * 2 * 5

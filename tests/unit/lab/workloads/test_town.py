@@ -25,7 +25,7 @@ def by_car(values: np.ndarray) -> np.ndarray:
     return values[np.lexsort((TRACE.second, TRACE.car))].reshape(CARS, SECONDS)
 
 
-def test_the_same_seed_gives_the_same_vehicles_for_as_long_as_is_asked_for() -> None:
+def test_the_same_seed_gives_the_same_vehicles_for_as_long_as_is_requested() -> None:
     again, other = drive(CARS, 20, seed=3, town=TOWN), drive(CARS, 20, seed=4, town=TOWN)
     first = TRACE.second < 20
     for name in ("car", "x", "y", "speed", "road", "lane"):

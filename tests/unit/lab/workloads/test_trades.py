@@ -56,7 +56,7 @@ def test_rows_are_those_of_the_stream_the_text_says(tmp_path) -> None:
     "line",
     ["34200000,1815200,100,N,1", "34200000,1815200,,N,1,0", "34200000,-5,100,N,1,0", "34200000,5,100,N,1,2"],
 )
-def test_a_line_that_is_no_trade_is_named(tmp_path, line) -> None:
+def test_a_line_that_is_not_a_trade_is_named(tmp_path, line) -> None:
     with pytest.raises(ValueError, match=r"abc_20131007_trade\.zip, line 4: .* are required"):
         read_trades(zipped(tmp_path, LINES + line + "\n"))
 

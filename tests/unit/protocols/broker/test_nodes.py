@@ -64,7 +64,7 @@ def test_a_reading_that_comes_back_from_the_centre_is_known_though_its_source_le
     assert bus.delivered == [("s", "ka", "a", 0)] and not bus.reported
 
 
-def test_a_sensor_that_moves_is_found_again_though_its_arrival_is_told_before_its_leaving() -> None:
+def test_a_sensor_that_moves_is_found_again_though_its_arrival_is_announced_before_its_leaving() -> None:
     bus, _ = bus_of()
     bus.attach("n1", A)
     bus.settle()
@@ -355,7 +355,7 @@ def test_a_peer_that_sends_too_much_at_once_is_reported(monkeypatch: pytest.Monk
     assert [report.error.message for report in effects] == ["an operator of more than 10 bytes"]
 
 
-def test_near_one_another_is_asked_of_no_more_readings_than_the_language_allows() -> None:
+def test_a_distance_applies_to_no_more_readings_than_the_language_allows() -> None:
     bus, _ = bus_of()
     many = Operator("s", tuple(Filter("a", float(n)) for n in range(7)), SECOND, within_m=5.0)
     effects = bus.nodes["n2"].receive(subscribe(Request.of(many)), "n1", 0)

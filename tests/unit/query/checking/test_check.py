@@ -89,7 +89,7 @@ class TestStreams:
             False,
         )
 
-    def test_every_error_of_a_stream_is_told_at_once(self) -> None:
+    def test_every_error_of_a_stream_is_reported_at_once(self) -> None:
         text = (
             "CREATE STREAM s (k DOUBLE KEY, j STRING KEY, a TIMESTAMP TIME, b TIMESTAMP TIME, a DOUBLE, query STRING,\n"
             "  PLACE (j, z)) LATE -1 SECONDS IDLE 0 SECONDS;\n"
@@ -119,7 +119,7 @@ class TestStreams:
         )
         assert error.span == Span(1, 1, 15)
 
-    def test_a_time_that_is_no_timestamp(self) -> None:
+    def test_a_time_that_is_not_a_timestamp(self) -> None:
         (error,) = refused("CREATE STREAM s (at BIGINT TIME, a DOUBLE); CREATE QUERY q AS SELECT * FROM s;")
         assert said(error) == (
             "type-mismatch",
@@ -133,7 +133,7 @@ class TestStreams:
 
 
 class TestNames:
-    def test_an_unknown_stream_is_told_with_what_there_is(self) -> None:
+    def test_an_unknown_stream_is_reported_with_what_there_is(self) -> None:
         text = WEATHER + "CREATE QUERY q AS SELECT * FROM wether;"
         (error,) = refused(text)
         assert said(error) == (
@@ -158,7 +158,7 @@ class TestNames:
         text = "CREATE STREAM weather (station STRING KEY; CREATE QUERY q AS SELECT * FROM weather;"
         assert codes(text) == ["syntax"]
 
-    def test_statements_may_stand_in_any_order(self) -> None:
+    def test_statements_may_come_in_any_order(self) -> None:
         text = (
             "CREATE QUERY c AS SELECT * FROM b; CREATE QUERY b AS SELECT * FROM a;\n"
             "CREATE QUERY a AS SELECT temperature FROM weather;" + WEATHER
@@ -170,7 +170,7 @@ class TestNames:
         (error,) = refused(text)
         assert said(error)[:2] == ("duplicate-name", "there is a stream named 'weather' already")
 
-    def test_a_circle_is_told_once(self) -> None:
+    def test_a_circle_is_reported_once(self) -> None:
         text = (
             WEATHER + "CREATE QUERY a AS SELECT * FROM b; CREATE QUERY b AS SELECT * FROM c;\n"
             "CREATE QUERY c AS SELECT * FROM a; CREATE QUERY d AS SELECT * FROM a;"
@@ -296,7 +296,7 @@ class TestClauses:
         assert codes(correlate("wind <= 2 AS event WITHIN 1 SECONDS")) == ["reserved-column"]
         assert codes(correlate("2 OF wind <= 2, lat > 0 AS wind_1 WITHIN 1 SECONDS")) == ["duplicate-name"]
 
-    def test_the_same_mistake_in_two_queries_is_told_twice(self) -> None:
+    def test_the_same_mistake_in_two_queries_is_reported_twice(self) -> None:
         inside = "wind <= 2 AS event WITHIN 1 SECONDS"
         second = f"CREATE QUERY r AS SELECT * FROM weather CORRELATE ({inside});"
         assert codes(correlate(inside) + second) == ["reserved-column"] * 2
@@ -475,7 +475,7 @@ class TestSelectLists:
             ("happened", "TIMESTAMP"),
         ]
 
-    def test_every_error_of_a_list_is_told(self) -> None:
+    def test_every_error_of_a_list_is_reported(self) -> None:
         statement = (
             "CREATE QUERY q AS SELECT wind, wind, wind + 1, humidity, lat AS query, ABS('a') AS b, NOPE(1) AS c, match_id\n"
             "FROM weather WHERE temperature CORRELATE (wind <= 2 WITHIN 1 SECONDS);"
@@ -573,7 +573,7 @@ def test_any_words_give_a_catalogue_or_errors() -> None:
     ],
     ids=["columns", "streams", "names"],
 )
-def test_of_thousands_of_errors_the_first_are_told_in_less_words_than_the_text_has(text: str):
+def test_of_thousands_of_errors_the_first_are_reported_in_less_words_than_the_text_has(text: str):
     with pytest.raises(QueriesRefused) as refused:
         check(BARE + text)
     assert len(refused.value.errors) == 200

@@ -17,7 +17,7 @@ CREATE QUERY close AS SELECT * FROM near FENCE (near RADIUS 1 FORGET 30 SECONDS)
 """
 
 
-def test_it_is_a_text_or_pythons_own_and_a_day_if_nothing_is_said() -> None:
+def test_it_is_a_text_or_pythons_own_and_a_day_by_default() -> None:
     assert [most_history_us(given) for given in ("7 DAYS", timedelta(hours=1), None)] == [
         7 * 86_400 * SECOND,
         3_600 * SECOND,
@@ -35,7 +35,7 @@ def test_anything_else_is_refused(given: str | timedelta, code: str) -> None:
     assert [error.code for error in refused.value.errors] == [code]
 
 
-def test_as_much_as_is_allowed_may_be_kept_and_nothing_more() -> None:
+def test_as_much_as_is_allowed_may_be_stored_and_nothing_more() -> None:
     assert compile_text(TEXT, most_history_us=120 * SECOND).query("near").before_us == 30 * SECOND + 1
     with pytest.raises(QueriesRefused):
         compile_text(TEXT, most_history_us=120 * SECOND - 1)

@@ -263,7 +263,7 @@ class TestMemoryOfKeys:
             "  near  84 bytes a key: 84 KB with one point, and 8 KB for each further point; and 25 to 56 bytes"
         )
 
-    def test_nothing_is_said_where_nothing_is_kept_by_key(self):
+    def test_nothing_is_reported_where_nothing_is_stored_by_key(self):
         output = explain(compile_text(TEXT, zones=4), keys=5)
         assert output.endswith("over all zones\n  none: no query stores anything by key\n")
         assert "memory for" not in explain(compile_text(TEXT, zones=4))

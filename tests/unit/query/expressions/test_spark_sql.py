@@ -40,7 +40,7 @@ def sql(text: str) -> str:
         ("CASE WHEN p THEN 1 ELSE x END", "CASE WHEN `p` THEN CAST(1L AS DOUBLE) ELSE `x` END"),
     ],
 )
-def test_spark_is_told_the_same(text, expected):
+def test_the_sql_for_spark_says_the_same(text, expected):
     assert sql(text) == expected
     assert is_said_by_spark(parse_expression(text), TYPES)
 

@@ -78,7 +78,7 @@ def test_durations_leave_an_expression_as_seconds():
         ("40000 DAYS", "too-long", (1, 10), "this duration is longer than a hundred years", "the longest is 36500 DAYS"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_told_with_its_place(text, code, span, message, advice):
+def test_what_makes_no_sense_is_reported_with_its_place(text, code, span, message, advice):
     kind, errors = checked(text)
     assert kind is None
     (error,) = errors
@@ -87,7 +87,7 @@ def test_what_makes_no_sense_is_told_with_its_place(text, code, span, message, a
     assert (error.advice[-1] if error.advice else None) == advice
 
 
-def test_all_errors_are_told_and_none_twice():
+def test_all_errors_are_reported_and_none_twice():
     kind, errors = checked("no + 1 > NOPE(s + 1) OR SQRT('x') = 1 AND CASE WHEN a THEN nix END")
     assert kind is None
     assert [error.code for error in errors] == [

@@ -89,7 +89,7 @@ def test_a_stream_says_all_it_can_say():
     )
 
 
-def test_options_of_a_stream_stand_in_any_order():
+def test_options_of_a_stream_come_in_any_order():
     columns = "(at TIMESTAMP TIME)"
     first = one(f"CREATE STREAM s {columns} LATE 1 SECOND IDLE 2 SECONDS DEDUPLICATE;")
     assert one(f"CREATE STREAM s {columns} DEDUPLICATE IDLE 2 SECONDS LATE 1 SECOND;") == first
@@ -195,7 +195,7 @@ def test_a_correlation_says_all_it_can_say():
     )
 
 
-def test_options_of_a_correlation_stand_in_any_order():
+def test_options_of_a_correlation_come_in_any_order():
     clauses = "CREATE QUERY q AS SELECT * FROM s CORRELATE (a > 1"
     first = one(
         f"{clauses} DISTINCT SENSORS WITHIN 1 SECOND, 2 KM INSIDE SENSORS ('s') EMIT ALL LIMIT 3 PER ROW);"
@@ -429,7 +429,7 @@ def test_an_error_in_one_statement_hides_no_other():
     ]
 
 
-def test_no_text_is_no_statement_and_no_error():
+def test_an_empty_text_has_no_statement_and_no_error():
     for text in ("", "  \n\t", ";;;", "-- only a comment", "/* and another */ ;", "\ufeff"):
         script, errors = parse(text)
         assert (script.statements, errors) == ((), [])
@@ -541,7 +541,7 @@ def test_signs_before_a_value_are_as_deep_as_they_are_many(sign):
         parse_expression(sign * MAX_DEPTH + "a")
 
 
-def test_what_stands_behind_a_statement_that_is_too_deep_is_read():
+def test_what_follows_a_statement_that_is_too_deep_is_read():
     deep = "(" * (MOST_NESTED + 1)
     script, errors = parse(f"CREATE QUERY q AS SELECT {deep} a; CREATE QUERY good AS SELECT a FROM s;\nbad;")
     assert [statement.name for statement in script.statements] == ["good"]

@@ -81,5 +81,5 @@ def test_a_minus_before_a_number_is_not_a_negative_number():
     assert show(Unary("-", Quantity(5, Unit.KM))) == "-(5 KM)"
 
 
-def test_no_statement_is_no_text():
+def test_a_text_without_statements():
     assert show(Script(())) == ""

@@ -67,7 +67,7 @@ def test_what_a_query_takes_is_what_it_can_use():
     assert some.takes(Rows({"v": values}, 3)).tolist() == [False, True, False]
 
 
-def test_conditions_on_columns_that_are_made_by_the_select_list_are_not_asked_of_events():
+def test_conditions_on_columns_of_the_select_list_are_not_applied_to_events():
     (some, _) = needs("near WHERE w > 1", selected="v + 1 AS w")
     assert some.takes is None
     assert some.is_free

@@ -304,17 +304,17 @@ class TestBadRows:
         plan = compile_text(self.UPDATES + "".join(f"CREATE QUERY {query};" for query in queries))
         return tuple(show(bad.holds) for bad in plan.bad_rows(stream))
 
-    def test_only_predict_asks_for_updates(self) -> None:
+    def test_only_predict_needs_updates(self) -> None:
         suppress = "q AS SELECT * FROM u SUPPRESS (v TOLERANCE 1 HEARTBEAT 1 SECOND)"
         assert self.bad("u", "p AS SELECT * FROM u WHERE v > 1", suppress) == ()
         assert self.bad("u", f"{suppress} PREDICT (v > 1)") == ()
         assert self.bad("u", "q AS SELECT * FROM u PREDICT (v > 1)") == self.LIMITS
 
-    def test_every_stream_that_is_read_together_is_asked(self) -> None:
+    def test_every_stream_that_is_read_together_counts(self) -> None:
         pairs = "q AS SELECT * FROM u, w PREDICT (PAIRS a, b WHERE ABS(a.v - b.v) <= 1 WITHIN 0 SECONDS)"
         assert self.bad("u", pairs) == self.bad("w", pairs) == self.LIMITS
 
-    def test_where_says_which_rows_are_asked(self) -> None:
+    def test_where_says_which_rows_are_needed(self) -> None:
         first = "p AS SELECT * FROM u WHERE v > 1 PREDICT (v > 1)"
         again = "q AS SELECT * FROM u WHERE v > 1 PREDICT (v > 2)"
         other = "r AS SELECT * FROM u WHERE s = 'a' PREDICT (v > 1)"

@@ -82,7 +82,7 @@ class TestUsefulRows:
         )
         assert self.useful("CREATE QUERY q AS SELECT a FROM plane;") is None
 
-    def test_many_queries_are_told_by_their_hull(self) -> None:
+    def test_many_queries_are_represented_by_their_hull(self) -> None:
         queries = [
             correlate(
                 f"q{i}",
@@ -135,7 +135,7 @@ class TestUsefulRows:
 
 
 class TestRouting:
-    def test_rows_go_where_they_are_wanted(self) -> None:
+    def test_rows_go_to_the_zones_that_use_them(self) -> None:
         text = (
             PLANE
             + correlate("west", "a > 1 WITHIN 1 SECONDS INSIDE BOX (0, 0, 1, 1)")

@@ -71,6 +71,6 @@ def test_what_the_language_does_not_say_is_refused(options: dict, message: str):
     assert message in refused.value.errors[0].message
 
 
-def test_a_key_that_is_no_column_is_refused():
+def test_a_key_that_is_not_a_column_is_refused():
     with pytest.raises(QueriesRefused):
         hw.fences("zones", {"name": "STRING"}, key="nmae")

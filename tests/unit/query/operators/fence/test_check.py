@@ -19,7 +19,7 @@ def fencing(text: str) -> FenceOperator:
     return found
 
 
-def test_nothing_said_is_enter_and_exit_and_an_hour():
+def test_the_defaults_are_enter_and_exit_and_an_hour():
     checked = fencing("FENCE (zones)")
     assert checked.detect == (Detect.ENTER, Detect.EXIT)
     assert checked.forget_us == 3_600_000_000

@@ -73,7 +73,7 @@ def test_wkt_and_geojson_text_are_the_same():
         ({"type": ["Polygon"], "coordinates": [SQUARE]}, "no-polygon: its geometry is missing"),
     ],
 )
-def test_what_is_no_fence_is_told_why(geometry, reason: str):
+def test_what_is_not_a_fence_is_reported_with_the_reason(geometry, reason: str):
     with pytest.raises(NoFence) as refused:
         text_of(geometry)
     assert str(refused.value).startswith(reason)

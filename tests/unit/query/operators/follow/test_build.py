@@ -72,7 +72,7 @@ def test_follow_is_a_word_of_the_package() -> None:
         (lambda: follow("q", "s", "cars", radius=5, best_effort=1.5), "an integer"),
     ],
 )
-def test_what_cannot_be_said_is_refused(build, message) -> None:
+def test_what_cannot_be_built_is_refused(build, message) -> None:
     with pytest.raises(QueriesRefused) as caught:
         build()
     assert message in str(caught.value)

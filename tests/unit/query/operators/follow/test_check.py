@@ -57,7 +57,7 @@ def selected(query: CheckedQuery) -> tuple[tuple[str, ColumnType], ...]:
 
 
 class TestChoices:
-    def test_what_is_not_said_is_chosen(self) -> None:
+    def test_what_is_not_written_has_a_default(self) -> None:
         assert followed("phones RADIUS 0.5 KM") == FollowOperator(
             focals="phones",
             where=None,
@@ -78,7 +78,7 @@ class TestChoices:
             events=("cars",),
         )
 
-    def test_what_is_said_is_taken(self) -> None:
+    def test_what_is_written_is_used(self) -> None:
         found = followed(
             "phones WHERE phone > 3 BOX 400, 0.3 KM LAST 5 SECONDS UPDATE QUALITY 0.5, 1 OVER 7 SECONDS FORGET 1 DAY "
             "DELIVER EACH BEST EFFORT 0 EMIT INTERESTS"
@@ -155,7 +155,7 @@ class TestColumns:
         assert selected(found) == (("speed", D), ("focal", B), ("old", F), ("was", D))
         assert found.schema.columns == (("event_time", T), ("speed", D))
 
-    def test_operators_behind_have_their_own_columns_and_the_stamps(self) -> None:
+    def test_downstream_operators_have_their_own_columns_and_the_stamps(self) -> None:
         found = queries("* FROM cars FOLLOW (phones RADIUS 5) CORRELATE (speed > 3 AS fast WITHIN 1 MINUTE)")
         fast = (("fast", D), ("fast_key", S), ("fast_time", T))
         assert list(found) == ["q/FOLLOW", "q"]
@@ -182,7 +182,7 @@ class TestColumns:
 
 
 class TestBehind:
-    def test_all_that_reads_it_runs_behind_it(self) -> None:
+    def test_all_that_reads_it_runs_downstream_of_it(self) -> None:
         found = catalogue(
             "CREATE QUERY near AS SELECT * FROM cars FOLLOW (phones RADIUS 5);"
             "CREATE QUERY fast AS SELECT id, x, y FROM near WHERE speed > 3;"

@@ -53,13 +53,13 @@ def test_what_looks_beyond_its_window_counts_or_chooses_by_chance_is_weak(downst
     assert "  complete      weak: what 'q' finds" in follow(downstream)
 
 
-def test_points_need_not_be_given_to_explain_what_stands_behind_a_follow() -> None:
+def test_explain_of_queries_downstream_of_a_follow_needs_no_points() -> None:
     assert "10 seconds more for the downstream windows" in follow(
         "NEAREST (1 TO EACH OF marks BY (x, y) OVER 10 SECONDS)"
     )
 
 
-def test_events_are_kept_once_for_all_who_look_at_them() -> None:
+def test_events_are_stored_once_for_all_who_look_at_them() -> None:
     text = f"""{STREAMS}
       CREATE STREAM trams (id STRING KEY, at TIMESTAMP TIME, x DOUBLE, y DOUBLE, load DOUBLE, PLACE (x, y));
       CREATE QUERY longer AS SELECT * FROM cars WHERE x > 0 FOLLOW (cars RADIUS 5 LAST 1 MINUTE);

@@ -97,7 +97,7 @@ class TestFollow:
         assert isinstance(found.operator, Follow)
         assert (found.operator.focals, found.operator.shape) == ("shape", "last")
 
-    def test_operators_stand_before_and_behind_it(self) -> None:
+    def test_operators_come_before_and_after_it(self) -> None:
         found = select(
             "FROM s SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 MINUTE) FOLLOW (cars RADIUS 5) NEAREST (1 TO HIGHEST x OVER 1 HOUR)"
         )
@@ -132,13 +132,13 @@ class TestFollow:
         ("cars RADIUS 5 LAST 30", "expected a unit such as SECONDS", ""),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_told_with_advice(inside: str, message: str, advice: str) -> None:
+def test_what_cannot_be_read_is_reported_with_advice(inside: str, message: str, advice: str) -> None:
     error = refused(inside)
     assert message in error.message
     assert advice in " ".join(error.advice)
 
 
-def test_a_condition_behind_an_operator_is_told_where_it_stands():
+def test_a_condition_after_an_operator_is_reported_at_its_place():
     for operators in (
         "FOLLOW (cars RADIUS 5)",
         "FOLLOW (cars RADIUS 5) CORRELATE (v > 1 WITHIN 1 DAY)",

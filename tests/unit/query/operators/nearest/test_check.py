@@ -69,7 +69,7 @@ class TestChoices:
             columns_carried=(("solar", "solar"), ("volts", "volts")),
         )
 
-    def test_every_choice_can_be_said(self) -> None:
+    def test_every_choice_can_be_written(self) -> None:
         assert neighbourhood(
             "3 TO EACH OF profiles BY (solar AS sun, volts) WEIGHTED (1, 0.5) OVER 40000 ROWS PER station WITH TIES "
             "USING PROBABLE 0.001 ALGORITHM PA EMIT EVERY 10 SECONDS"
@@ -114,7 +114,7 @@ class TestChoices:
         found = neighbourhood(inside, source)
         assert (found.metric, found.attributes, found.point) == (metric, attributes, point)
 
-    def test_exact_may_be_said(self) -> None:
+    def test_exact_may_be_written(self) -> None:
         found = neighbourhood("1 TO HIGHEST solar OVER 1 HOUR USING EXACT ALGORITHM RA")
         assert (found.exact, found.algorithm, found.sigma) == (True, Algorithm.RA, None)
 
@@ -147,7 +147,7 @@ class TestPoints:
     def test_points_may_have_more_columns_than_are_used(self) -> None:
         assert neighbourhood("1 TO EACH OF profiles BY (volts) OVER 1 DAY").attributes == ("volts",)
 
-    def test_points_may_stand_behind_the_query(self) -> None:
+    def test_points_may_be_created_after_the_query(self) -> None:
         given = (
             text("1 TO EACH OF later BY (solar) OVER 1 DAY") + ";CREATE POINTS later (id INT KEY, solar INT)"
         )
@@ -168,7 +168,9 @@ class TestPoints:
             ("spots (id STRING KEY, x DOUBLE)", "duplicate-name", 1, "there are points named 'spots' already"),
         ],
     )  # fmt: skip
-    def test_points_that_cannot_be_read_are_told_at_their_place(self, given, code, column, message) -> None:
+    def test_points_that_cannot_be_read_are_reported_at_their_place(
+        self, given, code, column, message
+    ) -> None:
         (error,) = errors_of(text("1 TO HIGHEST solar OVER 1 DAY") + f";\nCREATE POINTS {given};")
         assert (error.code, error.advice != ()) == (code, True)
         assert error.message.startswith(message)
@@ -188,7 +190,7 @@ class TestPoints:
         errors = errors_of(text("1 TO HIGHEST solar OVER 1 DAY") + "; CREATE POINTS spots (x DOUBLE);")
         assert [error.code for error in errors] == ["duplicate-name", "needs-key"]
 
-    def test_a_text_of_points_alone_asks_nothing(self) -> None:
+    def test_a_text_of_points_alone_has_no_query(self) -> None:
         (error,) = errors_of("CREATE POINTS p (id STRING KEY, x DOUBLE);")
         assert error.code == "empty-script"
 
@@ -303,7 +305,7 @@ class TestAsAStream:
         assert query("1 TO HIGHEST solar OVER 1 DAY", "key AS id, solar").schema.key == "id"
         assert query("1 TO HIGHEST solar OVER 1 DAY", "solar").schema.key is None
 
-    def test_a_point_is_no_key_whatever_the_key_was_called(self) -> None:
+    def test_a_point_is_not_a_key_whatever_the_key_was_called(self) -> None:
         streams = "CREATE STREAM s (point STRING KEY, at TIMESTAMP TIME, x DOUBLE); CREATE POINTS p (id STRING KEY, x DOUBLE);"
         found = check(text("1 TO EACH OF p BY (x) OVER 1 DAY", "point, x", "s", streams)).queries["q"]
         assert found.schema.key is None
@@ -367,7 +369,7 @@ class TestAsAStream:
         ("1 TO EACH OF odds BY (volts) OVER 1 DAY", "unknown-points", 14, "there are no points named 'odds'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered_is_told_at_its_place(
+def test_what_cannot_be_answered_is_reported_at_its_place(
     inside: str, code: str, place: int, message: str
 ) -> None:
     (error,) = refused(inside)
@@ -417,7 +419,7 @@ def test_what_this_stream_cannot_answer(
         ("10001 TO HIGHEST solar OVER 1 DAY", ["at most 10,000 are possible"]),
     ],
 )  # fmt: skip
-def test_what_to_do_is_said(inside: str, advice: list[str]) -> None:
+def test_the_advice_says_what_to_do(inside: str, advice: list[str]) -> None:
     (error,) = refused(inside)
     assert list(error.advice) == advice
 
@@ -445,7 +447,7 @@ def test_columns_of_a_place_cannot_be_renamed_by_as() -> None:
     assert error.advice[-1].startswith("give the column of PLACE another name in a query")
 
 
-def test_the_key_of_points_is_no_coordinate() -> None:
+def test_the_key_of_points_is_not_a_coordinate() -> None:
     streams = "CREATE STREAM s (at TIMESTAMP TIME, n BIGINT); CREATE POINTS p (n BIGINT KEY);\n"
     (error,) = errors_of(text("1 TO EACH OF p BY (n) OVER 1 DAY", source="s", streams=streams))
     assert (error.code, error.message) == (
@@ -454,7 +456,7 @@ def test_the_key_of_points_is_no_coordinate() -> None:
     )
 
 
-def test_all_errors_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     errors = refused(
         "0 TO (1, 2, 3) BY (slar, station) WEIGHTED (0, 1) OVER 0 DAYS PER nowhere USING PROBABLE 2 EMIT EVERY 0 DAYS"
     )
@@ -482,7 +484,7 @@ def test_a_nearest_over_an_unknown_stream_is_still_looked_at() -> None:
     ]
 
 
-def test_a_refused_place_is_no_second_error() -> None:
+def test_a_refused_place_causes_no_second_error() -> None:
     streams = "CREATE STREAM s (at TIMESTAMP TIME, x STRING, y DOUBLE, PLACE (x, y));\n"
     (error,) = errors_of(text("1 TO (1, 2) BY PLACE OVER 1 DAY", source="s", streams=streams))
     assert error.code == "place-not-numeric"

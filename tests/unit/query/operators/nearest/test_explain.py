@@ -74,7 +74,7 @@ def test_a_query_with_everything():
         ("10 TO LOWEST solar OVER 1 DAY", "answers", "each object once, when it is first among them"),
     ],
 )  # fmt: skip
-def test_what_is_asked(nearest: str, heading: str, words: str):
+def test_what_the_query_requests(nearest: str, heading: str, words: str):
     assert query(nearest)[heading] == words
 
 

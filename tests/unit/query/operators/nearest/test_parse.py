@@ -82,7 +82,7 @@ def test_what_is_written_once_is_written_the_same_way_again() -> None:
     assert show(script) == CANONICAL
 
 
-def test_options_stand_in_any_order_and_in_any_case() -> None:
+def test_options_come_in_any_order_and_in_any_case() -> None:
     found = operator(
         "10 to each of profiles emit every 10 seconds using exact algorithm rapf with ties per station over 1 hour "
         "weighted (1, 0.5) by (solar, volts)"
@@ -167,7 +167,7 @@ def test_words_of_nearest_stay_names(word: str) -> None:
     assert parse(show(script)) == (script, [])
 
 
-def test_how_it_is_kept_can_be_read_alone() -> None:
+def test_the_stored_form_can_be_read_alone() -> None:
     assert parse_using("USING PROBABLE 0.01 ALGORITHM PA") == Using(sigma=0.01, algorithm=Algorithm.PA)
 
 
@@ -219,7 +219,7 @@ def test_how_it_is_kept_can_be_read_alone() -> None:
         ("10 TO (1) BY (a) OVER 1 DAY EMIT EVERY 10)", 42, "expected a unit such as SECONDS or METERS, but found ')'", None),
     ],
 )  # fmt: skip
-def test_a_slip_is_told_with_what_to_write(
+def test_a_mistake_is_reported_with_what_to_write(
     inside: str, column: int, message: str, advice: str | None
 ) -> None:
     (error,) = parse(f"CREATE QUERY q AS SELECT * FROM s NEAREST (\n{inside}")[1]
@@ -241,7 +241,7 @@ def test_a_slip_is_told_with_what_to_write(
         ("CREATE QUERY q AS SELECT * FROM s NEARST (1 TO (1) BY (a) OVER 1 DAY)", 35, "expected CORRELATE", ["did you mean 'NEAREST'?"]),
     ],
 )  # fmt: skip
-def test_slips_around_it_are_told_too(text: str, column: int, message: str, advice: list[str]) -> None:
+def test_mistakes_around_it_are_reported_too(text: str, column: int, message: str, advice: list[str]) -> None:
     (error,) = parse(text)[1]
     assert error.message.startswith(message)
     assert error.span is not None and error.span.column == column

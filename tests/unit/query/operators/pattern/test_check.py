@@ -48,7 +48,7 @@ class TestChoices:
         assert (found.skip, found.skip_to) == (SkipTo.PAST_LAST_ROW, ())
         assert (found.within_us, found.between_us, found.timeouts, found.limit) == (None, None, False, None)
 
-    def test_every_choice_can_be_said(self) -> None:
+    def test_every_choice_can_be_written(self) -> None:
         found = recognition(
             "PARTITION BY station, line ORDER BY at, temperature MEASURES LAST(U.temperature) AS peak "
             "ALL ROWS PER MATCH OMIT EMPTY MATCHES MATCH EVERY AFTER MATCH SKIP TO FIRST U "
@@ -182,7 +182,7 @@ class TestAnswers:
         ("MODE FIRST HOLD 99999999 EVENTS PATTERN (A B) WITHIN 1 DAY", "wrong-mode", 1, "a node holds at most 65,536 events"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered_is_told_at_its_place(
+def test_what_cannot_be_answered_is_reported_at_its_place(
     inside: str, code: str, column: int | None, message: str
 ) -> None:
     (error,) = refused(inside)
@@ -208,7 +208,7 @@ def test_what_is_unusual_but_makes_sense(inside: str) -> None:
     assert query(inside)
 
 
-def test_all_errors_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     errors = refused(
         "MEASURES Q.line AS a, NO(1) AS b PATTERN (A NOT B) LIMIT 0 PARTIAL MATCHES DEFINE X AS open"
     )

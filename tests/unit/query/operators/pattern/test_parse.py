@@ -159,7 +159,7 @@ def test_where_the_search_goes_on(said, skip):
         ("", None),
     ],
 )
-def test_which_rows_are_told(said, rows):
+def test_which_rows_are_emitted(said, rows):
     assert operator(f"{said} PATTERN (A B)").rows == rows
 
 

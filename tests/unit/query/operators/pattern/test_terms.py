@@ -214,6 +214,6 @@ def test_types_of_measures(text, kind):
         ("MATCH_NUMBER() > 1", Place(Where.DEFINE, "B", every=True), ["not-in-define"]),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_told_once(text, place, codes):
+def test_what_makes_no_sense_is_reported_once(text, place, codes):
     assert said(text, place) == codes
     assert all(error.span for error in lowered(text, place)[1].errors)

@@ -102,7 +102,7 @@ def test_several_sources_are_names_or_the_queries_themselves() -> None:
         (lambda: predict("q", "s", "x < 1", buffer=1.5), "an integer"),
     ],
 )
-def test_what_cannot_be_said_is_refused(build, message) -> None:
+def test_what_cannot_be_built_is_refused(build, message) -> None:
     with pytest.raises(QueriesRefused) as caught:
         build()
     assert message in str(caught.value)

@@ -96,7 +96,7 @@ class TestSuppress:
         assert found.answers[0] == ("t", D)
         assert found.schema.key is None
 
-    def test_what_its_kernel_is_asked(self) -> None:
+    def test_the_query_of_its_kernel(self) -> None:
         checked = suppressed("x TOLERANCE 1 HEARTBEAT 1 SECOND USING KALMAN 1, 2")
         made = make_suppress_query(checked, name="q", fingerprint="f", shape=3, where=1)
         assert (made.name, made.fingerprint, made.shape, made.where) == ("q", "f", 3, 1)
@@ -196,13 +196,13 @@ class TestConditions:
 
 
 class TestOptions:
-    def test_nothing_said(self) -> None:
+    def test_the_defaults(self) -> None:
         found = predicted("t < 1")
         assert (found.certainty, found.tentative) == (Certainty.LINE, False)
         assert (found.ahead_us, found.every_us) == (None, None)
         assert (found.buffer, found.give_up, found.within_us, found.polygon) == (None, GiveUp.LEAST, 0, False)
 
-    def test_everything_said(self) -> None:
+    def test_every_option(self) -> None:
         found = predicted("t < 1 PROBABILITY >= 1 TENTATIVE AHEAD 0 SECONDS BUFFER 1 GIVE UP RANDOM 7")
         assert (found.certainty, found.p) == (Certainty.PROBABILITY, 1.0)
         assert (found.tentative, found.ahead_us) == (True, 0)
@@ -241,14 +241,14 @@ class TestAnswers:
         )["q"]
         assert found.schema.key == "room"
 
-    def test_a_polygon_is_told_on_request(self) -> None:
+    def test_a_polygon_is_emitted_on_request(self) -> None:
         inside = "PAIRS a, b WHERE ABS(a.t - b.t) < 1 WITHIN 1 SECOND"
         found = queries(f"a_key, LENGTH(polygon) AS n FROM rooms PREDICT ({inside})")["q"]
         assert found.answers[-1] == ("polygon", S)
         assert found.operator is not None and found.operator.polygon
         assert not predicted(inside).polygon
 
-    def test_what_its_kernel_is_asked(self) -> None:
+    def test_the_query_of_its_kernel(self) -> None:
         checked = predicted("PAIRS a, b WHERE ABS(a.h - b.t) = 5 AND a.t < 1 WITHIN 1 SECOND", "rooms, halls")
         made = make_predict_query(checked, name="q", fingerprint="f", shape=3, where=None, share=(1, 4))
         assert (made.name, made.conditions, made.share) == ("q", checked.conditions, (1, 4))
@@ -284,7 +284,7 @@ class TestChains:
         assert list(found) == ["q/SUPPRESS 1", "q/SUPPRESS 2", "q"]
         assert found["q"].further_reads == ("q/SUPPRESS 2",)
 
-    def test_an_error_before_several_sources_is_told_once(self) -> None:
+    def test_an_error_before_several_sources_is_reported_once(self) -> None:
         text = "* FROM rooms, halls SUPPRESS (t TOLERANCE -1 HEARTBEAT 0 SECONDS) PREDICT (PAIRS a, b WHERE ABS(a.t - b.t) < 1 WITHIN 1 SECOND)"
         assert [error.code for error in refused(text)] == ["negative-tolerance", "negative-duration"]
 
@@ -308,7 +308,7 @@ class TestChains:
         assert error.code == "wrong-chain"
         assert error.advice[1] == advice
 
-    def test_a_circle_is_told_without_the_steps_of_chains(self) -> None:
+    def test_a_circle_is_reported_without_the_steps_of_chains(self) -> None:
         (error,) = refused("* FROM q SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 SECOND) PREDICT (x < 1)")
         assert error.message.endswith("'q' reads 'q'")
 

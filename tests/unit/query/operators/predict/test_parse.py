@@ -63,7 +63,7 @@ class TestSuppress:
         assert found == Suppress((Dimension("x"),), 0.5, seconds(30), forget=Quantity(1, Unit.DAYS))
         assert operator("SUPPRESS (x TOLERANCE 0.5 HEARTBEAT 30 SECONDS)").forget is None
 
-    def test_options_stand_in_any_order(self) -> None:
+    def test_options_come_in_any_order(self) -> None:
         one = operator("SUPPRESS (x USING CONSTANT HEARTBEAT 1 MINUTE TOLERANCE 1)")
         assert one == operator("SUPPRESS (x TOLERANCE 1 HEARTBEAT 1 MINUTE USING CONSTANT)")
 
@@ -112,7 +112,7 @@ class TestPredict:
         found = operator(f"PREDICT (t < 50 GIVE UP {word} BUFFER 5)")
         assert (found.give_up, found.seed, found.buffer) == (GiveUp[word], None, 5)
 
-    def test_when_it_is_told(self) -> None:
+    def test_when_it_is_emitted(self) -> None:
         assert operator("PREDICT (t < 50)").tentative is None
         node = operator("PREDICT (t < 50 VALIDATED EVERY 1 SECOND)")
         assert (node.tentative, node.every) == (False, seconds(1))
