@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 LETTERS = "abc"
 
-_ONLY_FOR: Final = {"flink": ("correlate", "patterns"), "real": ("nearest",)}
+_FAMILIES: Final = ("correlate", "patterns", "nearest", "predict", "follow", "state", "start")
+
+_ONLY_FOR: Final = {
+    "flink": ("correlate", "patterns"),
+    "real": ("nearest",),
+    "rows": _FAMILIES[:-1],
+    "tries": ("start",),
+}
 """Flags that only some families have a use for."""
 
 
@@ -23,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "family",
         nargs="?",
-        choices=["correlate", "patterns", "nearest", "predict", "follow", "state"],
+        choices=_FAMILIES,
         default="correlate",
         help="what to measure (default: correlate)",
     )
@@ -40,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="a,b,c",
         help="correlate: one subscription (a), 1,000 (b), 8,000 on regions (c); patterns: one (a), one that looks back (b), "
         "100 at once (c); nearest: algorithms and k (a), 10,000 queries (b), Spark (c); predict: the paper's 1,000 objects (a), cost against "
-        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is passed on again (b), fences on Spark (c); state: steps among idle keys (a), on Spark (b), what keys that are gone leave (c); default: all",
+        "their number (b), 100,000 on Spark (c); follow: Spark (a), what is passed on again (b), fences on Spark (c); state: steps among idle keys (a), on Spark (b), what keys that are gone leave (c); "
+        "start: commands (a), Python (b), Spark and the demo (c); default: all",
     )
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores for Spark (default: 2)")
     parser.add_argument("--seed", type=int, default=7, help="of the rows and the queries (default: 7)")
@@ -51,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--real", type=Path, metavar="FILE", help="nearest: a CSV of numbers, to draw objects from as well"
+    )
+    parser.add_argument(
+        "--tries",
+        type=_tries,
+        metavar="N",
+        help="start: how often a case starts again after its first start (default: 5)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the rows in DIR")
@@ -79,8 +93,11 @@ def _measure(arguments: argparse.Namespace) -> Report:
     from headwater_lab.bench.nearest import run_nearest
     from headwater_lab.bench.patterns import run_patterns
     from headwater_lab.bench.predict import run_predict
+    from headwater_lab.bench.start import TRIES, run_start
     from headwater_lab.bench.state import run_state
 
+    if arguments.family == "start":
+        return run_start(arguments.cases, tries=arguments.tries or TRIES)
     rest = {name: getattr(arguments, name) for name in ("cases", "cores", "seed", "keep", "flink")}
     if arguments.family == "patterns":
         return run_patterns(BenchOptions(arguments.rows or 3_000_000, **rest))
@@ -110,6 +127,12 @@ def _rows(text: str) -> int:
     least = 100_000
     if not text.isdigit() or int(text) < least:
         raise argparse.ArgumentTypeError(f"at least {least:,} rows are required, not '{text}'")
+    return int(text)
+
+
+def _tries(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, not '{text}'")
     return int(text)
 
 
