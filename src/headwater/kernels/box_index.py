@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from headwater.model import END, Ids, KeyedStore, Records, empty_store, no_records
 from headwater.model.keyed_store import first_places
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -38,7 +38,6 @@ _ID: Final = "id"
 _AXIS_BITS: Final = 29
 _FARTHEST: Final = (1 << _AXIS_BITS) - 1
 _LEVEL_SHIFT: Final = 2 * _AXIS_BITS
-_ODD: Final = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
@@ -106,7 +105,7 @@ def _in_units(boxes: Real, unit: float) -> Whole:
 def _entries(of: Boxes, unit: float) -> Records:
     """An entry for each box of a key, no two alike."""
     ids = np.column_stack(
-        [_numbers(_in_units(of.boxes, unit)), splitmix64(of.ids[:, 0] ^ (of.ids[:, 1] * _ODD[0]))]
+        [_numbers(_in_units(of.boxes, unit)), splitmix64(of.ids[:, 0] ^ (of.ids[:, 1] * GOLDEN))]
     )
     _, first = np.unique(_names(ids), return_index=True)
     ever = np.full(len(first), END)
@@ -131,7 +130,7 @@ def _counted(levels: Sequence[tuple[int, int]], left: Ids, entered: Ids) -> tupl
 
 def _names(ids: Ids) -> Bits:
     """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
-    found: Bits = splitmix64(splitmix64(ids[:, 0] * _ODD[0]) ^ (ids[:, 1] * _ODD[1]))
+    found: Bits = splitmix64(splitmix64(ids[:, 0] * GOLDEN) ^ (ids[:, 1] * SECOND_FACTOR))
     return found
 
 

@@ -16,11 +16,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.model.rows import Column, ColumnType
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 
 Lanes = NDArray[np.uint64]  # uint64[2, n]
 
-_SEEDS = np.array([[0x9E3779B97F4A7C15], [0xC2B2AE3D27D4EB4F]], np.uint64)
+_SEEDS = np.array([[GOLDEN], [SECOND_FACTOR]], np.uint64)
 _NULL = np.uint64(0x5BF03635DCB7A9D1)
 _MOST_KNOWN = 65_536
 _known: dict[str, int] = {}
@@ -28,14 +28,14 @@ _known: dict[str, int] = {}
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
-def content_ids(parts: Sequence[Column], apart: NDArray[np.int64] | None = None) -> Column:
+def content_ids(parts: Sequence[Column], groups: NDArray[np.int64] | None = None) -> Column:
     """The ID column of answers whose content is `parts`, one row of all columns an answer; ordinals included.
 
-    Answers with different numbers in `apart` may have one identity: each number has ordinals of its own.
+    Answers with different numbers in `groups` may have one identity: each number has ordinals of its own.
     """
     lanes = content_hash(parts)
     ordinal = _ordinals(
-        lanes if apart is None else splitmix64(lanes ^ splitmix64(apart.view(np.uint64) ^ _SEEDS))
+        lanes if groups is None else splitmix64(lanes ^ splitmix64(groups.view(np.uint64) ^ _SEEDS))
     )
     if ordinal.any():
         lanes = np.where(ordinal > 0, splitmix64(lanes ^ (ordinal.astype(np.uint64) * _SEEDS)), lanes)

@@ -14,17 +14,23 @@ import numpy as np
 from numba.extending import register_jitable
 
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio: what a counter goes on by, and a factor for the first of several parts of a key …"""
-SECOND: Final = np.uint64(0xC2B2AE3D27D4EB4F)
+"""2^64 over the golden ratio: the increment of a counter, and a factor for the first of several parts of a key …"""
+SECOND_FACTOR: Final = np.uint64(0xC2B2AE3D27D4EB4F)
 """… for the second …"""
-THIRD: Final = np.uint64(0x165667B19E3779F9)
-"""… and for the third: odd, so that no bit is lost."""
+THIRD_FACTOR: Final = np.uint64(0x165667B19E3779F9)
+"""… for the third …"""
+FOURTH_FACTOR: Final = np.uint64(0x27D4EB2F165667C5)
+"""… and for the fourth: odd, so that no bit is lost."""
+FACTORS: Final = np.array([GOLDEN, SECOND_FACTOR, THIRD_FACTOR, FOURTH_FACTOR], np.uint64)
+"""The four of them, uint64[4]."""
+MULTIPLIER: Final = np.uint64(0xBF58476D1CE4E5B9)
+"""The first of the two multipliers of splitmix64."""
 
 
 @register_jitable
 def splitmix64(bits: Any) -> Any:
     """uint64, or uint64[n]; a bijection."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(30))) * MULTIPLIER
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
 
@@ -38,5 +44,5 @@ def next_of_splitmix64(number: Any) -> Any:
 @register_jitable
 def half_mixed(bits: Any) -> Any:
     """uint64: about half the work of splitmix64, enough to spread keys over a hash table in memory."""
-    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(29))) * MULTIPLIER
     return bits ^ (bits >> np.uint64(32))

@@ -24,7 +24,7 @@ from headwater.model import (
     StreamSchema,
     coded,
 )
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 
 Array = NDArray[np.float64]
 
@@ -135,9 +135,7 @@ def _noise(seed: int, number: int, station: NDArray[np.int64], tick: NDArray[np.
 def _noise_at(seed: int, number: int, station: NDArray[np.int64], tick: NDArray[np.int64]) -> Array:
     """Numbers in [0, 1) that depend on nothing but these four: splitmix64 as a counter."""
     with np.errstate(over="ignore"):
-        z = (tick.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
-            station.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
-        )
+        z = (tick.astype(np.uint64) * GOLDEN) ^ (station.astype(np.uint64) * SECOND_FACTOR)
         z = z + np.uint64((seed * 1_000_003 + number * 7919) % 2**63)
         z = splitmix64(z)
     return (z >> np.uint64(11)).astype(np.float64) / float(1 << 53)

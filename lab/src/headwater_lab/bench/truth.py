@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import Rows
+from headwater.model.splitmix import FACTORS
 from headwater_lab.bench.questions import WITHIN_S, Circle, Question, Range, inside
 from headwater_lab.bench.stations import Floats, Numbers, Reports
 
 _WITHIN_US = WITHIN_S * 1_000_000
 _EVERY = 101  # rows looked at to say how often a clause matches
-_FACTORS = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
-)
 
 Sums = NDArray[np.uint64]
 
@@ -136,6 +134,6 @@ def _contents(event_times: Numbers, reading_times: Sequence[Numbers]) -> Sums:
     """A number for each answer that depends on all its times and on which clause has which."""
     parts = [event_times, *reading_times]
     content = np.zeros(len(event_times), np.uint64)
-    for factor, part in zip(_FACTORS, parts, strict=True):
-        content = (content ^ (part.astype(np.uint64) * factor)) * _FACTORS[0]
+    for factor, part in zip(FACTORS, parts, strict=True):
+        content = (content ^ (part.astype(np.uint64) * factor)) * FACTORS[0]
     return content

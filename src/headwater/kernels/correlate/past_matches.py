@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past
 from headwater.kernels.correlate.subscription_table import BY_SENSOR, SubscriptionTable
 from headwater.model.place import EARTH_RADIUS_M
-from headwater.model.splitmix import GOLDEN, SECOND, THIRD, half_mixed
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, THIRD_FACTOR, half_mixed
 
 MOST_CELLS_NEAR = 27
 
@@ -186,8 +186,8 @@ def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, in
 @numba.njit(cache=True)
 def cell_number(i: int, j: int, k: int) -> int:
     """A number for a cell. Two cells of one number share a list, which costs time and nothing else."""
-    h = np.uint64(i) * GOLDEN ^ np.uint64(j) * SECOND
-    return int(np.int64(half_mixed(h ^ np.uint64(k) * THIRD)))
+    h = np.uint64(i) * GOLDEN ^ np.uint64(j) * SECOND_FACTOR
+    return int(np.int64(half_mixed(h ^ np.uint64(k) * THIRD_FACTOR)))
 
 
 @numba.njit(cache=True)
@@ -243,7 +243,7 @@ def _slot(
     """
     by_place = subscriptions.class_reach[of_class] > 0.0
     mask = len(table) - 1
-    h = np.uint64(of_class) * GOLDEN ^ np.uint64(past.key[r]) * SECOND
+    h = np.uint64(of_class) * GOLDEN ^ np.uint64(past.key[r]) * SECOND_FACTOR
     if by_place:
         h ^= past.x.view(np.uint64)[r] * THIRD
         h = half_mixed(h) ^ past.y.view(np.uint64)[r]

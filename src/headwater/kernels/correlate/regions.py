@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from headwater.kernels import cells
 from headwater.kernels.cells import Cells, cell_at
 from headwater.model import Box, Circle, Polygon, Region, Rows, StreamSchema, distance_m
-from headwater.model.splitmix import GOLDEN, SECOND, half_mixed
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, half_mixed
 
 MOST_CELLS_A_SIDE = 256
 MOST_A_BOX = 256  # cells that a box may be listed in, as a mean over all boxes
@@ -112,7 +112,7 @@ def different_places(x: Coordinates, y: Coordinates, known: Mask) -> Places:
         if not known[i]:
             number[i] = -1
             continue
-        slot = int(half_mixed(bits_x[i] * GOLDEN ^ bits_y[i] * SECOND)) & (capacity - 1)
+        slot = int(half_mixed(bits_x[i] * GOLDEN ^ bits_y[i] * SECOND_FACTOR)) & (capacity - 1)
         while table[slot] >= 0 and not (xs[table[slot]] == x[i] and ys[table[slot]] == y[i]):
             slot = (slot + 1) & (capacity - 1)
         if table[slot] < 0:

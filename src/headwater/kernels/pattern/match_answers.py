@@ -43,6 +43,7 @@ from headwater.kernels.pattern.words import RowsPerMatch
 from headwater.model import APART, Column, ColumnType, Rows, coded, content_ids
 from headwater.model.identity import content_hash
 from headwater.model.rows import Mask, compacted
+from headwater.model.splitmix import GOLDEN, MULTIPLIER
 
 Numbers = NDArray[np.int64]
 
@@ -421,10 +422,10 @@ def _fold(hashes: NDArray[np.uint64], variable: Numbers, bound: Numbers) -> NDAr
     folded = np.zeros(len(bound), np.uint64)
     at = 0
     for line in range(len(bound)):
-        found = np.uint64(0x9E3779B97F4A7C15)
+        found = GOLDEN
         for _ in range(bound[line]):
             found ^= hashes[at] + np.uint64(variable[at])
-            found *= np.uint64(0xBF58476D1CE4E5B9)
+            found *= MULTIPLIER
             found ^= found >> np.uint64(29)
             at += 1
         folded[line] = found

@@ -17,7 +17,7 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.ordering import SOME, prefetch
 from headwater.model import Column
 from headwater.model.identity import content_hash
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 
 Bits = NDArray[np.uint64]
 
@@ -31,8 +31,6 @@ _IDENTITY: Final = 2
 _HASHES: Final = 3
 _KNOWN: Final = 5
 
-_ONE: Final = np.uint64(0x9E3779B97F4A7C15)  # the seeds of the two halves of a hash
-_OTHER: Final = np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF: Final = np.uint64(0xFFFFFFFF)
 _PAIRS: Final = np.uint64(0x0000FFFF0000FFFF)
 _SINGLES: Final = np.uint64(0x00FF00FF00FF00FF)
@@ -73,7 +71,7 @@ def write_answer_words(
 def _begin(known: Bits) -> None:
     """Hash the key and update time of every line that may be an answer's first: many answers have the same one."""
     for line in range(len(known)):
-        for half, seed in ((0, _ONE), (1, _OTHER)):
+        for half, seed in ((0, GOLDEN), (1, SECOND_FACTOR)):
             bits = known[line, _HASHES + half]
             known[line, _HASHES + half] = _go_on(bits, known[line, _IDENTITY], known[line, _T0], seed)
 
@@ -102,9 +100,9 @@ def _write_row(
     for alias in range(1, len(lines)):
         line = np.uint64(lines[alias][row])
         key, time = known[line, _IDENTITY], known[line, _T0]
-        one, other = _go_on(one, key, time, _ONE), _go_on(other, key, time, _OTHER)
+        one, other = _go_on(one, key, time, GOLDEN), _go_on(other, key, time, SECOND_FACTOR)
     which = np.uint64(piece)
-    one, other = splitmix64(one ^ which) + _ONE, splitmix64(other ^ which) + _OTHER
+    one, other = splitmix64(one ^ which) + GOLDEN, splitmix64(other ^ which) + SECOND_FACTOR
     ids[row, 0], ids[row, 1] = _eight_digits(one & _HALF), _eight_digits(one >> np.uint64(32))
     ids[row, 2], ids[row, 3] = _eight_digits(other & _HALF), _eight_digits(other >> np.uint64(32))
     for column in range(len(chosen)):

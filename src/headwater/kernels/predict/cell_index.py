@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import END, Ids, KeyedStore, Ragged, Records, empty_store, no_records
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import FACTORS, splitmix64
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -42,9 +42,6 @@ _ROUNDING: Final = 2.0**-50
 """… is small beside a cell. Middles of boxes that hold a place are in two cells along each axis, not in three."""
 _LOOKED_AT: Final = 64
 """Cells around a box that are always looked at, however few there are."""
-_ODD: Final = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
-)
 
 
 class Boxes(NamedTuple):
@@ -154,7 +151,7 @@ def _cell(level: Whole, along: Real) -> Whole:
 
 def _cell_ids(level: Whole, across: Whole, along: Whole) -> Ids:
     """uint64[n, 2]: the names of cells."""
-    salt = splitmix64(level.astype(np.uint64) + _ODD[0])
+    salt = splitmix64(level.astype(np.uint64) + FACTORS[0])
     lanes = [splitmix64(splitmix64(of.view(np.uint64)) ^ salt) for of in (across, along)]
     return np.column_stack(lanes)
 
@@ -202,6 +199,6 @@ def _ids_in(records: Records) -> Ids:
 def _names(*parts: Ids) -> Bits:
     """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
     name = np.zeros(len(parts[0]), np.uint64)
-    for lane, odd in zip((lane for part in parts for lane in part.T), _ODD, strict=False):
+    for lane, odd in zip((lane for part in parts for lane in part.T), FACTORS, strict=False):
         name = splitmix64(name ^ (lane * odd))
     return name

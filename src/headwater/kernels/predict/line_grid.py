@@ -24,7 +24,7 @@ from numba import njit
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.plan import JOINS, ONCE, SOURCES, Plan, join_of
-from headwater.model.splitmix import GOLDEN, splitmix64
+from headwater.model.splitmix import next_of_splitmix64
 
 MOST_CELLS: Final = 16
 AXES: Final = 2
@@ -256,4 +256,4 @@ def _name(j: int, side: int, x: int, y: int) -> Any:
 @njit(**LOOP)
 def mixed(number: Any) -> Any:
     """A whole number whose bits depend on all bits of this one: one step of splitmix64."""
-    return np.int64(splitmix64(np.uint64(number) + GOLDEN))
+    return np.int64(next_of_splitmix64(number))

@@ -23,7 +23,7 @@ from typing import Final, Literal
 import numpy as np
 from numba import njit
 
-from headwater.model.splitmix import splitmix64
+from headwater.model.splitmix import GOLDEN, splitmix64
 from headwater.protocols.cover.boxes import DECIDED, GREATEST, OPEN, Boxes, Question, Real, Verdict, ask
 from headwater.protocols.cover.exact import BUDGET, subtract
 from headwater.protocols.cover.reduction import Rows, reduce
@@ -150,7 +150,7 @@ def _finds_gap(low: Real, up: Real, lows: Real, ups: Real, trials: int, seed: np
     state = seed
     for _ in range(trials):
         for j in range(columns):
-            state += np.uint64(0x9E3779B97F4A7C15)
+            state += GOLDEN
             u = _unit(state)
             # Two products, so that no width leaves the range of doubles.
             point[j] = min(

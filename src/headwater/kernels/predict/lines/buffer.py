@@ -16,7 +16,7 @@ Cost    O(log n) an update for LEAST and OLDEST, O(1) beside purging for NEWEST,
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,7 +27,7 @@ from headwater.kernels.predict.lines.contribution import contribution, erring
 from headwater.kernels.predict.lines.events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates, note
 from headwater.kernels.predict.lines.heap import Heap, build, move, put, take
 from headwater.kernels.predict.lines.slots import fill
-from headwater.model.splitmix import GOLDEN, splitmix64
+from headwater.model.splitmix import GOLDEN, next_of_splitmix64
 
 # Places in `Buffer.rules`, int64[…].
 LIMIT: Final = 0  # how many lines are stored at most
@@ -208,20 +208,17 @@ def _has_order(buffer: Buffer) -> bool:
 @njit(**LOOP)
 def _any_of(buffer: Buffer, identity: int, now: int) -> int:
     """The stored line with the least hash of its number, salted with the new update: any one, but always the same one."""
-    salt = _mix(_mix(_mix(np.uint64(buffer.rules[SEED])) ^ np.uint64(identity)) ^ np.uint64(now))
+    salt = next_of_splitmix64(
+        next_of_splitmix64(next_of_splitmix64(np.uint64(buffer.rules[SEED])) ^ np.uint64(identity))
+        ^ np.uint64(now)
+    )
     chosen, least = -1, np.uint64(0)
     for at in range(buffer.counts[STORED]):
         slot = buffer.by_end.slots[at]
-        drawn = _mix(salt + np.uint64(buffer.number[slot]) * GOLDEN)
+        drawn = next_of_splitmix64(salt + np.uint64(buffer.number[slot]) * GOLDEN)
         if chosen < 0 or drawn < least:
             chosen, least = slot, drawn
     return chosen
-
-
-@njit(**LOOP)
-def _mix(bits: int) -> Any:
-    """One step of splitmix64."""
-    return splitmix64(np.uint64(bits) + GOLDEN)
 
 
 @njit(**LOOP)
