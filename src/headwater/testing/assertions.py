@@ -46,9 +46,9 @@ def assert_answers(
 
     with temporary_folder("test") as folder:
         parts = [f"== queries\n{queries}"]
-        for name, given in inputs.items():
+        for name, rows in inputs.items():
             kind = _kind_of(queries, name)
-            for number, one in enumerate(given if isinstance(given, list | tuple) else [given], 1):
+            for number, one in enumerate(rows if isinstance(rows, list | tuple) else [rows], 1):
                 parts.append(_input_section(kind, name, one, folder.path / f"{number}"))
         parts += [f"== answers {name}\n{table}" for name, table in expected.items()]
         text = "".join(f"{part.rstrip()}\n" for part in parts)
@@ -86,15 +86,15 @@ def _kind_of(queries: str, name: str) -> str:
     return statements.get(name, "rows")
 
 
-def _input_section(kind: str, name: str, given: Input, folder: Path) -> str:
-    if isinstance(given, str) and "\n" in given:
-        return f"== {kind} {name}\n{given}"
-    if isinstance(given, str | PathLike):
-        return f"== {kind} {name} from {Path(given).absolute()}"
+def _input_section(kind: str, name: str, rows: Input, folder: Path) -> str:
+    if isinstance(rows, str) and "\n" in rows:
+        return f"== {kind} {name}\n{rows}"
+    if isinstance(rows, str | PathLike):
+        return f"== {kind} {name} from {Path(rows).absolute()}"
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.parquet"
-    pq.write_table(pa.table(given), path)
+    pq.write_table(pa.table(rows), path)
     return f"== {kind} {name} from {path}"

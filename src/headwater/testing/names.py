@@ -54,11 +54,11 @@ def _wrong_inputs(case: Case, plan: Plan) -> Iterator[QueryError]:
                 advice.append(f"'== {kind} {name} as csv' allows other columns too")
                 message = f"{kind} of '{name}' have no column named '{column}'"
                 yield _error("unknown-column", message, Span(line + 1, 1), advice)
-    given = {file.stream for file in case.files}
+    in_case = {file.stream for file in case.files}
     used = {points.name: "points" for points in used_points(plan)}
     used |= {fences.name: "fences" for fences in used_fences(plan)}
     for name, kind in used.items():
-        if name not in given:
+        if name not in in_case:
             message = f"the queries use the {kind} '{name}', and the case '{case.name}' does not give them"
             yield _error("incomplete-case", message, Span(case.line, 1), [f"write '== {kind} {name}'"])
 

@@ -34,14 +34,14 @@ def reasons(case: Case, plan: Plan, query: str, table: Table, comparison: Compar
     if not isinstance(operator, PatternOperator) or operator.mode is not None or written is None:
         return []
     similar = {line for line, _ in comparison.similar}
-    wanted = [_partition(table, line, operator) for line in comparison.missing if line not in similar]
-    if not wanted:
+    missing = [_partition(table, line, operator) for line in comparison.missing if line not in similar]
+    if not missing:
         return []
     try:
         why = _why(case, query)
     except HeadwaterError as fault:
         return [f"why: {fault.message}"]
-    unique = [one for place, one in enumerate(wanted) if one not in wanted[:place]]
+    unique = [one for place, one in enumerate(missing) if one not in missing[:place]]
     return [line for one in unique[:MOST_PARTITIONS] for line in _report(why, one)]
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headwater.kernels.nearest.candidate_limits import r_star, skyband_size
-from headwater.kernels.nearest.words import Algorithm
+from headwater.kernels.nearest.choices import Algorithm
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.nearest_kernel import KernelRun, run_kernel, wrong_points
 from headwater_lab.bench.nearest_objects import World, clusters, make_objects, make_points, uniform
@@ -34,7 +34,7 @@ SAME: Final = 1.05
 SKYBAND: Final = (0.9, 1.3)
 
 COLUMNS: Final = (
-    "data", "window", "k", "algorithm", "objects", "candidates", "expected", "recent", "kept", "tests", "us_per_object",
+    "data", "window", "k", "algorithm", "objects", "candidates", "expected", "recent", "stored", "tests", "us_per_object",
     "state_bytes",
 )  # fmt: skip
 
@@ -76,7 +76,7 @@ class Measured:
     objects: int
     candidates: float
     recent: int
-    kept: float
+    stored: float
     tests: float
     cost_us: float
     state_bytes: int
@@ -100,7 +100,7 @@ class Measured:
             round(self.candidates, 1),
             expected,
             self.recent,
-            round(self.kept, 1),
+            round(self.stored, 1),
             round(self.tests, 2),
             round(self.cost_us, 3),
             self.state_bytes,
@@ -141,7 +141,7 @@ def claims(against_k: Sequence[Measured], against_window: Sequence[Measured]) ->
     """What was published, beside what was measured."""
     return [
         _fewest(against_k, "candidates, the recent buffer of RAPF left out", "candidates"),
-        _fewest(against_k, "objects, a query's share of the recent buffer counted", "kept"),
+        _fewest(against_k, "objects, a query's share of the recent buffer counted", "stored"),
         _cheaper(against_k),
         _same_for_all_windows(against_window),
         _grows_with_the_logarithm(against_window),
@@ -224,7 +224,7 @@ def _measure(
 
 def _panels(against_k: Sequence[Measured], against_window: Sequence[Measured]) -> list[Panel]:
     return [
-        Panel("Stored", "k", "objects stored for a query", _lines(against_k, "k", "kept")),
+        Panel("Stored", "k", "objects stored for a query", _lines(against_k, "k", "stored")),
         Panel("Cost", "k", "µs for an object", _lines(against_k, "k", "cost_us")),
         Panel(
             f"Candidates, k = {WINDOWS_K}",

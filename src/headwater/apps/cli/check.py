@@ -27,12 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     streams = len(catalogue.streams)
     views = sum(query.tree.view for query in catalogue.queries.values())
     queries = sum(not query.tree.hidden for query in catalogue.queries.values()) - views
-    told = [
+    parts = [
         counted(streams, "stream"),
         counted(queries, "query"),
         *([counted(views, "view")] if views else []),
     ]
-    print(f"{arguments.file}: {', '.join(told)}, no errors")
+    print(f"{arguments.file}: {', '.join(parts)}, no errors")
     for name in unread_views(catalogue):
         print(f"hint: no query reads the view '{name}', so it is not computed")
     return 0

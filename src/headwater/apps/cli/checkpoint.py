@@ -79,7 +79,9 @@ def _verify(arguments: argparse.Namespace) -> Iterator[str]:
         if found.damaged:
             raise _damaged(arguments.state, found.damaged)
         zones = _zones(arguments)
-    faults = {f"zone {zone.seat}, '{name}'": why for zone in zones for name, why in zone.faults.items()}
+    faults = {
+        f"zone {zone.partition_key}, '{name}'": why for zone in zones for name, why in zone.faults.items()
+    }
     if faults:
         raise _damaged(arguments.state, faults)
     cells = sum(len(zone.sizes) for zone in zones)

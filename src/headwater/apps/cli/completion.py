@@ -83,9 +83,9 @@ def _command(path: tuple[str, ...], words: str, parser: argparse.ArgumentParser)
     actions: list[Command] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            told = {each.dest: each.help or "" for each in action._choices_actions}
+            help_texts = {each.dest: each.help or "" for each in action._choices_actions}
             actions += [
-                _command((*path, name), told.get(name, ""), sub) for name, sub in action.choices.items()
+                _command((*path, name), help_texts.get(name, ""), sub) for name, sub in action.choices.items()
             ]
         elif action.option_strings:
             value = None if action.nargs == 0 else _value(action)

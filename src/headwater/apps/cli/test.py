@@ -134,10 +134,10 @@ class _Session:
         return ", ".join(parts)
 
 
-def _paths(given: Sequence[str]) -> list[Path]:
+def _paths(names: Sequence[str]) -> list[Path]:
     """Files, and those in folders, each once."""
     found: dict[Path, None] = {}
-    for text in given:
+    for text in names:
         path = Path(text)
         if not path.exists():
             raise UsageError("no-tests", f"there is no file or folder '{text}'")

@@ -24,7 +24,7 @@ _CHECKED = "seat int, name string, size bigint, fault string, head binary"
 class StoredZone:
     """The cells of a zone: their sizes in bytes, what is wrong with them, and the head."""
 
-    seat: int
+    partition_key: int
     sizes: dict[str, int] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     head: Tree | None = None
@@ -49,7 +49,7 @@ def read_zones(spark: SparkSession, folder: Path) -> list[StoredZone]:
             zone.faults[row["name"]] = row["fault"]
         if row["head"] and not row["fault"]:
             zone.head = decode(row["head"])
-    return [zones[seat] for seat in sorted(zones)]
+    return [zones[key] for key in sorted(zones)]
 
 
 def _check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
