@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from headwater.kernels.nearest.words import Algorithm
+from headwater.kernels.nearest.choices import Algorithm
 from headwater_lab.bench.nearest import FILL, JUDGED_K, MANY_QUERIES, OBJECTS_RA, QUERIES
 from headwater_lab.bench.nearest_kernel import run_kernel
 from headwater_lab.bench.nearest_objects import make_objects, make_points, uniform

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import (
     Join,
     Lines,
@@ -22,7 +23,6 @@ from headwater.kernels.predict.geometry import (
     join_probability,
     workspace,
 )
-from headwater.kernels.predict.words import Certainty, Comparator
 
 SECOND = 1_000_000
 SIDE_M, SPEED, LIFE_S, TOLERANCE_M, NEAR_M, WITHIN_S = 3162.0, 26.8, 30, 25.0, 400.0, 3

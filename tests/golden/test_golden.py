@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwater.apps.cli.commands import run_command
-from headwater.kernels.pattern.words import RowsPerMatch
+from headwater.kernels.pattern.choices import RowsPerMatch
 from headwater.model import QueriesRefused
 from headwater.query.language.parse import parse
 from headwater.query.language.tree import CreateQuery, Operator

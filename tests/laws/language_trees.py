@@ -3,12 +3,12 @@
 from hypothesis import strategies as st
 
 from headwater.kernels.correlate.subscription import Emit
-from headwater.kernels.fence.words import Detect
-from headwater.kernels.follow.words import Update
-from headwater.kernels.nearest.words import Algorithm, Emission
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
-from headwater.kernels.predict.words import Certainty, GiveUp
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.fence.choices import Detect
+from headwater.kernels.follow.choices import Update
+from headwater.kernels.nearest.choices import Algorithm, Emission
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.predict.choices import Certainty, GiveUp
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import ColumnType, parse_instant
 from headwater.query.language.tree import (
     Between,

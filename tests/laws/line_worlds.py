@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import Join, Lines, Single
-from headwater.kernels.predict.words import Certainty, Comparator
-from tests.laws.oracles.lines import Line, LineCondition
+from tests.laws.oracles.lines import Asked, Line
 
 SECOND = 1_000_000
 BASE = 1_790_000_000 * SECOND

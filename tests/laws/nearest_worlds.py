@@ -16,9 +16,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from headwater.kernels.nearest.candidate_limits import r_star
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.kernel import NearestKernel
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import SECOND, Column, ColumnType, Instant, PlaceColumns, Rows, StreamSchema, order_of
 from tests.laws.correlate_worlds import Above
 from tests.laws.oracles import nearest as oracle

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.kernels.pattern.words import SkipTo
+from headwater.kernels.pattern.choices import SkipTo
 from headwater.query.language.parse import parse_expression, parse_quantity
 from headwater.query.language.tree import Binary, Literal, Name
 from headwater.query.operators.pattern.parse import parse_pattern

@@ -16,7 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import SECOND, Column, ColumnType, Rows, StreamSchema, order_of
 from headwater.query.language.parse import parse_expression
 from headwater.query.language.tree import Expression, Quantity, Unit

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import BEGINNING, SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
 from tests.laws.correlate_worlds import Above
 from tests.laws.oracles import predict as oracle

@@ -1,4 +1,4 @@
-"""Kernels that do what a host may do by `next_due`, `due_apart` and `is_blank`: step while nothing is due, and begin anew from blank states.
+"""Kernels that do what a host may do by `next_due`, `due_interests` and `is_blank`: step while nothing is due, and begin anew from blank states.
 
 They stand around another kernel and answer as it does, if what it says about its states is true. What they assert is that steps in which
 nothing is due emit nothing.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headwater.model import BEGINNING, ApartKernel, Instant, Kernel, Rows, Saved, Step
+from headwater.model import BEGINNING, Instant, Kernel, KernelByInterest, Rows, Saved, Step
 
 LATE: Final[Instant] = 1 << 58
 """Later than all that a world has, but not the end of the input."""
@@ -25,8 +25,8 @@ def until_next_due(kernel: Kernel[Any], state: Any, until: Instant) -> bool:
 
 def nobody_is_due(kernel: Kernel[Any], state: Any, until: Instant) -> bool:
     """Whether nothing is due for any interest."""
-    assert isinstance(kernel, ApartKernel)
-    return not len(kernel.due_apart(state, until))
+    assert isinstance(kernel, KernelByInterest)
+    return not len(kernel.due_interests(state, until))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.kernel import SuppressKernel, SuppressState
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import BEGINNING, SECOND, Column, ColumnType, Instant, Rows, StreamSchema, order_of
 from tests.laws.correlate_worlds import Above
 from tests.laws.oracles import suppress as oracle

@@ -26,8 +26,8 @@ from headwater.hosts.zone import (
     clusters_of,
 )
 from headwater.kernels.follow.by_key import everybody
+from headwater.kernels.follow.choices import Saving
 from headwater.kernels.follow.kernel import FollowKernel, FollowState
-from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, END, HIGHEST, Instant, Rows, row_log
 from headwater.query.planning.groups import store_of
 from tests.laws.draws import bounded

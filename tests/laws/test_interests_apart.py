@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from headwater.kernels.pattern.kernel import PatternKernel
 from headwater.kernels.select import SelectKernel
-from headwater.model import APART, BEGINNING, END, Column, ColumnType, Instant, Kernel, Rows
+from headwater.model import BEGINNING, END, INTEREST_SERIAL, Column, ColumnType, Instant, Kernel, Rows
 from tests.laws.draws import bounded
 from tests.laws.pattern_worlds import event_patterns, node_patterns, preferred_patterns
 from tests.laws.quiet_kernels import SteppedWhileNothingIsDue, nobody_is_due
@@ -34,7 +34,7 @@ WORLDS = {
 
 @dataclass(frozen=True)
 class InterestWorld:
-    """A kernel that keeps interests apart, rows of interests by APART, and where they are cut."""
+    """A kernel that keeps interests apart, rows of interests by INTEREST_SERIAL, and where they are cut."""
 
     kernel: Any
     rows: Rows
@@ -42,7 +42,7 @@ class InterestWorld:
     random: Random
 
     def rows_of(self, interests: tuple[int, ...]) -> Rows:
-        return self.rows.take(np.isin(self.rows[APART].values, interests))
+        return self.rows.take(np.isin(self.rows[INTEREST_SERIAL].values, interests))
 
 
 @st.composite
@@ -50,13 +50,13 @@ def worlds(draw: st.DrawFn, kind: str) -> InterestWorld:
     world: Any = draw(WORLDS[kind])
     random = Random(draw(st.integers(0, 1 << 32)))
     of = np.array([random.choice(INTERESTS) for _ in range(world.rows.count)], np.int64)
-    rows = world.rows.having(**{APART: Column(ColumnType.BIGINT, of)})
+    rows = world.rows.having(**{INTEREST_SERIAL: Column(ColumnType.BIGINT, of)})
     alone = world.kernel()
     kernel: Kernel[Any]
     if isinstance(world, SelectWorld):
-        kernel = SelectKernel(alone.schema, alone.queries, alone.conditions, apart=True)
+        kernel = SelectKernel(alone.schema, alone.queries, alone.conditions, by_interest=True)
     else:
-        queries = [replace(query, apart=True) for query in alone.queries]
+        queries = [replace(query, by_interest=True) for query in alone.queries]
         kernel = PatternKernel(alone.schema, queries, alone.conditions)
     return InterestWorld(kernel, rows, list(world.watermarks), random)
 
@@ -92,10 +92,10 @@ def test_only_those_that_are_due_answer_a_step_without_rows(kind: str, data: st.
         state = world.kernel.step(state, between(world.rows, after, watermark), watermark).state
         after = watermark
         for until in (watermark + 1, watermark + 1_500_000, watermark + 60_000_000):
-            due = set(world.kernel.due_apart(state, until).tolist())
+            due = set(world.kernel.due_interests(state, until).tolist())
             step = world.kernel.step(state, between(world.rows, 0, 0), until)
             assert due <= set(INTERESTS)
-            assert {row[APART] for block in step.answers for row in block.rows.tolist()} <= due
+            assert {row[INTEREST_SERIAL] for block in step.answers for row in block.rows.tolist()} <= due
             assert until > world.kernel.next_due(state) or not due
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 
 from headwater.kernels.nearest import grid, query_sets
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.kernels.nearest.query_sets import QuerySet
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import BEGINNING, END, Instant
 from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (

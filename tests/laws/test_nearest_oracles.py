@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import SECOND, Column, ColumnType, StreamSchema, distance_m
 from tests.laws.oracles.nearest import answers, history, not_objects, skyband, windows
 

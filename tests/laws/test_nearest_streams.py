@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from headwater.kernels.nearest import query_sets
 from headwater.kernels.nearest.candidate_limits import expected_loss, r_star
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.grid import draw as draw_grid
 from headwater.kernels.nearest.kernel import NearestKernel
 from headwater.kernels.nearest.query_sets import QuerySet
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
 from tests.laws.kernel_laws import restored
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern import row_blocks
+from headwater.kernels.pattern.choices import Contiguity
 from headwater.kernels.pattern.kernel import PatternKernel, PatternState
 from headwater.kernels.pattern.packed_runs import SLOT, entries, unpacked
 from headwater.kernels.pattern.partitioned_rows import Lane
 from headwater.kernels.pattern.question import PatternQuery
 from headwater.kernels.pattern.runs import HASH, NODE, NODES, THREADS, WAITING, Runs
 from headwater.kernels.pattern.shape import has_edges
-from headwater.kernels.pattern.words import Contiguity
 from headwater.model import BEGINNING, END, SECOND, Instant, QueriesRefused, Rows, StreamSchema
 from headwater.query.build import script, stream
 from headwater.query.expressions import condition

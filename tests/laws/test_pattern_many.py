@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from headwater.kernels.pattern.choices import SkipTo
 from headwater.kernels.pattern.kernel import PatternKernel
-from headwater.kernels.pattern.words import SkipTo
 from headwater.model import BEGINNING, END, SECOND, Instant
 from headwater.query.operators.pattern.text import pattern_text
 from headwater.query.operators.pattern.tree import MatchRecognize, Skip

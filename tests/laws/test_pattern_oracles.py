@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Mode, RowsPerMatch, SkipTo
 from headwater.query.operators.pattern.tree import Column, MatchRecognize, NodeMode, Skip, Subset
 from tests.laws.oracles.pattern import answers, counts, matches
 from tests.laws.pattern_examples import PAST_LAST, QUICK, SECOND, TO_NEXT, ask, rows_of

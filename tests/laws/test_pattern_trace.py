@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from headwater.kernels.pattern.choices import SkipTo
 from headwater.kernels.pattern.trace import End, Recording
-from headwater.kernels.pattern.words import SkipTo
 from headwater.model import QueriesRefused
 from headwater.query.build import script, stream
 from headwater.query.language.tree import CreateQuery, Select

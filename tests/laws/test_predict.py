@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.kernels.predict.words import GiveUp
+from headwater.kernels.predict.choices import GiveUp
 from headwater.model import END, Instant
 from tests.laws.draws import bounded
 from tests.laws.kernel_laws import (

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import (
     join_interval,
     join_may,
@@ -22,7 +23,6 @@ from headwater.kernels.predict.geometry import (
     value_probability,
     workspace,
 )
-from headwater.kernels.predict.words import Certainty, Comparator
 from tests.laws.draws import bounded
 from tests.laws.line_worlds import (
     BASE,

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import (
     chances,
     join_interval,
@@ -20,7 +21,6 @@ from headwater.kernels.predict.geometry import (
     value_probability,
     workspace,
 )
-from headwater.kernels.predict.words import Certainty, Comparator
 from tests.laws.draws import bounded
 from tests.laws.line_worlds import (
     CHANCES,

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.kernels.predict.choices import GiveUp
 from headwater.kernels.predict.lines.events import LINE, PURGE, WHAT, Keys, Updates
 from headwater.kernels.predict.lines.store import Happened, LineState, LineStore
-from headwater.kernels.predict.words import GiveUp
 from headwater.model import END, SECOND, decode, encode
 from tests.laws.draws import bounded
 from tests.laws.oracles import predict_store as oracle

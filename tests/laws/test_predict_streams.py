@@ -14,9 +14,9 @@ from random import Random
 
 import pytest
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import BEGINNING, END, SECOND, Column, Rows, format_instant, order_of
 from tests.golden import hosts
 from tests.golden.case import read_case

@@ -6,7 +6,7 @@ import csv
 from contextlib import contextmanager
 
 from headwater.apps.cli import main
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater_lab.reproduce.prediction import experiment
 from headwater_lab.reproduce.prediction.cases import (
     BUFFERS,

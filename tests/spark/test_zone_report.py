@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from headwater.hosts.spark.zone_report import REPORT, ZoneReport, as_table, table_of, unpacked
-from headwater.hosts.zone import Output
+from headwater.hosts.zone import StepOutput
 from headwater.model import Column, ColumnType, Rows, strings
 
 ANSWERS = Rows.of(
@@ -17,8 +17,8 @@ ANSWERS = Rows.of(
     }
 )
 LATE = Rows.of({"heat": Column.of(ColumnType.DOUBLE, [7.0])})
-FULL_REPORT = ZoneReport(
-    Output((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12
+TELLING = ZoneReport(
+    StepOutput((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12
 )
 
 

@@ -61,7 +61,7 @@ class BoxIndex:
         """The size that most boxes have, about."""
         return self.unit * 2.0 ** max(self.levels, key=lambda level: level[1])[0] if self.levels else 0.0
 
-    def around(self, x: Real, y: Real) -> Ids:
+    def holding(self, x: Real, y: Real) -> Ids:
         """All whose boxes hold one of these places, and some others; a key may come several times."""
         return self.meeting(np.column_stack([x, y, x, y]))
 

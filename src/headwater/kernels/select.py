@@ -2,7 +2,7 @@
 
 Rule 1  Every row that satisfies a query's condition (NULL: no) is one answer, at the row's own time.
 Rule 2  `match_id` is made of the query's name, the time and all of the row's columns.
-Rule 3  With `apart`, rows come with a column that says which of them are looked at together, in order within each.
+Rule 3  With `by_interest`, rows come with a column that says which of them are looked at together, in order within each.
 Memory  None but, for each query, the time from which on it sees rows.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.model import (
-    APART,
     BEGINNING,
     END,
+    INTEREST_SERIAL,
     Answers,
     Column,
     ColumnType,
@@ -59,10 +59,10 @@ class SelectKernel:
         queries: Sequence[Selection],
         conditions: Sequence[RowCondition] = (),
         *,
-        apart: bool = False,
+        by_interest: bool = False,
     ) -> None:
         self.schema = schema
-        self.apart = apart
+        self.by_interest = by_interest
         self.queries = tuple(queries)
         self.conditions = tuple(conditions)
 
@@ -115,11 +115,11 @@ class SelectKernel:
         """Nothing is kept but since when queries see rows."""
         return not (state.since > BEGINNING).any()
 
-    def due_apart(self, state: SelectState, until: Instant) -> NDArray[np.int64]:
+    def due_interests(self, state: SelectState, until: Instant) -> NDArray[np.int64]:
         """Nobody."""
         return np.zeros(0, np.int64)
 
-    def split(self, state: SelectState, apart: NDArray[np.int64]) -> tuple[SelectState, SelectState]:
+    def split(self, state: SelectState, interests: NDArray[np.int64]) -> tuple[SelectState, SelectState]:
         """The same for all."""
         return state, state
 
@@ -132,7 +132,9 @@ class SelectKernel:
         names = np.array([name for name, _ in parts] + [""], object)[:-1]
         query = coded(number[order], names)
         event_time = Column(ColumnType.TIMESTAMP, chosen[self.schema.time].values)
-        content = [column for name, column in chosen.columns.items() if name != APART]
-        identity = content_ids([query, event_time, *content], chosen[APART].values if self.apart else None)
+        content = [column for name, column in chosen.columns.items() if name != INTEREST_SERIAL]
+        identity = content_ids(
+            [query, event_time, *content], chosen[INTEREST_SERIAL].values if self.by_interest else None
+        )
         head = {"query": query, "event_time": event_time, "match_id": identity}
         return Answers(shape, Rows({**head, **chosen.columns}, chosen.count))

@@ -127,18 +127,18 @@ class RecordsByKey(Protocol):
 
 
 @runtime_checkable
-class ApartKernel(Kernel[State], Protocol[State]):
-    """A kernel that can keep the rows of many interests apart, by their column APART, and answers as if each had a kernel of its own.
+class KernelByInterest(Kernel[State], Protocol[State]):
+    """A kernel that can keep the rows of many interests apart, by their column INTEREST_SERIAL, and answers as if each had a kernel of its own.
 
     Rows come in order within each interest, and not before the watermark up to which that interest has been stepped. So an interest that
     is new may bring rows from before the last watermark, and a watermark may be less than the last one.
     """
 
-    def due_apart(self, state: State, until: Instant) -> NDArray[np.int64]:
+    def due_interests(self, state: State, until: Instant) -> NDArray[np.int64]:
         """The interests for which a step without rows up to this watermark may change something; some may come several times."""
         ...
 
-    def split(self, state: State, apart: NDArray[np.int64]) -> tuple[State, State]:
+    def split(self, state: State, interests: NDArray[np.int64]) -> tuple[State, State]:
         """What is known of some interests, in rising order, and what is known of all others."""
         ...
 
@@ -153,10 +153,10 @@ class StoringKernel(Kernel[Stored], Protocol[Stored]):
 
 
 @runtime_checkable
-class LookingKernel(Kernel[State], Protocol[State, Stored_contra]):
+class StoreReader(Kernel[State], Protocol[State, Stored_contra]):
     """A kernel that looks at rows which others keep. Time passes for it as far as its own rows and all that it looks at have come."""
 
-    def looking_at(self, state: State, stores: Mapping[str, Stored_contra]) -> State:
+    def with_stores(self, state: State, stores: Mapping[str, Stored_contra]) -> State:
         """A state for one step, which is given what is kept of each source. The state after the step holds nothing of it."""
         ...
 

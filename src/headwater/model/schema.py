@@ -7,7 +7,7 @@ from typing import Final
 
 from headwater.model.rows import ColumnType
 
-APART: Final = "#apart"
+INTEREST_SERIAL: Final = "#apart"
 """A column of whole numbers beside those of a stream: rows that differ in it never meet, and it is no part of what they say."""
 
 

@@ -37,7 +37,7 @@ def splitmix64(bits: Any) -> Any:
 
 @register_jitable
 def next_of_splitmix64(number: Any) -> Any:
-    """uint64: what the generator gives for a whole number, or for the bits of one, as its state."""
+    """uint64: one step of the generator, with a whole number, or its bits, as its state."""
     return splitmix64(np.uint64(number) + GOLDEN)
 
 

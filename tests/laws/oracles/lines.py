@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from headwater.kernels.predict.words import Certainty, Comparator
+from headwater.kernels.predict.choices import Certainty, Comparator
 
 Point = tuple[Fraction, Fraction]
 Range = tuple[Fraction | None, Fraction | None, bool]

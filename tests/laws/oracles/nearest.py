@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from headwater.kernels.nearest.candidate_limits import r_star
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.distance import chord_metres, unit_vectors
 from headwater.kernels.nearest.question import NearestQuery
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import BEGINNING, Instant, StreamSchema
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from headwater.kernels.pattern.words import RowsPerMatch
+from headwater.kernels.pattern.choices import RowsPerMatch
 from headwater.model import StreamSchema
 from headwater.query.expressions import ExprType
 from headwater.query.operators.pattern.tree import MatchRecognize

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headwater.kernels.pattern.words import SkipTo
+from headwater.kernels.pattern.choices import SkipTo
 from headwater.query.operators.pattern import tree
 from tests.laws.oracles.pattern_rows import (
     GIVEN_UP,

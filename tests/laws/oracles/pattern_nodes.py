@@ -6,7 +6,7 @@ With CHOOSE ONE, all combinations completed by a row are given here: a node send
 
 from __future__ import annotations
 
-from headwater.kernels.pattern.words import Mode
+from headwater.kernels.pattern.choices import Mode
 from headwater.query.operators.pattern import tree
 from tests.laws.oracles.pattern_rows import Binding, Bindings, Found, Search, pairs
 

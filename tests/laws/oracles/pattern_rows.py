@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headwater.kernels.pattern.words import Contiguity, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Contiguity, RowsPerMatch, SkipTo
 from headwater.query.expressions import ExprType
 from headwater.query.language.tree import Expression, Literal
 from headwater.query.operators.pattern import tree

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from headwater.kernels.predict.choices import Comparator
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Comparator
 from headwater.model import BEGINNING, SECOND, Instant, StreamSchema
 from tests.laws.oracles.predict_areas import (
     Disc,

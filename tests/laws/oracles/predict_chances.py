@@ -10,8 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.question import Difference, Distance, Value
-from headwater.kernels.predict.words import Certainty, Comparator
 
 Piece = list[tuple[int, Fraction, bool]] | None  # sign · value <= bound, or <; None: nothing can satisfy it
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, getcontext, localcontext
 from typing import Any
 
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND, Instant, StreamSchema
 
 Row = dict[str, Any]

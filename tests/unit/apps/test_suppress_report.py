@@ -21,7 +21,7 @@ from headwater.apps.suppression.choices import (
 from headwater.apps.suppression.comparison import Comparison, compare
 from headwater.apps.suppression.recorded_samples import plan_of_samples, questions, read_samples
 from headwater.hosts.local import run_local
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.query.checking.check import check
 from headwater.query.operators.suppress.operator import SuppressOperator
 from headwater.query.planning.plan import compile_text

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from headwater.kernels.nearest import query_sets
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.kernel import NearestKernel
 from headwater.kernels.nearest.packing import runs_of, spans
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import (
     BEGINNING,
     END,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.kernel import NearestKernel, NearestState
 from headwater.kernels.nearest.per_partition import PartitionsState
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import (
     BEGINNING,
     END,

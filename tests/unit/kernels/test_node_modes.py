@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.kernels.pattern import node
+from headwater.kernels.pattern.choices import Mode
 from headwater.kernels.pattern.node import NodePattern, NodeScan, NodeState
-from headwater.kernels.pattern.words import Mode
 from headwater.model import BEGINNING, END
 
 UNRESTRICTED, FIRST, RECENT = Mode.UNRESTRICTED, Mode.FIRST, Mode.RECENT

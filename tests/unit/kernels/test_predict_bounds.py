@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import Join, Lines, join_interval, join_of, workspace
 from headwater.kernels.predict.geometry import bounds as bound
 from headwater.kernels.predict.sources import empty_lines
-from headwater.kernels.predict.words import Certainty, Comparator
 from headwater.model import SECOND
 from headwater_lab.bench.predict_kernel import PredictQuestion
 

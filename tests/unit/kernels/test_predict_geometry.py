@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.geometry import (
     Join,
     Lines,
@@ -26,7 +27,6 @@ from headwater.kernels.predict.geometry import (
     workspace,
 )
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 
 SECOND = 1_000_000
 BASE = 1_790_000_000 * SECOND

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from headwater.kernels.predict import columns, pair_queries
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import (
     BEGINNING,
     END,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import (
     Join,
     Lines,
@@ -20,7 +21,6 @@ from headwater.kernels.predict.geometry.plain import LAID, UNSETTLED, lay_out, p
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.ordering import FEW, by_places, in_order
 from headwater.kernels.predict.sources import empty_lines
-from headwater.kernels.predict.words import Certainty, Comparator
 from headwater.model import BEGINNING, END, SECOND, Column, ColumnType, Rows, StreamSchema
 from headwater_lab.bench.predict_kernel import PredictQuestion
 

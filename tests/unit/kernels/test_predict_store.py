@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwater.kernels.predict.choices import GiveUp
 from headwater.kernels.predict.geometry.shapes import Lines
 from headwater.kernels.predict.lines.contribution import GREATEST, contribution, erring
 from headwater.kernels.predict.lines.events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates
 from headwater.kernels.predict.lines.store import LineState, LineStore
-from headwater.kernels.predict.words import GiveUp
 from headwater.model import END, SECOND
 
 NAMES = {ADD: "add", LIFE: "life", GIVE_UP: "give up", PURGE: "purge"}

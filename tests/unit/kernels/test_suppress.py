@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.kernel import SuppressKernel, SuppressState
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import (
     BEGINNING,
     END,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.report import Samples, pace_s, samples_of, savings
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import SECOND, Column, ColumnType, Rows, strings
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from headwater.apps.cli import main
 from headwater.hosts.spark.zone_report import ZoneReport
-from headwater.hosts.zone import Output
+from headwater.hosts.zone import StepOutput
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.ceiling import IdleKernel, idle
 from headwater_lab.bench.checks import Report, Taken, check_answers, plain_answers
@@ -134,7 +134,7 @@ def test_an_answer_too_few_fails(reports, files) -> None:
 def taken_from(blocks) -> Taken:
     taken = Taken()
     for number, block in enumerate(blocks):
-        taken.each([ZoneReport(Output((block,)), None, 0)], number)
+        taken.each([ZoneReport(StepOutput((block,)), None, 0)], number)
     return taken
 
 

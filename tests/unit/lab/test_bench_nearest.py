@@ -11,7 +11,7 @@ import pytest
 
 from headwater.apps.text_columns import aligned
 from headwater.hosts.local.streaming import stream_local
-from headwater.kernels.nearest.words import Algorithm
+from headwater.kernels.nearest.choices import Algorithm
 from headwater.model import Column, ColumnType, DataError, Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench import nearest, nearest_real

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from headwater.apps.cli import main
-from headwater.kernels.nearest.words import Algorithm
+from headwater.kernels.nearest.choices import Algorithm
 from headwater_lab.bench.figures import Figure, write_figures
 from headwater_lab.bench.nearest_truth import together
 from headwater_lab.reproduce import EXPERIMENTS, nearest_candidates

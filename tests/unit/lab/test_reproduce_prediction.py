@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwater.kernels.predict.words import Certainty
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.predict.choices import Certainty
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import SECOND
 from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, send
 from headwater_lab.reproduce.prediction import experiment

@@ -50,7 +50,7 @@ class IdlePlan(Plan):
 
     def groups(self, zone: int) -> tuple[Group, ...]:
         """The groups of the other plan, each with a kernel that does nothing."""
-        return tuple(replace(group, kernel=IdleKernel(), looks_at=()) for group in super().groups(zone))
+        return tuple(replace(group, kernel=IdleKernel(), reads_stores=()) for group in super().groups(zone))
 
     def __reduce__(self) -> tuple[Any, ...]:
         restore, arguments = super().__reduce__()

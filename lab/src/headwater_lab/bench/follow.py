@@ -26,7 +26,7 @@ import numpy as np
 from headwater.hosts.local.streaming import stream_local
 from headwater.hosts.spark.session import start_spark, stop_spark
 from headwater.hosts.zone import Program
-from headwater.kernels.follow.words import Saving
+from headwater.kernels.follow.choices import Saving
 from headwater.model import END, SECOND, Column, ColumnType, Rows
 from headwater.query.planning.plan import Plan, compile_text
 from headwater.query.planning.zones import default_zones

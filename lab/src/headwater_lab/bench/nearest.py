@@ -18,7 +18,7 @@ from typing import Final
 
 from headwater.apps.text_columns import aligned
 from headwater.kernels.nearest.candidate_limits import expected_loss, r_star
-from headwater.kernels.nearest.words import Algorithm
+from headwater.kernels.nearest.choices import Algorithm
 from headwater_lab.bench.checks import Report
 from headwater_lab.bench.figures import spoken
 from headwater_lab.bench.measuring import BenchOptions, Say

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from headwater.kernels.nearest.candidate_limits import r_star
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
 from headwater.model import Column, ColumnType
 from headwater_lab.bench.nearest_objects import (
     ATTRIBUTES,

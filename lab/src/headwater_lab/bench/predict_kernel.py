@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.kernel import PredictKernel
 from headwater.kernels.predict.question import Alias, Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.kernel import SuppressKernel
 from headwater.kernels.suppress.question import SuppressQuery
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import (
     BEGINNING,
     END,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.query.language.suggestions import suggest
 from headwater.query.operators.suppress.operator import MOST_SAMPLES, SuppressOperator
 

@@ -15,7 +15,7 @@ from headwater.hosts.files.json_lines import json_lines
 from headwater.hosts.local.bounded import row_filter
 from headwater.hosts.local.run_report import RunReport
 from headwater.hosts.stream_reading import read_stream
-from headwater.hosts.zone import Arrivals, Output, Program, Unit, clusters_of
+from headwater.hosts.zone import Arrivals, Program, StepOutput, Unit, clusters_of
 from headwater.model import Rows, StreamSchema, join_rows
 from headwater.query.planning.plan import Plan
 
@@ -62,7 +62,7 @@ def given_up_rows(stream: StreamSchema, texts: Sequence[str]) -> Rows:
     return FileRequest("", stream, ()).bad([(0, FAR_AHEAD, text) for text in texts])
 
 
-def given_up_by(plan: Plan, output: Output) -> list[Rows]:
+def given_up_by(plan: Plan, output: StepOutput) -> list[Rows]:
     """The rows that a step gave up, as bad rows."""
     return [
         given_up_rows(plan.stream(stream), json_lines(rows).to_pylist())
@@ -71,7 +71,7 @@ def given_up_by(plan: Plan, output: Output) -> list[Rows]:
 
 
 def _report(
-    plan: Plan, output: Output, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0
+    plan: Plan, output: StepOutput, *, bad: Sequence[Rows] = (), seen: int = 0, files: int = 0
 ) -> RunReport:
     together = join_rows([Rows.empty(BAD_TYPES), *bad, *given_up_by(plan, output)])
     return RunReport(output.answers, output.late, together, output.counts, seen, files)

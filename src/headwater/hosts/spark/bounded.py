@@ -28,8 +28,8 @@ from headwater.hosts.spark.inputs import Input, name_inputs
 from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.partition_keys import partition_keys
-from headwater.hosts.zone import Output, Program
-from headwater.model import BEGINNING, END, SECOND, ColumnType, Instant, Rows, StreamSchema, join_rows
+from headwater.hosts.zone import Program, StepOutput
+from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
 from headwater.query.planning.plan import Plan
 
 SLICE_ROWS = 200_000
@@ -154,7 +154,7 @@ class ZoneRunner:
                     yield from run.finish() if run else ()
                     run = _ZoneRun(plan, zone, self.width_us)
                 if seen or bad:
-                    yield from output_batches(Output(), from_bytes(bad) if bad else None, seen)
+                    yield from output_batches(StepOutput(), from_bytes(bad) if bad else None, seen)
                 if blob:
                     yield from run.take(number, stream, from_bytes(blob))
         yield from run.finish() if run else ()
@@ -193,4 +193,4 @@ class _ZoneRun:
             counts[f"repeated:{name}"] = self.program.ours(name, repeated).count
         self.groups, answers, step_counts = self.program.advance(self.groups, ordered)
         self.parts, self.rows = {}, 0
-        yield from output_batches(Output(answers, counts={**counts, **step_counts}), None, 0)
+        yield from output_batches(StepOutput(answers, counts={**counts, **step_counts}), None, 0)

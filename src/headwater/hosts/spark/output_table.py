@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.hosts.files.json_lines import json_lines
-from headwater.hosts.zone import Output
+from headwater.hosts.zone import StepOutput
 from headwater.model import ColumnType, Rows
 
 BATCH_ROWS = 65_536  # answers made into text at a time
@@ -33,7 +33,7 @@ TABLE_ARROW = pa.schema(
 )
 
 
-def output_batches(output: Output, bad: Rows | None, seen: int) -> Iterator[pa.RecordBatch]:
+def output_batches(output: StepOutput, bad: Rows | None, seen: int) -> Iterator[pa.RecordBatch]:
     """A step's output as record batches of the table."""
     for block in output.answers:
         for start in range(0, block.count, BATCH_ROWS):

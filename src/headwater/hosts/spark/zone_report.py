@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.hosts.spark.output_table import TABLE_ARROW, output_batches
-from headwater.hosts.zone import Output, StateSize
+from headwater.hosts.zone import StateSize, StepOutput
 from headwater.model import Rows, decode, encode, rows_tree, tree_rows
 
 REPORT = "report binary"
@@ -23,7 +23,7 @@ REPORT = "report binary"
 class ZoneReport:
     """The report of one zone for one micro-batch: its output, the bad rows it was sent, how many rows were read, and what it remembers now."""
 
-    output: Output
+    output: StepOutput
     bad: Rows | None
     seen: int
     state: Mapping[str, StateSize] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def unpacked(data: bytes) -> ZoneReport:
     """The report of a zone, from its bytes."""
     tree = decode(data)
     answers = tuple(tree_rows(rows) for rows in tree["answers"])
-    output = Output(answers, _rows(tree["late"]), _rows(tree["given_up"]), tree["counts"])
+    output = StepOutput(answers, _rows(tree["late"]), _rows(tree["given_up"]), tree["counts"])
     bad = None if tree["bad"] is None else tree_rows(tree["bad"])
     state = {name: StateSize(*size) for name, size in tree["state"].items()}
     return ZoneReport(output, bad, int(tree["seen"]), state)

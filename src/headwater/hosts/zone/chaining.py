@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from headwater.model import APART, Column, Instant, Log, Rows, StreamSchema, join_rows, order_of
+from headwater.model import INTEREST_SERIAL, Column, Instant, Log, Rows, StreamSchema, join_rows, order_of
 from headwater.query.checking.merges import Merge
 
 
@@ -22,7 +22,9 @@ def as_stream(schema: StreamSchema, blocks: Sequence[Rows]) -> Rows:
             continue
         own = np.flatnonzero(queries.values == code)
         if len(own):  # a block may name queries of other columns, of which it has no answer
-            parts.append(block.take(own).select([*columns, *([APART] if APART in block else [])]))
+            parts.append(
+                block.take(own).select([*columns, *([INTEREST_SERIAL] if INTEREST_SERIAL in block else [])])
+            )
     rows = join_rows(parts)
     return rows.take(order_of(rows, schema.order))
 

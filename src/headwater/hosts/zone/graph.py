@@ -18,14 +18,14 @@ from typing import Any, Final
 
 from headwater.hosts.zone.chaining import as_stream, hand_on, hold_back, read_together
 from headwater.model import (
-    APART,
+    INTEREST_SERIAL,
     Column,
     ColumnType,
     Instant,
     Log,
-    LookingKernel,
     Rows,
     Step,
+    StoreReader,
     StoringKernel,
     StreamSchema,
 )
@@ -50,20 +50,20 @@ def waiting_for(source: str) -> str:
 class Graph:
     """Groups, each after what it reads. `read` are the queries among them that others read.
 
-    `apart`: rows have a column APART, which answers have as well.
+    `by_interest`: rows have a column INTEREST_SERIAL, which answers have as well.
     """
 
     groups: tuple[Group, ...]
     read: frozenset[str]
     schemas: Mapping[str, StreamSchema] = field(repr=False)
     merges: Mapping[str, Merge] = field(repr=False)
-    apart: bool = False
+    by_interest: bool = False
 
     @property
     def waits(self) -> list[str]:
         """For whom rows may wait: queries that are read, what is read together, and groups that look at events."""
         together = [group.reads for group in self.groups if group.reads in self.merges]
-        looking = [group.name for group in self.groups if group.looks_at]
+        looking = [group.name for group in self.groups if group.reads_stores]
         answered = [name for group in self.groups for name in group.queries if name in self.read]
         return list(dict.fromkeys([*together, *looking, *answered]))
 
@@ -93,8 +93,8 @@ class Graph:
                     together, states[waiting], known | own
                 )
             rows, watermark = entries[group.name] if group.name in entries else known[group.reads]
-            if group.looks_at:
-                step = self._step_looking(group, next_states, rows, watermark, known)
+            if group.reads_stores:
+                step = self._step_store_reader(group, next_states, rows, watermark, known)
             else:
                 step = group.kernel.step(states[group.name], rows, watermark)
             next_states[group.name] = step.state
@@ -112,7 +112,7 @@ class Graph:
             next_states[store_of(source)] = kernel.since(next_states[store_of(source)], needed)
         return next_states
 
-    def _step_looking(
+    def _step_store_reader(
         self,
         group: Group,
         states: dict[str, Any],
@@ -122,18 +122,18 @@ class Graph:
     ) -> Step[Any]:
         """A step of a group that looks at events: rows that are too early for them wait."""
         kernel, waiting = group.kernel, waiting_for(group.name)
-        assert isinstance(kernel, LookingKernel)
-        complete = min(watermark, *(known[source][1] for source in group.looks_at))
+        assert isinstance(kernel, StoreReader)
+        complete = min(watermark, *(known[source][1] for source in group.reads_stores))
         ready, states[waiting] = hold_back(self.schemas[group.reads], states[waiting], rows, complete)
-        stores = {source: states[store_of(source)] for source in group.looks_at}
-        return kernel.step(kernel.looking_at(states[group.name], stores), ready, complete)
+        stores = {source: states[store_of(source)] for source in group.reads_stores}
+        return kernel.step(kernel.with_stores(states[group.name], stores), ready, complete)
 
     def _needed_since(self, states: Mapping[str, Any]) -> dict[str, Instant]:
         """From when on somebody needs the events of each source."""
         needed: dict[str, Instant] = {}
         for group in self.groups:
-            if group.looks_at:
-                assert isinstance(group.kernel, LookingKernel)
+            if group.reads_stores:
+                assert isinstance(group.kernel, StoreReader)
                 for source, since in group.kernel.needs_since(states[group.name]).items():
                     needed[source] = min(since, needed.get(source, since))
         return needed
@@ -144,6 +144,6 @@ class Graph:
 
     def _as_stream(self, name: str, blocks: Sequence[Rows]) -> Rows:
         rows = as_stream(self.schemas[name], blocks)
-        if rows.count or not self.apart:
+        if rows.count or not self.by_interest:
             return rows
-        return rows.having(**{APART: Column.of(ColumnType.BIGINT, ())})
+        return rows.having(**{INTEREST_SERIAL: Column.of(ColumnType.BIGINT, ())})

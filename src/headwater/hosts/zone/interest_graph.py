@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from headwater.hosts.zone.graph import Graph, waiting_for
 from headwater.kernels.follow.question import InterestAnswers, InterestEvents, Lives, Whole, stamped
 from headwater.model import (
-    APART,
     BEGINNING,
     END,
+    INTEREST_SERIAL,
     Answers,
     Column,
     ColumnType,
@@ -103,7 +103,7 @@ class InterestGraph:
 
     def __init__(self, plan: InterestPlan) -> None:
         self.plan = plan
-        self.graph = Graph(plan.groups, plan.read, plan.schemas, plan.merges, plan.apart)
+        self.graph = Graph(plan.groups, plan.read, plan.schemas, plan.merges, plan.by_interest)
         self._place = {group.name: number for number, group in enumerate(plan.groups)}
 
     @cached_property
@@ -138,7 +138,7 @@ class InterestGraph:
             blocks = [
                 _with_interests(answers, lives, life_of) for answers in step.answers if answers.rows.count
             ]
-            if group.name not in self.plan.unheard:
+            if group.name not in self.plan.undelivered:
                 found.extend(_unsettled(one, settled[:, self._place[group.name]]) for one in blocks)
             return [self._handed(one.answers) for one in blocks]
 
@@ -150,14 +150,18 @@ class InterestGraph:
 
     def _handed(self, answers: Answers) -> Rows:
         block = self.plan.project(answers)
-        return block.having(**{APART: answers.rows[APART]}) if self.plan.apart else block
+        return (
+            block.having(**{INTEREST_SERIAL: answers.rows[INTEREST_SERIAL]})
+            if self.plan.by_interest
+            else block
+        )
 
     def _stream(self, rows: Rows, of: Whole, lives: int) -> Stream:
         """Events that are in order of their interests."""
         texts = {
             name: _Texts.by_life(column, of, lives)
             for name, column in rows.columns.items()
-            if column.type is ColumnType.STRING and not self.plan.apart
+            if column.type is ColumnType.STRING and not self.plan.by_interest
         }
         return Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
 
@@ -172,9 +176,9 @@ class InterestGraph:
                     columns[name] = column_of(expression, seen, kind)
             rows = Rows(columns, rows.count)
             rows = rows.take(np.lexsort([*(rows[name].ranks() for name in reversed(schema.order)), of]))
-        if not self.plan.apart:
+        if not self.plan.by_interest:
             return rows
-        return rows.having(**{APART: Column(ColumnType.BIGINT, lives.serial[of])})
+        return rows.having(**{INTEREST_SERIAL: Column(ColumnType.BIGINT, lives.serial[of])})
 
     # --- states -------------------------------------------------------------------------------------------------------
 

@@ -25,12 +25,12 @@ from headwater.hosts.zone.graph import waiting_for
 from headwater.hosts.zone.interest_graph import InterestGraph, States, Stream
 from headwater.kernels.follow.question import InterestAnswers, InterestEvents, Lives, Operators, Whole
 from headwater.model import (
-    APART,
     BEGINNING,
     END,
-    ApartKernel,
+    INTEREST_SERIAL,
     Ids,
     Instant,
+    KernelByInterest,
     KeyedStore,
     Log,
     Ragged,
@@ -92,10 +92,10 @@ def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> W
     return settled
 
 
-def make_operators(plan: InterestPlan) -> Operators[EachState] | Operators[ApartState]:
-    """What runs downstream of a FOLLOW."""
+def make_operators(plan: InterestPlan) -> Operators[SeparateState] | Operators[CombinedState]:
+    """What runs behind a FOLLOW."""
     graph = InterestGraph(plan)
-    return InterestsApart(graph) if plan.apart else EachInterest(graph)
+    return CombinedInterests(graph) if plan.by_interest else SeparateInterests(graph)
 
 
 # --- one by one -------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Opened(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EachState:
+class SeparateState:
     """Records as they were when they were saved last; and since then those that are `changed` and those that are `gone`.
 
     `read` are records of the store that need not be read again. `written` is this state with all changes in the store, once it was needed.
@@ -122,21 +122,21 @@ class EachState:
     changed: Mapping[int, Opened] = field(default_factory=dict)
     gone: frozenset[int] = frozenset()
     read: Mapping[int, Opened] = field(default_factory=dict)
-    written: list[EachState] = field(default_factory=list, compare=False, repr=False)
+    written: list[SeparateState] = field(default_factory=list, compare=False, repr=False)
 
 
-class EachInterest:
-    """Operators downstream of a FOLLOW, one interest by one."""
+class SeparateInterests:
+    """Operators behind a FOLLOW, one interest by one."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
         self.plan = graph.plan
 
-    def start(self) -> EachState:
+    def start(self) -> SeparateState:
         """No interest yet."""
-        return EachState(BEGINNING, self._no_store())
+        return SeparateState(BEGINNING, self._no_store())
 
-    def due(self, state: EachState, watermark: Instant) -> Ids:
+    def due(self, state: SeparateState, watermark: Instant) -> Ids:
         """The focal objects of those that must be stepped without events."""
         state = _latest(state)
         opened, stored = self._due(state, watermark)
@@ -146,12 +146,12 @@ class EachInterest:
 
     def step(
         self,
-        state: EachState,
+        state: SeparateState,
         lives: Lives,
         events: Sequence[InterestEvents],
         settled: Whole,
         watermark: Instant,
-    ) -> tuple[EachState, Sequence[InterestAnswers], Mapping[str, int]]:
+    ) -> tuple[SeparateState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step those that have events, are due, or are over."""
         state = _latest(state)
         counts: Counter[str] = Counter()
@@ -188,19 +188,19 @@ class EachInterest:
             counts,
         )
 
-    def save(self, state: EachState) -> Saved:
+    def save(self, state: SeparateState) -> Saved:
         """A record for each."""
         after = self._written(_latest(state))
         if after is not state:
             state.written[:] = [after]
         return Saved(self._values(state.watermark), stores={_INTERESTS: after.store})
 
-    def load(self, saved: Saved, since: Instant) -> EachState:
+    def load(self, saved: Saved, since: Instant) -> SeparateState:
         """As saved. Records are read when they are touched; at once where other queries have come, which begin at `since`."""
         values, store = saved.values, saved.stores.get(_INTERESTS)
         if values["apart"] or store is None:
             return self.start()
-        state = EachState(values["watermark"], store.shaped_like(self._no_store().like))
+        state = SeparateState(values["watermark"], store.shaped_like(self._no_store().like))
         if values["meaning"] == list(self.plan.meaning):
             return state
         records = store.shaped_like(_no_states(len(values["groups"]))).everything()
@@ -229,7 +229,7 @@ class EachInterest:
         every = np.broadcast_to(settled, (len(lives.serial), len(settled)))
         return self.graph.step(states, entries, until, lives, life_of, every, counts)
 
-    def _touched(self, state: EachState, lives: Lives, has_rows: Any, watermark: Instant) -> Whole:
+    def _touched(self, state: SeparateState, lives: Lives, has_rows: Any, watermark: Instant) -> Whole:
         """The places of those that are stepped."""
         serials = lives.serial
         opened, stored = self._due(state, watermark)
@@ -241,14 +241,14 @@ class EachInterest:
         touched[over[is_known]] = True
         return np.flatnonzero(touched)
 
-    def _due(self, state: EachState, watermark: Instant) -> tuple[list[int], Whole]:
+    def _due(self, state: SeparateState, watermark: Instant) -> tuple[list[int], Whole]:
         """The serials of those that are due: of those that have changed since they were saved, and of the others."""
         opened = [serial for serial, one in state.changed.items() if one.due < watermark]
         stored = _serials(state.store.due(state.watermark, watermark))
         hidden = np.array([*state.changed, *state.gone], np.int64)
         return opened, stored[~np.isin(stored, hidden)]
 
-    def _known(self, state: EachState, serials: Whole) -> dict[int, Opened]:
+    def _known(self, state: SeparateState, serials: Whole) -> dict[int, Opened]:
         """What is known of some interests."""
         found = {
             serial: one
@@ -275,7 +275,7 @@ class EachInterest:
             )
         return found
 
-    def _written(self, state: EachState) -> EachState:
+    def _written(self, state: SeparateState) -> SeparateState:
         """The same with all that has changed in the store."""
         if not state.changed and not state.gone:
             return state
@@ -294,7 +294,7 @@ class EachInterest:
         )
         gone = _ids(np.array(sorted(state.gone), np.int64))
         store = state.store.put(records, gone[state.store.has(gone)])
-        return EachState(state.watermark, store, read=state.changed)
+        return SeparateState(state.watermark, store, read=state.changed)
 
     def _values(self, watermark: Instant) -> dict[str, Any]:
         groups = [group.name for group in self.plan.groups]
@@ -313,7 +313,7 @@ class EachInterest:
         return replace(self._no_store(), next_number=store.next_number)
 
 
-def _latest(state: EachState) -> EachState:
+def _latest(state: SeparateState) -> SeparateState:
     """The same state as it was saved, if it was."""
     return state.written[0] if state.written else state
 
@@ -322,7 +322,7 @@ def _latest(state: EachState) -> EachState:
 
 
 @dataclass(frozen=True, slots=True)
-class ApartState:
+class CombinedState:
     """The states of all interests together; of each its focal object, and before when answers were told already."""
 
     states: States
@@ -330,24 +330,24 @@ class ApartState:
     watermark: Instant
 
 
-class InterestsApart:
-    """Operators downstream of a FOLLOW whose kernels keep the rows of interests apart."""
+class CombinedInterests:
+    """Operators behind a FOLLOW whose kernels keep the rows of interests apart."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
         self.plan = graph.plan
 
-    def start(self) -> ApartState:
+    def start(self) -> CombinedState:
         """No interest yet."""
-        return ApartState(self.graph.empty, empty_store(_no_records(len(self.plan.groups))), BEGINNING)
+        return CombinedState(self.graph.empty, empty_store(_no_records(len(self.plan.groups))), BEGINNING)
 
-    def due(self, state: ApartState, watermark: Instant) -> Ids:
+    def due(self, state: CombinedState, watermark: Instant) -> Ids:
         """The focal objects of those for which time alone may change something."""
         waiting = [state.states[waiting_for(name)] for name in self.graph.graph.waits]
-        serials = [chunk.rows[APART].values for log in waiting for chunk in log.chunks]
+        serials = [chunk.rows[INTEREST_SERIAL].values for log in waiting for chunk in log.chunks]
         for group in self.plan.groups:
-            assert isinstance(group.kernel, ApartKernel)
-            serials.append(group.kernel.due_apart(state.states[group.name], watermark))
+            assert isinstance(group.kernel, KernelByInterest)
+            serials.append(group.kernel.due_interests(state.states[group.name], watermark))
         due_serials = np.unique(np.concatenate([np.zeros(0, np.int64), *serials]))
         records, _ = state.interests.find(_ids(due_serials))
         assert len(records) == len(due_serials), "a kernel stores an interest that is not stored here"
@@ -356,12 +356,12 @@ class InterestsApart:
 
     def step(
         self,
-        state: ApartState,
+        state: CombinedState,
         lives: Lives,
         events: Sequence[InterestEvents],
         settled: Whole,
         watermark: Instant,
-    ) -> tuple[ApartState, Sequence[InterestAnswers], Mapping[str, int]]:
+    ) -> tuple[CombinedState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step all kernels: to the end for those that are over, then as far as time has come for the others."""
         counts: Counter[str] = Counter()
         streams = self.graph.streams(lives, events)
@@ -385,9 +385,9 @@ class InterestsApart:
             _records(lives.serial[begun], never, focal, until[begun]),
             _ids(lives.serial[over[is_known[over]]]),
         )
-        return ApartState(states, interests, watermark), [*answers, *more], counts
+        return CombinedState(states, interests, watermark), [*answers, *more], counts
 
-    def save(self, state: ApartState) -> Saved:
+    def save(self, state: CombinedState) -> Saved:
         """The stores and logs of all kernels."""
         groups, stores, logs = {}, {_INTERESTS: state.interests}, dict[str, Log]()
         for group in self.plan.groups:
@@ -408,7 +408,7 @@ class InterestsApart:
         }
         return Saved(values, logs, stores)
 
-    def load(self, saved: Saved, since: Instant) -> ApartState:
+    def load(self, saved: Saved, since: Instant) -> CombinedState:
         """As saved; queries that are new begin at `since`."""
         values = saved.values
         if not values["apart"]:
@@ -424,7 +424,7 @@ class InterestsApart:
             states[group.name] = group.kernel.load(Saved(part["values"], logs, stores), since)
         for waiting in map(waiting_for, self.graph.graph.waits):
             states[waiting] = saved.logs.get(waiting, Log())
-        return ApartState(
+        return CombinedState(
             states, self._interests(saved.stores[_INTERESTS], values["order"]), values["watermark"]
         )
 
@@ -455,8 +455,8 @@ class InterestsApart:
         """Step with the events of some interests."""
 
         def life_of(rows: Rows) -> Whole:
-            of = np.searchsorted(lives.serial, rows[APART].values)
-            assert (lives.serial[of] == rows[APART].values).all(), (
+            of = np.searchsorted(lives.serial, rows[INTEREST_SERIAL].values)
+            assert (lives.serial[of] == rows[INTEREST_SERIAL].values).all(), (
                 "an answer for an interest that is not stepped"
             )
             return of
@@ -468,7 +468,7 @@ class InterestsApart:
         """What is known of some interests, and of the others."""
         taken, others = dict[str, Any](), dict[str, Any]()
         for group in self.plan.groups:
-            assert isinstance(group.kernel, ApartKernel)
+            assert isinstance(group.kernel, KernelByInterest)
             taken[group.name], others[group.name] = group.kernel.split(states[group.name], serials)
         for name in self.graph.graph.waits:
             waiting, time = waiting_for(name), self.graph.graph.schemas[name].time
@@ -481,7 +481,7 @@ def _split_log(log: Log, serials: Whole, time: str) -> tuple[Log, Log]:
     rows = log.rows()
     if rows is None:
         return log, log
-    is_taken = np.isin(rows[APART].values, serials)
+    is_taken = np.isin(rows[INTEREST_SERIAL].values, serials)
     if not is_taken.any():
         return Log((), log.next_number), log
     empty = Log((), log.next_number)

@@ -32,7 +32,7 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class StepOutput:
     """What a step tells: answers (SELECT lists applied), late rows and given-up rows by stream, and counts by name."""
 
     answers: tuple[Rows, ...] = ()
@@ -103,14 +103,14 @@ class Program:
         """What may have to wait in this zone, with its fingerprint: answers that others read, rows read together, and location updates."""
         found: dict[str, str] = {}
         for group in self.groups:
-            if group.looks_at:
+            if group.reads_stores:
                 found[group.name] = self.plan.meaning(group.reads)
             if together := self.plan.merge(group.reads):
                 found[together.name] = together.fingerprint
             found.update({name: self.plan.query(name).fingerprint for name in self._answered_by(group)})
         return found
 
-    def step(self, state: ZoneState, arrivals: Arrivals) -> tuple[ZoneState, Output]:
+    def step(self, state: ZoneState, arrivals: Arrivals) -> tuple[ZoneState, StepOutput]:
         """Take what came and answer what can be answered."""
         queues: dict[str, QueueState] = {}
         ordered: dict[str, tuple[Rows, Instant]] = {}
@@ -127,7 +127,7 @@ class Program:
             counts[f"held:{name}"] += self.ours(name, release.held).count
         groups, answers, counted = self.advance(state.groups, ordered)
         counts.update(counted)
-        return ZoneState(queues, groups), Output(answers, _filled(late), _filled(given_up), counts)
+        return ZoneState(queues, groups), StepOutput(answers, _filled(late), _filled(given_up), counts)
 
     def advance(
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
@@ -166,7 +166,7 @@ class Program:
 
     def since(self, state: ZoneState, group: Group) -> Instant:
         """From when on a query added now sees rows: just after the greatest time its stream has reached."""
-        read = (group.reads, *group.looks_at)
+        read = (group.reads, *group.reads_stores)
         roots = dict.fromkeys(root for source in read for root in self.plan.root_streams(source))
         queues = [state.queues.get(stream) for stream in roots]
         reached = max((queue.reached for queue in queues if queue is not None), default=BEGINNING)

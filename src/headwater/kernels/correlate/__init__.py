@@ -2,7 +2,7 @@
 
 `subscription` is a standing query, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
 events, `routing` which zones need a row at all. `members` finds the readings of operators for the nodes of a network.
-Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
+Nothing is exported here: the language needs the choices of every kernel, and a kernel only when it runs.
 """
 
 from headwater.kernels.clauses import Clause, Interval

@@ -245,7 +245,7 @@ def _slot(
     mask = len(table) - 1
     h = np.uint64(of_class) * GOLDEN ^ np.uint64(past.key[r]) * SECOND_FACTOR
     if by_place:
-        h ^= past.x.view(np.uint64)[r] * THIRD
+        h ^= past.x.view(np.uint64)[r] * THIRD_FACTOR
         h = half_mixed(h) ^ past.y.view(np.uint64)[r]
     slot = int(np.int64(half_mixed(h))) & mask
     while table[slot] != NONE:

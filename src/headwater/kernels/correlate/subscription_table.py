@@ -37,7 +37,7 @@ HEAD, CHAIN, BY_SENSOR = range(3)
 # Areas that are no regions: any row, or any row that has a place.
 EVERYWHERE, PLACED, FIRST_REGION = 0, 1, 2
 
-NOBODY = -1
+NO_OWNER = -1
 UNLIMITED = 2**40
 MOST_LISTED = 64  # an ALL that may emit more than this at a row is searched over its whole window
 
@@ -177,7 +177,7 @@ class _Writer:
         """Enter a subscription."""
         kind = _kind(subscription)
         listed = _has_few_per_sensor(subscription)
-        owner = number if kind == READINGS_SEARCH else NOBODY
+        owner = number if kind == READINGS_SEARCH else NO_OWNER
         mode = BY_SENSOR if listed else HEAD if kind == LATEST_PLAIN else CHAIN
         for clause in subscription.clauses:
             attribute = self.numbers[clause.attribute]

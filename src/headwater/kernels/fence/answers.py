@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
+from headwater.kernels.fence.choices import Detect
 from headwater.kernels.fence.geometry import Whole
 from headwater.kernels.fence.moving_fences import Mask
 from headwater.kernels.fence.objects import Keys
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.standing_fences import CROSS, ENTER, EXIT, INSIDE, OUTSIDE, Changes
-from headwater.kernels.fence.words import Detect
 from headwater.model import Column, ColumnType, Rows, coded, compacted, content_ids
 from headwater.model.identity import content_hash
 

@@ -20,12 +20,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from headwater.kernels.box_index import Boxes, BoxIndex, Real, empty_box_index
+from headwater.kernels.fence.choices import Detect
 from headwater.kernels.fence.moving_step import Drawn, Sides, aligned, boxes_at, draw, with_updates
 from headwater.kernels.fence.objects import NEVER, Known
 from headwater.kernels.fence.question import FenceQuery
 from headwater.kernels.fence.records import known_in, records_of
 from headwater.kernels.fence.updates import Updates
-from headwater.kernels.fence.words import Detect
 from headwater.kernels.keys import different, is_among
 from headwater.model import (
     ColumnType,
@@ -100,11 +100,11 @@ def needed(
     )
     known = with_updates(query, aligned(query, known_in(one_side)[0], known_in(other)[0]), positions, fences)
     moves = draw(query, known.objects, positions, watermark)
-    around = draw(query, known.fences, fences, watermark)
-    wide, _ = boxes_at(query, around.x, around.y, around.shape)
+    moving = draw(query, known.fences, fences, watermark)
+    wide, _ = boxes_at(query, moving.x, moving.y, moving.shape)
     one_side = _with(state.objects, one_side, state.objects.near.meeting(wide))
     near = state.fences.near
-    met = [near.around(moves.x, moves.y)]
+    met = [near.holding(moves.x, moves.y)]
     if Detect.CROSS in query.detect:
         met.append(near.meeting(_boxes_on_the_way(query, moves, near.common_size)))
     other = _with(state.fences, other, np.concatenate(met))
@@ -128,7 +128,7 @@ def changed(query: FenceQuery, state: ByKey, few: Few, after: Sides) -> ByKey:
     )
 
 
-def nobody(query: FenceQuery) -> ByKey:
+def no_records_of(query: FenceQuery) -> ByKey:
     """Nobody is known."""
     kinds = query.positions.key_type, (query.moving or query.positions).key_type
     return ByKey(
@@ -141,7 +141,7 @@ def nobody(query: FenceQuery) -> ByKey:
 
 def with_records(query: FenceQuery, known: Sides) -> ByKey:
     """A record for each who is known."""
-    start = nobody(query)
+    start = no_records_of(query)
     ids = [key_ids([side.keys.column], len(side.keys)) for side in known]
     return changed(query, start, Few(everybody(query, start), *ids), known)
 
@@ -174,7 +174,7 @@ def loaded(
     query: FenceQuery, levels: Sequence[Sequence[Sequence[int]]], stores: Mapping[str, KeyedStore]
 ) -> ByKey:
     """As saved."""
-    start, sides = nobody(query), []
+    start, sides = no_records_of(query), []
     for name, side, counts in zip(("objects", "fences"), (start.objects, start.fences), levels, strict=True):
         store, entries = stores[f"{query.name}/{name}"], stores[f"{query.name}/{name}/near"]
         near = replace(
@@ -212,10 +212,10 @@ def _boxes_on_the_way(query: FenceQuery, moves: Drawn, size: float) -> Real:
     if query.geographic:  # the shorter way around the Earth, as seen from either end
         across = lines[:, 2] - lines[:, 0]
         over = np.flatnonzero(np.abs(across) > 180.0)
-        around = np.where(across[over] < 0.0, 360.0, -360.0)
+        turn = np.where(across[over] < 0.0, 360.0, -360.0)
         again = lines[over].copy()
-        again[:, 0] -= around
-        lines[over, 2] += around
+        again[:, 0] -= turn
+        lines[over, 2] += turn
         lines = np.concatenate([lines, again])
     along = lines[:, 2:] - lines[:, :2]
     length = np.abs(along).max(axis=1, initial=0.0)
@@ -273,6 +273,6 @@ def _boxes(query: FenceQuery, some: _Named, *, are_fences: bool) -> Boxes:
 
 
 def _no_side(query: FenceQuery, kind: ColumnType, *, with_shape: bool) -> Side:
-    none = _Named(Known.nobody(kind), no_records().ids)
+    none = _Named(Known.none(kind), no_records().ids)
     store = empty_store(_records(query, none, with_shape=with_shape))
     return Side(store, empty_box_index(geographic=query.geographic))

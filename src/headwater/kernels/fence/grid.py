@@ -21,7 +21,7 @@ MOST_A_BOX: Final = 12
 """Cells that a box may be listed in, as a mean over all boxes."""
 
 
-class Grid(NamedTuple):
+class FenceGrid(NamedTuple):
     """Boxes around fences, whose each is, and the cells that list them."""
 
     boxes: Real
@@ -29,15 +29,15 @@ class Grid(NamedTuple):
     cells: Cells
 
 
-def lay_out(boxes: Real, owner: Whole) -> Grid:
+def lay_out(boxes: Real, owner: Whole) -> FenceGrid:
     """The grid of some boxes."""
     many = max(1, math.ceil(2.0 * math.sqrt(len(boxes))))
-    return Grid(boxes, owner, cells.lay_out(boxes, many, MOST_A_BOX))
+    return FenceGrid(boxes, owner, cells.lay_out(boxes, many, MOST_A_BOX))
 
 
 @njit(**LOOP)
 def candidates_along(
-    grid: Grid, px: float, py: float, qx: float, qy: float, seen: Whole, stamp: int, found: Whole
+    grid: FenceGrid, px: float, py: float, qx: float, qy: float, seen: Whole, stamp: int, found: Whole
 ) -> int:
     """Write the fences whose boxes a line may meet into `found`, each once; how many they are.
 

@@ -32,12 +32,13 @@ from headwater.kernels.fence.by_key import (
     levels_of,
     loaded,
     needed,
-    nobody,
+    no_records_of,
     stores_of,
     takes_all,
     takes_some,
     with_records,
 )
+from headwater.kernels.fence.choices import Detect
 from headwater.kernels.fence.grid import lay_out
 from headwater.kernels.fence.moving_fences import Mask
 from headwater.kernels.fence.moving_step import Sides, aligned, move
@@ -54,7 +55,6 @@ from headwater.kernels.fence.records import (
 from headwater.kernels.fence.shapes import of_rings
 from headwater.kernels.fence.standing_fences import FenceIndex, Latest, Stays, first_room, walk
 from headwater.kernels.fence.updates import Updates, stretches
-from headwater.kernels.fence.words import Detect
 from headwater.kernels.polygons import is_polygon
 from headwater.model import (
     BEGINNING,
@@ -155,7 +155,7 @@ class FenceKernel:
             if query.fences is not None:
                 stores[query.name] = _nothing(query, BEGINNING).records
             else:
-                stores |= stores_of(query, nobody(query))
+                stores |= stores_of(query, no_records_of(query))
         return stores
 
     def load(self, saved: Saved, since: Instant) -> FenceState:
@@ -178,7 +178,7 @@ class FenceKernel:
 
     def is_blank(self, state: FenceState) -> bool:
         """Whether nobody is known."""
-        return all(part.since == BEGINNING and _knows_nobody(part) for part in state.query_states)
+        return all(part.since == BEGINNING and _is_empty(part) for part in state.query_states)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
@@ -333,11 +333,11 @@ class FenceKernel:
 def _nothing(query: FenceQuery, since: Instant) -> QueryState:
     fences = query.moving.key_type if query.moving else query.positions.key_type
     kind = query.positions.key_type
-    nobody = Known.nobody(kind)
-    return QueryState(since, no_objects(kind), Sides(nobody, nobody if query.same else Known.nobody(fences)))
+    none = Known.none(kind)
+    return QueryState(since, no_objects(kind), Sides(none, none if query.same else Known.none(fences)))
 
 
-def _knows_nobody(state: QueryState) -> bool:
+def _is_empty(state: QueryState) -> bool:
     moving = state.moving
     known = len(moving) if isinstance(moving, ByKey) else moving.known
     return not known and not len(state.records)

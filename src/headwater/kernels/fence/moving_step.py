@@ -8,7 +8,7 @@ import numpy as np
 
 from headwater.kernels.fence.answers import change_rows
 from headwater.kernels.fence.geometry import Real, Shapes, Whole
-from headwater.kernels.fence.grid import Grid, lay_out
+from headwater.kernels.fence.grid import FenceGrid, lay_out
 from headwater.kernels.fence.moving_fences import (
     Mask,
     Tracks,
@@ -62,10 +62,10 @@ def move(
     """The changes in a stretch, and who is known after it."""
     one_side, other = with_updates(query, known, positions, fences)
     objects = draw(query, one_side, positions, until)
-    around = draw(query, other, fences, until)
-    shapes, which = shapes_at(query, around.x, around.y, around.shape)
+    moving = draw(query, other, fences, until)
+    shapes, which = shapes_at(query, moving.x, moving.y, moving.shape)
     index = FenceIndex(shapes, _grid_of_versions(shapes, which), which)
-    tracks, versions = Tracks(*objects[:3]), around.versions
+    tracks, versions = Tracks(*objects[:3]), moving.versions
     found = find_stays(index, tracks, versions, query.same, query.roaming, first_room(2 * len(tracks.x)))
     stays, room = in_pairs(found, objects.versions, versions), first_room(len(found.one))
     changes, many = emit_stays(stays, tracks, versions, reported, before, room_for(room), 0)
@@ -76,19 +76,19 @@ def move(
     answers = change_rows(query, changes, many, one_side.keys, other.keys.column)
     latest = Sides(
         _latest(query, one_side, objects),
-        _latest(query, other, around),
+        _latest(query, other, moving),
     )
     return _without_forgotten(query, latest), answers
 
 
 def with_updates(query: FenceQuery, known: Sides, positions: Updates, fences: Updates) -> Sides:
     """With those of whom something comes."""
-    objects, around = known
+    objects, owners = known
     if query.same:  # one order of keys for both sides, in which they are compared
         keys, places = objects.keys.having(join_columns([positions.key, fences.key]))
-        return Sides(objects.having(keys, places), around.having(keys, places))
+        return Sides(objects.having(keys, places), owners.having(keys, places))
     return Sides(
-        objects.having(*objects.keys.having(positions.key)), around.having(*around.keys.having(fences.key))
+        objects.having(*objects.keys.having(positions.key)), owners.having(*owners.keys.having(fences.key))
     )
 
 
@@ -139,7 +139,7 @@ def _of_versions(versions: Versions, known: Real, updates: Real) -> Real:
     return np.where(versions.is_new, updates[versions.update], known[versions.slot])
 
 
-def _grid_of_versions(shapes: Shapes, which: Whole) -> Grid:
+def _grid_of_versions(shapes: Shapes, which: Whole) -> FenceGrid:
     if len(which) == len(shapes.radius_m) and (which[1:] > which[:-1]).all():
         return lay_out(shapes.boxes, shapes.owner)
     return lay_out(shapes.boxes[which], np.arange(len(which)))  # shapes with texts have one box each

@@ -82,7 +82,7 @@ class Known:
     shape: Column
 
     @classmethod
-    def nobody(cls, kind: ColumnType) -> Known:
+    def none(cls, kind: ColumnType) -> Known:
         """No key yet."""
         none = np.zeros(0)
         return cls(Keys.of(Column.of(kind, ())), np.zeros(0, np.int64), none, none, strings([]))

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from headwater.kernels.fence.choices import Detect
 from headwater.kernels.fence.geometry import Shapes
-from headwater.kernels.fence.words import Detect
 from headwater.model import Column, ColumnType, Rows
 
 SOURCE: Final = "source"

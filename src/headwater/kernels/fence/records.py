@@ -51,8 +51,8 @@ class Objects(NamedTuple):
 
 def no_objects(kind: ColumnType) -> KeyedStore:
     """Nobody is known; keys are of this type."""
-    nobody = Objects(Known.nobody(kind), Stays(np.zeros(1, np.int64), np.zeros(0, np.int64)))
-    return empty_store(_records(nobody, np.zeros(0, np.uint64), 0))
+    none = Objects(Known.none(kind), Stays(np.zeros(1, np.int64), np.zeros(0, np.int64)))
+    return empty_store(_records(none, np.zeros(0, np.uint64), 0))
 
 
 def names_of(fences: Fences) -> Names:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains, meets
-from headwater.kernels.fence.grid import Grid, candidates_along
+from headwater.kernels.fence.grid import FenceGrid, candidates_along
 from headwater.kernels.fence.objects import NEVER
 
 EXIT, ENTER, INSIDE, CROSS, OUTSIDE = range(5)
@@ -45,7 +45,7 @@ class FenceIndex(NamedTuple):
     """Fences and the grid over their boxes; `which` is the shape of each fence, or of each version of one that moves."""
 
     shapes: Shapes
-    grid: Grid
+    grid: FenceGrid
     which: Whole
 
 
@@ -67,7 +67,7 @@ class Moves(NamedTuple):
 
 
 @njit(**LOOP)
-def find_inside(shapes: Shapes, grid: Grid, x: float, y: float, found: Whole) -> int:
+def find_inside(shapes: Shapes, grid: FenceGrid, x: float, y: float, found: Whole) -> int:
     """Write the fences in which a place lies into `found`, in order; how many they are."""
     many = 0
     if not len(grid.cells.member):

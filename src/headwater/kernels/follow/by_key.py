@@ -74,7 +74,7 @@ class Few(NamedTuple):
     delivered: Delivered
 
 
-def nobody(query: FollowQuery, since: Instant) -> ByKey:
+def no_objects(query: FollowQuery, since: Instant) -> ByKey:
     """Nobody is followed yet."""
     store = empty_store(_records(query, Alive.none(query.focals.key_type), Delivered.nothing(), _NONE, 0))
     return ByKey(since, store, empty_box_index(geographic=query.geographic), 0)
@@ -95,7 +95,7 @@ def needed(
     if watermark == END:
         records = state.store.everything()
     else:
-        happens = state.near.around(*view.between(before, watermark))
+        happens = state.near.holding(*view.between(before, watermark))
         touched = np.concatenate([own, state.store.due(before, watermark), happens, due])
         records, _ = state.store.find(touched)
     alive, delivered = _opened(query, records)

@@ -85,7 +85,7 @@ def _in_shapes(
 
 def _latest(is_past: Any, of: Whole, most: int) -> Any:
     """All events of the present, and of the past of each interest the latest."""
-    behind = np.cumsum(is_past[::-1])[::-1]  # with itself, those of the past from here on
+    remaining = np.cumsum(is_past[::-1])[::-1]  # with itself, those of the past from here on
     last = np.searchsorted(of, of, "right")
-    after = np.append(behind, 0)[last]
-    return ~is_past | (behind - after <= most)
+    after = np.append(remaining, 0)[last]
+    return ~is_past | (remaining - after <= most)

@@ -22,9 +22,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.cells import cells_of
+from headwater.kernels.follow.choices import Update
 from headwater.kernels.follow.places import Look, Places, is_in
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
-from headwater.kernels.follow.words import Update
 from headwater.model import END, Column, ColumnType, Instant, coded, compacted, join_columns
 from headwater.model.place import distance_m
 

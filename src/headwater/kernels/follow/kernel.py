@@ -24,7 +24,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from headwater.kernels.follow.by_key import ByKey, changed, needed, nobody
+from headwater.kernels.follow.by_key import ByKey, changed, needed, no_objects
+from headwater.kernels.follow.choices import Update
 from headwater.kernels.follow.delivery import Delivered, deliver
 from headwater.kernels.follow.finding import Found, find_events
 from headwater.kernels.follow.intake import updates_in
@@ -48,7 +49,6 @@ from headwater.kernels.follow.question import (
 )
 from headwater.kernels.follow.reuse import choose
 from headwater.kernels.follow.store import Store, View
-from headwater.kernels.follow.words import Update
 from headwater.model import (
     BEGINNING,
     Answers,
@@ -105,7 +105,7 @@ class FollowKernel:
         """Nothing seen; rows before `since` are not for these queries."""
         return FollowState(BEGINNING, tuple(self._started(query, since) for query in self.queries))
 
-    def looking_at(self, state: FollowState, stores: Mapping[str, Store]) -> FollowState:
+    def with_stores(self, state: FollowState, stores: Mapping[str, Store]) -> FollowState:
         """For one step."""
         return replace(state, stores=stores)
 
@@ -126,8 +126,8 @@ class FollowKernel:
         shapes: dict[int, list[Rows]] = {}
         for query, part in zip(self.queries, state.queries, strict=True):
             if query.events.identity not in views:
-                looked_at = [state.stores[source.name] for source in query.events.sources]
-                views[query.events.identity] = View(query.events, looked_at)
+                stores = [state.stores[source.name] for source in query.events.sources]
+                views[query.events.identity] = View(query.events, stores)
             view = views[query.events.identity]
             updates = updates_in(rows, self.schema.time, query, part.objects.since, counts)
             after, answers = self._step_query(query, part, view, updates, state.watermark, watermark, counts)
@@ -160,8 +160,10 @@ class FollowKernel:
             if query.operators is not None:
                 operators = query.operators.save(part.operators)
                 saved["operators"] = operators.values
-                logs |= {_behind(query.name, name): log for name, log in operators.logs.items()}
-                stores |= {_behind(query.name, name): store for name, store in operators.stores.items()}
+                logs |= {_operators_key(query.name, name): log for name, log in operators.logs.items()}
+                stores |= {
+                    _operators_key(query.name, name): store for name, store in operators.stores.items()
+                }
             queries.append(saved)
         return Saved({"watermark": state.watermark, "queries": queries}, logs, stores)
 
@@ -187,20 +189,20 @@ class FollowKernel:
         return False
 
     def _loaded(self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant) -> QueryState:
-        """What is known of a query; operators may be downstream of it that were not there, or be gone."""
-        objects = nobody(query, part["since"]).loaded(
+        """What is known of a query; operators may be behind it that were not there, or be gone."""
+        objects = no_objects(query, part["since"]).loaded(
             saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], part["serial"]
         )
         if query.operators is None:
             return QueryState(objects, None)
         if "operators" not in part:
             return QueryState(objects, query.operators.start())
-        prefix = _behind(query.name, "")
+        prefix = _operators_key(query.name, "")
         own = Saved(part["operators"], _named(saved.logs, prefix), _named(saved.stores, prefix))
         return QueryState(objects, query.operators.load(own, begins))
 
     def _started(self, query: FollowQuery, since: Instant) -> QueryState:
-        return QueryState(nobody(query, since), query.operators.start() if query.operators else None)
+        return QueryState(no_objects(query, since), query.operators.start() if query.operators else None)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 
@@ -241,7 +243,7 @@ class FollowKernel:
             answers = [over] if over else []
         else:
             blocks: list[InterestAnswers] = []
-            if query.tells and (own := events.pop()).rows.count:
+            if query.emits_events and (own := events.pop()).rows.count:
                 blocks.append(_of_itself(query, own.rows, lives, own.of))
             if query.operators:
                 operators, more, things = query.operators.step(operators, lives, events, settled, watermark)
@@ -282,7 +284,7 @@ class FollowKernel:
         choice = choose(query, found, view, since)
         time, events = self._times(query, found), []
         is_past = time < found.interests.start[found.of]
-        is_read = query.operators is not None or (query.tells and not query.interests)
+        is_read = query.operators is not None or (query.emits_events and not query.interests)
         for streamed in choice.streamed:
             past = int(np.count_nonzero(is_past[streamed]))
             counts[f"events_historical:{query.name}"] += past
@@ -305,7 +307,7 @@ def _near(query: str) -> str:
     return f"{query}/near"
 
 
-def _behind(query: str, name: str) -> str:
+def _operators_key(query: str, name: str) -> str:
     """The name of a log or store of a query's operators."""
     return f"{query}/behind/{name}"
 

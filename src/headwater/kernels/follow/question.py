@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.follow.words import Saving, Update
+from headwater.kernels.follow.choices import Saving, Update
 from headwater.model import (
     Answers,
     Column,
@@ -78,7 +78,7 @@ class Need:
     """Which events one reader of a FOLLOW needs: an operator, or whoever asked for the events themselves.
 
     `part` numbers the sub-graphs of operators that hang together. `windows_us` is the longest sum of windows on a path from here on;
-    `takes` holds for all events that can matter to it, None: any may. `looks_at` are the columns in which events are alike that
+    `takes` holds for all events that can matter to it, None: any may. `separates_by` are the columns in which events are alike that
     its sub-graph looks at together (none: at all of them), or BY_ITSELF. `is_free`: it does not matter where its events begin.
     `settles`: what its sub-graph answers before windows are filled may be wrong. `later_us` is how long after an answer events may still
     change it, or the end of a life: a loop goes on with them, and what is handed on is another answer.
@@ -87,7 +87,7 @@ class Need:
     part: int
     windows_us: int
     takes: RowCondition | None
-    looks_at: tuple[str, ...] | None
+    separates_by: tuple[str, ...] | None
     is_free: bool
     settles: bool = False
     later_us: int = 0
@@ -103,8 +103,8 @@ class FollowQuery:
 
     `before_us` is how far back operators look beyond `last_us`, the history that is asked for. `share` is (zone, zones): only focal
     objects that live in this zone. `interests`: not events are told, but interests. `needs` are those of the operators, one for each
-    that reads this FOLLOW, and behind them, if it `tells` its events or nobody reads it, its own. `savings` are those that may be made. `operators` are
-    None if nothing is downstream of it.
+    that reads this FOLLOW, and behind them, if it `emits_events` or nobody reads it, its own. `savings` are those that may be made. `operators` are
+    None if nothing stands behind it.
     """
 
     name: str
@@ -130,7 +130,7 @@ class FollowQuery:
     interests: bool
     needs: tuple[Need, ...]
     savings: frozenset[Saving]
-    tells: bool
+    emits_events: bool
     operators: Operators[Any] | None
 
     @property

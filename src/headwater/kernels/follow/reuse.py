@@ -30,11 +30,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.coordinates import coordinates
+from headwater.kernels.follow.choices import Saving
 from headwater.kernels.follow.finding import Found
 from headwater.kernels.follow.places import Look, is_in
 from headwater.kernels.follow.question import BY_ITSELF, FollowQuery, Need, Real, Whole
 from headwater.kernels.follow.store import View
-from headwater.kernels.follow.words import Saving
 from headwater.model import BEGINNING, Instant, Rows, join_columns
 from headwater.model.partitions import numbered
 
@@ -71,12 +71,12 @@ def choose(query: FollowQuery, found: Found, view: View, since: Instant) -> Choi
 
 def _as_one(needs: Sequence[Need]) -> list[Need]:
     """Needs as if all operators hung together and took every event."""
-    columns = [set(need.looks_at) for need in needs if need.looks_at is not BY_ITSELF]
+    columns = [set(need.separates_by) for need in needs if need.separates_by is not BY_ITSELF]
     one = Need(
         part=0,
         windows_us=0,
         takes=None,
-        looks_at=tuple(sorted(set.intersection(*columns))) if columns else BY_ITSELF,
+        separates_by=tuple(sorted(set.intersection(*columns))) if columns else BY_ITSELF,
         is_free=all(need.is_free for need in needs),
         settles=any(need.settles for need in needs),
         later_us=max(need.later_us for need in needs),
@@ -101,7 +101,7 @@ def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Savi
     is_same = past.time[old] + windows_us < first.of_event[old]
     is_streamed[old[is_same]] = False
     whole = int(np.count_nonzero(~first.is_there[found.of[old[is_same]]]))
-    one_by_one = Saving.SPACE if need.looks_at is BY_ITSELF else Saving.TIME
+    one_by_one = Saving.SPACE if need.separates_by is BY_ITSELF else Saving.TIME
     saved[Saving.SUBGRAPHS if Saving.SUBGRAPHS in query.savings else one_by_one] += whole
     saved[one_by_one] += int(np.count_nonzero(is_same)) - whole
     return is_streamed
@@ -119,7 +119,7 @@ class _First(NamedTuple):
 def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
     """Until when a sub-graph answers the same for interests that follow one another; None: it must have all events."""
     query, found = past.query, past.found
-    one_by_one = Saving.SPACE if needs[0].looks_at is BY_ITSELF else Saving.TIME
+    one_by_one = Saving.SPACE if needs[0].separates_by is BY_ITSELF else Saving.TIME
     by_groups, by_graphs = one_by_one in query.savings, Saving.SUBGRAPHS in query.savings
     if (
         query.compares_nothing
@@ -132,7 +132,7 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
     starts = found.interests.start - later_us
     differs = np.zeros(len(starts), np.bool_)
     if (
-        by_groups and needs[0].looks_at is BY_ITSELF
+        by_groups and needs[0].separates_by is BY_ITSELF
     ):  # an event that is new differs, any other is all there is of its group
         of_event = np.where(past.is_new, BEGINNING, starts[found.of])
         differs[found.of[past.is_new]] = True
@@ -146,7 +146,7 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
     if not by_groups:
         of_interest = np.where(differs, BEGINNING, starts)
         return _First(of_interest, of_interest[found.of], differs)
-    columns = needs[0].looks_at or ()
+    columns = needs[0].separates_by or ()
     of_interest = _least(differing, times, np.arange(len(starts)), starts)
     if not columns:
         return _First(of_interest, of_interest[found.of], differs)

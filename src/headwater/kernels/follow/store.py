@@ -118,7 +118,7 @@ class Store:
         return self.buckets[-1].chunk.newest - int(self.buckets[0].chunk.rows[self.schema.time].values[0])
 
 
-class Looker(NamedTuple):
+class EventReader(NamedTuple):
     """A query that looks at a store. `counts`: it is here that what it has to say about single events is counted."""
 
     query: str
@@ -129,9 +129,9 @@ class Looker(NamedTuple):
 class StoreKernel:
     """Keeps the events of one source in one zone, and answers nothing. Whoever looks at them says since when they are needed."""
 
-    def __init__(self, schema: StreamSchema, lookers: Sequence[Looker]) -> None:
+    def __init__(self, schema: StreamSchema, readers: Sequence[EventReader]) -> None:
         self.schema = schema
-        self.lookers = tuple(lookers)
+        self.readers = tuple(readers)
 
     def start(self, since: Instant) -> Store:
         """Nothing stored."""
@@ -148,13 +148,13 @@ class StoreKernel:
         )
         counts: Counter[str] = Counter()
         is_used = np.zeros(own.count, np.bool_)
-        for looker in self.lookers if own.count else ():
-            seen = looker.events.rows(self.schema, own)
+        for reader in self.readers if own.count else ():
+            seen = reader.events.rows(self.schema, own)
             chosen = (
-                np.ones(own.count, np.bool_) if looker.events.where is None else looker.events.where(seen)
+                np.ones(own.count, np.bool_) if reader.events.where is None else reader.events.where(seen)
             )
-            if looker.counts:  # every zone has all events
-                counts[f"events_without_place:{looker.query}"] += _nowhere(looker.events, seen, chosen)
+            if reader.counts:  # every zone has all events
+                counts[f"events_without_place:{reader.query}"] += _nowhere(reader.events, seen, chosen)
             is_used |= chosen
         store = state.append(own if is_used.all() else own.take(np.flatnonzero(is_used)))
         counts[f"{HIGHEST}stored:{self.schema.name}"] = store.count
@@ -206,13 +206,13 @@ class View:
         base = 0
         for seen in self.seen:
             time = seen.places.time
-            asks = np.flatnonzero((look.since <= time[-1]) & (look.until > time[0]))
-            if not len(asks):
+            chosen = np.flatnonzero((look.since <= time[-1]) & (look.until > time[0]))
+            if not len(chosen):
                 continue
-            row, box = find(seen.places, _some(look, asks))
+            row, box = find(seen.places, _some(look, chosen))
             parts.append(seen.rows)
             rows.append(base + row)
-            boxes.append(asks[box])
+            boxes.append(chosen[box])
             base += seen.rows.count
         together, row, box = join_rows(parts), np.concatenate(rows), np.concatenate(boxes)
         if len(self.events.sources) > 1:  # each in its order, but not all of them together
@@ -257,7 +257,11 @@ def _in_order(rows: Rows, row: Whole, schema: StreamSchema) -> tuple[Rows, Whole
     return found.take(order), now[place]
 
 
-def _some(look: Look, asks: Whole) -> Look:
+def _some(look: Look, chosen: Whole) -> Look:
     return look._replace(
-        boxes=look.boxes[asks], since=look.since[asks], until=look.until[asks], x=look.x[asks], y=look.y[asks]
+        boxes=look.boxes[chosen],
+        since=look.since[chosen],
+        until=look.until[chosen],
+        x=look.x[chosen],
+        y=look.y[chosen],
     )

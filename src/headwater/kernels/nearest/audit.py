@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.nearest.candidates import ENTER, HOW, WHAT, WHEN, WHOSE
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.kernels.nearest.query_sets import SetEvents
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import Instant, text_hash
 
 Whole = NDArray[np.int64]

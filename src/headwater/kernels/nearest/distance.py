@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.words import Metric
+from headwater.kernels.nearest.choices import Metric
 from headwater.model import EARTH_RADIUS_M, Rows
 
 Numbers = NDArray[np.float64]

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from headwater.kernels.nearest import candidates
 from headwater.kernels.nearest.audit import Audit, audited
+from headwater.kernels.nearest.choices import Emission
 from headwater.kernels.nearest.distance import answer_distance
 from headwater.kernels.nearest.objects import NUMBER, Needed, ObjectStore, find, no_rows, numbered_rows
 from headwater.kernels.nearest.per_partition import Partitions, PartitionsState, candidates_in, due_by_time
 from headwater.kernels.nearest.query_order import matches
 from headwater.kernels.nearest.query_sets import QuerySet, QuerySetState, SetEvents, query_set_key
 from headwater.kernels.nearest.question import NearestQuery
-from headwater.kernels.nearest.words import Emission
 from headwater.model import (
     BEGINNING,
     END,

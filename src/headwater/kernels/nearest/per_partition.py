@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.nearest import candidates
+from headwater.kernels.nearest.choices import Emission
 from headwater.kernels.nearest.distance import coordinates
 from headwater.kernels.nearest.lifetimes import Lives, begin_lives
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import spans
 from headwater.kernels.nearest.query_sets import QuerySet, QuerySetState, Real, Recent, SetEvents, Whole
-from headwater.kernels.nearest.words import Emission
 from headwater.model import (
     END,
     Column,
@@ -147,12 +147,12 @@ class Partitions:
     @property
     def _like(self) -> Records:
         """The columns of a record."""
-        none, nobody = np.zeros(0, np.int64), no_records()
+        none, no_ids = np.zeros(0, np.int64), no_records()
         objects = {name: _stored(Column.nulls(kind, 0)) for name, kind in self.types.items()}
         return Records(
-            nobody.ids,
-            nobody.due,
-            nobody.hold,
+            no_ids.ids,
+            no_ids.due,
+            no_ids.hold,
             {
                 _SEEN: none,
                 _TICK: none,

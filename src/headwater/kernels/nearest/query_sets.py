@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from headwater.kernels.growing_array import GrowingArray
 from headwater.kernels.nearest import candidates, engine
 from headwater.kernels.nearest.candidate_limits import RECENT_OF_PARTITION, r_star, recent_rows
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.kernels.nearest.distance import as_coordinates, coordinates
 from headwater.kernels.nearest.grid import FEWEST, BallGrid, draw, no_grid
 from headwater.kernels.nearest.objects import NUMBER
 from headwater.kernels.nearest.packing import packed, runs_of, spans, unpack
 from headwater.kernels.nearest.query_order import by_place, identities, matches
 from headwater.kernels.nearest.question import NearestQuery
-from headwater.kernels.nearest.words import Algorithm, Emission
 from headwater.model import (
     BEGINNING,
     Instant,

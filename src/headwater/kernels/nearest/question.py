@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.model import Column
 
 

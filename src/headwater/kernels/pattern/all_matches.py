@@ -49,8 +49,8 @@ from headwater.kernels.pattern.runs import (
     THREADS,
     WAITING,
     WAITING_COLUMNS,
+    MatchOutput,
     Numbers,
-    Output,
     Partial,
     Pattern,
     Runs,
@@ -77,14 +77,14 @@ def find_all(
     watermark: int,
     ended: bool,
     stack: Stack,
-) -> tuple[Output, Runs, Numbers]:
+) -> tuple[MatchOutput, Runs, Numbers]:
     """Look at the rows of all partitions; arguments and results as those of `preferred_match.find_preferred`."""
     auto, programs, memory, rules = pattern
     open_, open_threads, open_doubles, open_nodes, open_waiting = runs
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
     most_successors = 1 + longest(auto.follow_from)
-    output = Output(
+    output = MatchOutput(
         np.zeros((rules.room, FOUND_COLUMNS), np.int64), 0, np.zeros((rules.room, 2), np.int64), 0
     )
     counted = np.zeros(COUNTED, np.int64)

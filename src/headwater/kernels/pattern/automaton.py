@@ -25,6 +25,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.pattern.choices import Contiguity
 from headwater.kernels.pattern.shape import (
     Chain,
     Choice,
@@ -36,7 +37,6 @@ from headwater.kernels.pattern.shape import (
     One,
     Shape,
 )
-from headwater.kernels.pattern.words import Contiguity
 
 ACCEPT: Final = -1
 

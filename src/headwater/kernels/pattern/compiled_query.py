@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headwater.kernels.pattern.all_matches import find_all
 from headwater.kernels.pattern.automaton import ACCEPT, TAKE, Automaton, create
+from headwater.kernels.pattern.choices import RowsPerMatch, SkipTo
 from headwater.kernels.pattern.deadlines import first_deadlines
 from headwater.kernels.pattern.machine import Programs, Table, make_stack
 from headwater.kernels.pattern.match_answers import Found
@@ -42,7 +43,6 @@ from headwater.kernels.pattern.runs import (
     Segments,
 )
 from headwater.kernels.pattern.shape import Chain, Loop, One
-from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
 from headwater.model import (
     END,
     Instant,

@@ -32,8 +32,8 @@ from headwater.kernels.pattern.runs import (
     STATE,
     TIMEOUT,
     TO_FIRST,
+    MatchOutput,
     Numbers,
-    Output,
     Partial,
     Pattern,
     Rules,
@@ -87,8 +87,8 @@ def expire(
     deadline: int,
     partial: Partial,
     completed: Completed,
-    output: Output,
-) -> tuple[Output, Completed, int]:
+    output: MatchOutput,
+) -> tuple[MatchOutput, Completed, int]:
     """Take out the partial matches whose time runs out at `deadline`: absences are complete, the others may be reported.
 
     What binds the same rows alike is reported once, and not at all if it is a match. Also gives how many partial matches remain.
@@ -161,10 +161,10 @@ def release(
     offset: int,
     partial: Partial,
     completed: Completed,
-    output: Output,
+    output: MatchOutput,
     number: int,
     counted: Numbers,
-) -> tuple[Output, int, int, int]:
+) -> tuple[MatchOutput, int, int, int]:
     """Emit the completed matches that need not wait, and drop what AFTER MATCH SKIP leaves out.
 
     Also gives how many partial matches and completed ones remain, and the number of the last match.

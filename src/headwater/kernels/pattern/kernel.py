@@ -29,7 +29,7 @@ from headwater.kernels.pattern.partitioned_rows import (
     arrange,
     cut,
     keys_as_stored,
-    records_apart,
+    records_of_interests,
     shape_of_records,
     spans_of,
     touched,
@@ -48,9 +48,9 @@ from headwater.kernels.pattern.runs import (
     Segments,
 )
 from headwater.model import (
-    APART,
     BEGINNING,
     END,
+    INTEREST_SERIAL,
     Answers,
     ColumnType,
     Instant,
@@ -176,20 +176,20 @@ class PatternKernel:
         """Whether nothing is kept of any partition."""
         return all(lane.since == BEGINNING and not len(lane.store) for lane in state.lanes)
 
-    def due_apart(self, state: PatternState, until: Instant) -> Numbers:
+    def due_interests(self, state: PatternState, until: Instant) -> Numbers:
         """Those with a partition that is due."""
         due = [lane.store.due(state.watermark, until)[:, 0] for lane in state.lanes]
         return np.concatenate([np.zeros(0, np.uint64), *due]).view(np.int64)
 
-    def split(self, state: PatternState, apart: Numbers) -> tuple[PatternState, PatternState]:
+    def split(self, state: PatternState, interests: Numbers) -> tuple[PatternState, PatternState]:
         """Their partitions are records of their own."""
-        parts = [self._split_lane(lane, apart) for lane in state.lanes]
+        parts = [self._split_lane(lane, interests) for lane in state.lanes]
         taken, others = (tuple(lane) for lane in zip(*parts, strict=True))
         return replace(state, lanes=taken), replace(state, lanes=others)
 
     @staticmethod
-    def _split_lane(lane: Lane, apart: Numbers) -> tuple[Lane, Lane]:
-        records = records_apart(lane.store, apart)
+    def _split_lane(lane: Lane, interests: Numbers) -> tuple[Lane, Lane]:
+        records = records_of_interests(lane.store, interests)
         taken = replace(lane, store=empty_store(lane.store.like).put(records, no_records().ids))
         if not len(records):
             return taken, lane
@@ -219,11 +219,11 @@ class PatternKernel:
     def _shape(self, places: Sequence[int]) -> Records:
         """What a record has: the key, and of the rows the columns that some query of the lane looks at."""
         types, keys = (
-            {**self.schema.types, APART: ColumnType.BIGINT},
+            {**self.schema.types, INTEREST_SERIAL: ColumnType.BIGINT},
             self.queries[places[0]].partition_columns,
         )
-        looked_at = {name for place in places for name in self.queries[place].identity}
-        others = sorted(looked_at.difference(keys) | {self.schema.time})
+        read = {name for place in places for name in self.queries[place].identity}
+        others = sorted(read.difference(keys) | {self.schema.time})
         return shape_of_records({name: types[name] for name in keys}, {name: types[name] for name in others})
 
     def _without_the_dropped(self, lane: Lane) -> Lane:

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import Automaton
+from headwater.kernels.pattern.choices import RowsPerMatch
 from headwater.kernels.pattern.partitioned_rows import Arranged, at_rows
 from headwater.kernels.pattern.question import (
     AggregateTerm,
@@ -39,8 +40,7 @@ from headwater.kernels.pattern.runs import (
     UNMATCHED,
     Segments,
 )
-from headwater.kernels.pattern.words import RowsPerMatch
-from headwater.model import APART, Column, ColumnType, Rows, coded, content_ids
+from headwater.model import INTEREST_SERIAL, Column, ColumnType, Rows, coded, content_ids
 from headwater.model.identity import content_hash
 from headwater.model.rows import Mask, compacted
 from headwater.model.splitmix import GOLDEN, MULTIPLIER
@@ -97,8 +97,8 @@ def respond(
         columns |= {column: table.rows[column].take(answer_rows.row) for column in query.row_columns}
     terms = _Terms(query, auto, found, table, answer_rows)
     columns |= {measure.name: terms.measure(measure) for measure in query.measures}
-    if query.apart:
-        columns[APART] = keys[APART].take(partition)
+    if query.by_interest:
+        columns[INTEREST_SERIAL] = keys[INTEREST_SERIAL].take(partition)
     if query.timeouts:
         columns["timed_out"] = Column(ColumnType.BOOLEAN, lines[:, KIND] == TIMEOUT)
     return Rows(columns, len(lines))
@@ -293,7 +293,7 @@ def _identities(
             Column(ColumnType.BIGINT, np.where(lines[:, KIND] == EMPTY, MATCH, lines[:, KIND])),
             *(compacted(keys[column].take(partition)) for column in query.partition),
         ],
-        keys[APART].values[partition] if query.apart else None,
+        keys[INTEREST_SERIAL].values[partition] if query.by_interest else None,
     )
     return identity.take(answer_rows.line)
 

@@ -38,7 +38,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.kernels.pattern.words import Mode
+from headwater.kernels.pattern.choices import Mode
 from headwater.model import Instant
 from headwater.model.splitmix import GOLDEN, splitmix64
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.kernels.pattern.automaton import Automaton, create
+from headwater.kernels.pattern.choices import Contiguity
 from headwater.kernels.pattern.deadlines import window_deadlines
 from headwater.kernels.pattern.match_answers import Found
 from headwater.kernels.pattern.node import CHOICES, NodePattern, NodeScan, NodeState
@@ -37,7 +38,6 @@ from headwater.kernels.pattern.runs import (
     Segments,
 )
 from headwater.kernels.pattern.shape import ALWAYS, Chain, One
-from headwater.kernels.pattern.words import Contiguity
 from headwater.model import END, Instant
 
 Numbers = NDArray[np.int64]

@@ -33,7 +33,16 @@ from numpy.typing import NDArray
 from headwater.kernels.pattern.question import RowTest, Value
 from headwater.kernels.pattern.row_blocks import Spans, read_blocks
 from headwater.kernels.pattern.runs import Segments
-from headwater.model import APART, BEGINNING, Column, ColumnType, Instant, KeyedStore, Rows, join_rows
+from headwater.model import (
+    BEGINNING,
+    INTEREST_SERIAL,
+    Column,
+    ColumnType,
+    Instant,
+    KeyedStore,
+    Rows,
+    join_rows,
+)
 from headwater.model.keyed_records import Ids, Ragged, Records, Values, key_ids, no_records, take_values
 from headwater.model.keyed_store import first_places
 from headwater.model.partitions import by_partition, numbered
@@ -220,14 +229,14 @@ def touched(store: KeyedStore, rows: Rows, columns: Sequence[str], due: Ids) -> 
 def _partition_ids(parts: Sequence[Column], columns: Sequence[str], keys: Rows) -> Ids:
     """The identities of some partitions. Those of one interest begin with its number, so that they stand together in a store."""
     ids = key_ids(parts, keys.count)
-    if keys.count and APART in columns:
-        ids[:, 0] = keys[APART].values.view(np.uint64)
+    if keys.count and INTEREST_SERIAL in columns:
+        ids[:, 0] = keys[INTEREST_SERIAL].values.view(np.uint64)
     return ids
 
 
-def records_apart(store: KeyedStore, apart: Numbers) -> Records:
+def records_of_interests(store: KeyedStore, interests: Numbers) -> Records:
     """The records of the partitions of some interests, which are in rising order."""
-    low = apart.view(np.uint64)
+    low = interests.view(np.uint64)
 
     def choose(ids: Ids) -> Numbers:
         first, last = first_places(ids, low), first_places(ids, low + np.uint64(1))

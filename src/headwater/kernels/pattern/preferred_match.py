@@ -60,8 +60,8 @@ from headwater.kernels.pattern.runs import (
     TO_FIRST,
     TO_LAST,
     UNMATCHED,
+    MatchOutput,
     Numbers,
-    Output,
     Partial,
     Pattern,
     Rules,
@@ -103,7 +103,7 @@ def find_preferred(
     watermark: int,
     ended: bool,
     stack: Stack,
-) -> tuple[Output, Runs, Numbers]:
+) -> tuple[MatchOutput, Runs, Numbers]:
     """Look at the rows of all partitions; `runs.open` has one line a segment, in the order of the segments.
 
     Gives what was found, the runs of every segment as they are now (here nothing waits, as with MATCH EVERY), and what is counted.
@@ -113,7 +113,7 @@ def find_preferred(
     wholes, doubles = len(memory.whole), len(memory.double)
     remembers = wholes > 0 or doubles > 0
     most_successors = 1 + longest(auto.follow_from)
-    output = Output(
+    output = MatchOutput(
         np.zeros((rules.room, FOUND_COLUMNS), np.int64), 0, np.zeros((rules.room, 2), np.int64), 0
     )
     counted = np.zeros(COUNTED, np.int64)

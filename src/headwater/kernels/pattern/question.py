@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from headwater.kernels.pattern.choices import RowsPerMatch, SkipTo
 from headwater.kernels.pattern.machine import MATCH_NUMBER, Memory
 from headwater.kernels.pattern.node import NodePattern
 from headwater.kernels.pattern.shape import Shape, has_edges
-from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
-from headwater.model import APART, Column, ColumnType, Rows
+from headwater.model import INTEREST_SERIAL, Column, ColumnType, Rows
 from headwater.model.rows import Mask
 
 ComputeColumn = Callable[[Rows], Column]
@@ -142,13 +142,13 @@ class PatternQuery:
     limit: int | None = None
     shifts: tuple[int, int] = (0, 0)  # how far before and after a row anything looks
     node: NodePattern | None = None  # with MODE
-    apart: bool = False  # rows come with APART
+    by_interest: bool = False  # rows come with INTEREST_SERIAL
     forget_us: int | None = None  # a partition ends when it is silent for longer
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
-        """The columns by which rows are separated: those of PARTITION BY, and APART."""
-        return (*self.partition, APART) if self.apart else self.partition
+        """The columns by which rows are separated: those of PARTITION BY, and INTEREST_SERIAL."""
+        return (*self.partition, INTEREST_SERIAL) if self.by_interest else self.partition
 
     @property
     def is_anywhere_the_same(self) -> bool:

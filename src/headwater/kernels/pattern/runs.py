@@ -126,7 +126,7 @@ class Scratch(NamedTuple):
     stack: Stack
 
 
-class Output(NamedTuple):
+class MatchOutput(NamedTuple):
     """What was found so far: `size` lines of `found`, and `ends` rows bound in them."""
 
     found: Numbers
@@ -291,7 +291,9 @@ def compact(
 
 
 @njit(cache=True)
-def emit_line(output: Output, segment: int, kind: int, time: int, first_row: int, number: int) -> Output:
+def emit_line(
+    output: MatchOutput, segment: int, kind: int, time: int, first_row: int, number: int
+) -> MatchOutput:
     """With one more line; the rows bound in it, if any, are written by `emit_bound`."""
     place = output.size
     found = room(output.found, place + 1)
@@ -301,11 +303,11 @@ def emit_line(output: Output, segment: int, kind: int, time: int, first_row: int
     found[place, FIRST_ROW] = first_row
     found[place, MATCH_NUMBER] = number
     found[place, BOUND] = 0
-    return Output(found, place + 1, output.bound, output.ends)
+    return MatchOutput(found, place + 1, output.bound, output.ends)
 
 
 @njit(cache=True)
-def emit_bound(output: Output, nodes: Numbers, node: int, offset: int) -> Output:
+def emit_bound(output: MatchOutput, nodes: Numbers, node: int, offset: int) -> MatchOutput:
     """With the rows that lead to a node, bound in the last line: place in the table, and the state that took each."""
     length = 0
     at = node
@@ -320,7 +322,7 @@ def emit_bound(output: Output, nodes: Numbers, node: int, offset: int) -> Output
         bound[place, 1] = nodes[at, TAKEN_IN]
         at = nodes[at, PARENT]
     output.found[output.size - 1, BOUND] = length
-    return Output(output.found, output.size, bound, ends)
+    return MatchOutput(output.found, output.size, bound, ends)
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.kernels.pattern.words import Contiguity
+from headwater.kernels.pattern.choices import Contiguity
 
 ALWAYS: Final = -1
 

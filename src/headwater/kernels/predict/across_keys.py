@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.choices import GiveUp
 from headwater.kernels.predict.geometry.shapes import Lines, Whole
 from headwater.kernels.predict.lines.events import Keys, Updates
 from headwater.kernels.predict.lines.slots import NEVER
@@ -29,7 +30,6 @@ from headwater.kernels.predict.plan import follows_from_lives, sources_of
 from headwater.kernels.predict.question import Alias, PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.standing_queries import Standing
-from headwater.kernels.predict.words import GiveUp
 from headwater.model import (
     BEGINNING,
     Column,

@@ -32,7 +32,7 @@ from headwater.kernels.predict.plan import (
     join_of,
 )
 
-# Columns of `Output.rows`, int64[…, PARTS + EACH · aliases].
+# Columns of `AnswerOutput.rows`, int64[…, PARTS + EACH · aliases].
 TIME: Final = 0
 ORDER: Final = 1  # the event that made it be emitted, 0: time alone
 FROM: Final = 2
@@ -49,7 +49,7 @@ _FAR_APART: Final = 2**42
 BY_TIME: Final = answer.NEVER  # ORDER
 
 
-class Output(NamedTuple):
+class AnswerOutput(NamedTuple):
     """What is emitted: `rows` int64[room, …]; `at` int64[1]: how many there are."""
 
     rows: Whole
@@ -63,7 +63,7 @@ class Scene(NamedTuple):
     lines: Lines
     code: Whole
     table: Table
-    output: Output
+    output: AnswerOutput
     work: Real
 
 

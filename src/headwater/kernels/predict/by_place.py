@@ -176,10 +176,10 @@ class PredictByPlace:
         parts, found = [known], len(touched)
         speaking = known.take(np.flatnonzero(is_among(known.ids, came)))
         lines = self.records.lines(state.frame, speaking)
-        looking = [lines, self._coming(state.frame, rows)]
+        owned = [lines, self._coming(state.frame, rows)]
         ids = [self.records.partners(state.frame, known)]
         for _ in range(self.neighbours.rounds):
-            for some in looking:
+            for some in owned:
                 near = self.neighbours.of(state.near, some, state.frame.sources)
                 if near is None:
                     return None
@@ -191,19 +191,19 @@ class PredictByPlace:
             found += len(others)
             if _MOST * found >= many:
                 return None
-            looking, ids = [self.records.lines(state.frame, others)], []
+            owned, ids = [self.records.lines(state.frame, others)], []
         return _Needed(join_records(parts) if any(map(len, parts)) else known, touched)
 
     def _coming(self, frame: Frame, rows: Rows) -> list[Owned]:
         """The lines that updates become, with the lives that are promised; whose they are does not matter."""
-        nobody = no_records().ids
+        no_ids = no_records().ids
         springs = {
             source: spring
             for part in frame.parts
             for source, spring in zip(part.sources, self.few.springs[part.place], strict=True)
         }
         return [
-            Owned(self.few.lines_of(springs[source], since, rows), nobody)
+            Owned(self.few.lines_of(springs[source], since, rows), no_ids)
             for source, since in enumerate(frame.since)
         ]
 
@@ -232,15 +232,15 @@ class PredictByPlace:
     def _opened(self, state: ByPlaceState, since: Instant = BEGINNING) -> ByPlaceState:
         """The same with all keys opened; queries that are new begin at `since`."""
         known = state.store.shaped_like(self.records.like(state.frame)).everything()
-        nobody = np.zeros(len(known), np.bool_)
-        opened = self.records.opened(state.frame, known, state.watermark, nobody, since)
+        closes = np.zeros(len(known), np.bool_)
+        opened = self.records.opened(state.frame, known, state.watermark, closes, since)
         return _cleared(state, opened.state)
 
     def _closed(self, state: ByPlaceState, everything: WholeState) -> ByPlaceState:
         """The same with all keys in records."""
         frame = self.records.frame(everything)
-        records, _ = self.records.closed(everything, None, _NOBODY, state.watermark)
-        store = state.store.shaped_like(self.records.like(frame)).put(records, _NOBODY)
+        records, _ = self.records.closed(everything, None, _NO_IDS, state.watermark)
+        store = state.store.shaped_like(self.records.like(frame)).put(records, _NO_IDS)
         boxes = self._boxes(frame, records)
         near = state.near.moved(self._boxes(frame, records.take(np.zeros(0, np.int64))), boxes)
         return replace(state, everything=None, store=store, near=near, frame=frame)
@@ -276,4 +276,4 @@ def _once(ids: Ids) -> Ids:
     return ids[np.unique(ids[:, 0], return_index=True)[1]]
 
 
-_NOBODY: Final[Ids] = np.zeros((0, 2), np.uint64)
+_NO_IDS: Final[Ids] = np.zeros((0, 2), np.uint64)

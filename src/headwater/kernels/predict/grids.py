@@ -8,7 +8,7 @@ import numpy as np
 
 from headwater.kernels.predict import line_grid
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
-from headwater.kernels.predict.line_grid import AXES, Grid
+from headwater.kernels.predict.line_grid import AXES, LineGrid
 from headwater.kernels.predict.plan import Plan
 
 PATIENCE: Final = 128
@@ -21,12 +21,12 @@ _CHANGED: Final = 1.5
 """Boxes are so much wider, or narrower, than they were when the grid was drawn: it is drawn anew."""
 
 
-def no_grid(joins: int) -> Grid:
+def no_grid(joins: int) -> LineGrid:
     """Without lines."""
     return _grid(np.zeros((joins, AXES)), 0, 0)
 
 
-def grid_of(alive: Whole, joins: int, slots: int) -> Grid:
+def grid_of(alive: Whole, joins: int, slots: int) -> LineGrid:
     """The lines that are there, in no cells yet."""
     grid = _grid(np.zeros((joins, AXES)), slots, 0)
     grid.alive[0, : len(alive)] = alive
@@ -35,17 +35,17 @@ def grid_of(alive: Whole, joins: int, slots: int) -> Grid:
     return grid
 
 
-def alive_in(grid: Grid) -> Whole:
+def alive_in(grid: LineGrid) -> Whole:
     """The lines that are there."""
     return grid.alive[0, : grid.at[line_grid.ALIVE]]
 
 
-def patience_of(grid: Grid) -> int:
+def patience_of(grid: LineGrid) -> int:
     """How many lines may come until the grid is looked at again."""
     return max(PATIENCE, int(grid.at[line_grid.ALIVE]))
 
 
-def sized(grid: Grid, slots: int) -> Grid:
+def sized(grid: LineGrid, slots: int) -> LineGrid:
     """A copy for so many lines; those that lose their place were not there."""
     known = min(slots, len(grid.first))
     first, alive = np.full(slots, -1), np.full((2, slots), -1)
@@ -55,19 +55,19 @@ def sized(grid: Grid, slots: int) -> Grid:
     alive[1, :known] = grid.alive[1, :known]
     at = grid.at.copy()
     at[line_grid.SERIAL] = 0
-    return Grid(
+    return LineGrid(
         grid.axes, grid.buckets.copy(), grid.entries.copy(), first, alive, np.zeros(slots, np.int64), at
     )
 
 
-def with_cells(grid: Grid) -> Grid:
+def with_cells(grid: LineGrid) -> LineGrid:
     """With twice the room for entries."""
     entries = np.empty((max(2 * len(grid.entries), _ENTRIES), line_grid.ENTRY), np.int64)
     entries[: len(grid.entries)] = grid.entries
     return grid._replace(entries=entries)
 
 
-def drawn(grid: Grid, plan: Plan, lines: Lines) -> Grid:
+def drawn(grid: LineGrid, plan: Plan, lines: Lines) -> LineGrid:
     """The grid, drawn anew if its cells no longer fit what lines reach."""
     axes = np.zeros_like(grid.axes)
     alive = alive_in(grid)
@@ -83,13 +83,13 @@ def drawn(grid: Grid, plan: Plan, lines: Lines) -> Grid:
     return fresh
 
 
-def _grid(axes: Real, slots: int, room: int) -> Grid:
+def _grid(axes: Real, slots: int, room: int) -> LineGrid:
     """An empty grid with room for so many entries."""
     at = np.zeros(line_grid.PLACES, np.int64)
     at[line_grid.FREE] = -1
     buckets = max(16, 1 << max(room // (2 * line_grid.MOST_CELLS), 1).bit_length() + 2)
     alive = np.full((2, slots), -1)
-    return Grid(
+    return LineGrid(
         axes,
         np.full(buckets, -1),
         np.empty((room, line_grid.ENTRY), np.int64),

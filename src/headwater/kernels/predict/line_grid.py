@@ -30,7 +30,7 @@ MOST_CELLS: Final = 16
 AXES: Final = 2
 """Values of at most so many conditions are gridded; the others are looked at pair by pair."""
 
-# Columns of `Grid.entries`, int64[…, …].
+# Columns of `LineGrid.entries`, int64[…, …].
 NEXT: Final = 0  # in the bucket
 PREVIOUS: Final = 1  # in the bucket; -1 − bucket for the first
 SLOT: Final = 2
@@ -38,7 +38,7 @@ CELL: Final = 3
 ALONG: Final = 4  # the next entry of the same line
 ENTRY: Final = 5
 
-# Places in `Grid.at`, int64[…].
+# Places in `LineGrid.at`, int64[…].
 USED: Final = 0  # entries ever used
 FREE: Final = 1  # the first of those that are free again, or -1
 ALIVE: Final = 2  # lines that stand in `alive`
@@ -46,7 +46,7 @@ SERIAL: Final = 3  # looks so far
 PLACES: Final = 4
 
 
-class Grid(NamedTuple):
+class LineGrid(NamedTuple):
     """`axes` float64[joins, AXES]: how wide cells are (0: no such axis; all 0: no grid). `buckets` int64[2^b]: first entries.
     `first` int64[lines]: a line's first entry or -1. `alive` int64[2, lines]: the lines there are, and where each stands among them
     or -1. `seen` int64[lines]: the look that found it last."""
@@ -61,7 +61,7 @@ class Grid(NamedTuple):
 
 
 @njit(**LOOP)
-def put(grid: Grid, plan: Plan, lines: Lines, line: int) -> None:
+def put(grid: LineGrid, plan: Plan, lines: Lines, line: int) -> None:
     """Let others find a line; there is room for MOST_CELLS entries a side of each join."""
     at, source = grid.at, line % plan.rules[SOURCES]
     if grid.alive[1, line] < 0:
@@ -79,7 +79,7 @@ def put(grid: Grid, plan: Plan, lines: Lines, line: int) -> None:
 
 
 @njit(**LOOP)
-def drop(grid: Grid, line: int) -> None:
+def drop(grid: LineGrid, line: int) -> None:
     """Let nobody find a line any more."""
     at = grid.at
     place, last = grid.alive[1, line], grid.alive[0, at[ALIVE] - 1]
@@ -91,7 +91,7 @@ def drop(grid: Grid, line: int) -> None:
 
 
 @njit(**LOOP)
-def leave(grid: Grid, line: int) -> None:
+def leave(grid: LineGrid, line: int) -> None:
     """Take a line out of its cells."""
     entries, at = grid.entries, grid.at
     entry = grid.first[line]
@@ -111,7 +111,7 @@ def leave(grid: Grid, line: int) -> None:
 
 
 @njit(**LOOP)
-def near(grid: Grid, plan: Plan, lines: Lines, line: int, j: int, side: int, hits: Whole) -> int:
+def near(grid: LineGrid, plan: Plan, lines: Lines, line: int, j: int, side: int, hits: Whole) -> int:
     """Put those into `hits` that may match a line which stands on a side of a join; says how many they are."""
     at = grid.at
     join = join_of(plan.joins, j)
@@ -134,13 +134,13 @@ def near(grid: Grid, plan: Plan, lines: Lines, line: int, j: int, side: int, hit
 
 
 @njit(**LOOP)
-def has_cells(grid: Grid, plan: Plan) -> bool:
+def has_cells(grid: LineGrid, plan: Plan) -> bool:
     """Whether there is room for one more line."""
     return grid.at[USED] + 2 * MOST_CELLS * plan.rules[JOINS] <= len(grid.entries)
 
 
 @njit(**LOOP)
-def draw(grid: Grid, plan: Plan, lines: Lines) -> None:
+def draw(grid: LineGrid, plan: Plan, lines: Lines) -> None:
     """Put all lines that are there into the empty cells of a new grid."""
     for place in range(grid.at[ALIVE]):
         put(grid, plan, lines, grid.alive[0, place])
@@ -169,7 +169,7 @@ def widths(plan: Plan, lines: Lines, alive: Whole, axes: Real) -> None:
 
 
 @njit(**LOOP)
-def _stand(grid: Grid, lines: Lines, line: int, join: Join, j: int, side: int) -> None:
+def _stand(grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: int) -> None:
     """Put a line into the cells of its box."""
     x, x_last, y, y_last = _cells(grid, lines, line, join, j, side)
     if _how_many(x, x_last, y, y_last) == 0:
@@ -181,7 +181,7 @@ def _stand(grid: Grid, lines: Lines, line: int, join: Join, j: int, side: int) -
 
 
 @njit(**LOOP)
-def _enter(grid: Grid, line: int, cell: int) -> None:
+def _enter(grid: LineGrid, line: int, cell: int) -> None:
     entries, at = grid.entries, grid.at
     entry = at[FREE]
     if entry >= 0:
@@ -203,7 +203,7 @@ def _enter(grid: Grid, line: int, cell: int) -> None:
 
 
 @njit(**LOOP)
-def _look(grid: Grid, cell: int, hits: Whole, found: int) -> int:
+def _look(grid: LineGrid, cell: int, hits: Whole, found: int) -> int:
     entries, seen, serial = grid.entries, grid.seen, grid.at[SERIAL]
     entry = grid.buckets[cell & (len(grid.buckets) - 1)]
     while entry >= 0:
@@ -218,7 +218,9 @@ def _look(grid: Grid, cell: int, hits: Whole, found: int) -> int:
 
 
 @njit(**LOOP)
-def _cells(grid: Grid, lines: Lines, line: int, join: Join, j: int, side: int) -> tuple[int, int, int, int]:
+def _cells(
+    grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: int
+) -> tuple[int, int, int, int]:
     """The first and the last cell along both axes; the last before the first: too many, or without end."""
     first_x, last_x = _span(grid.axes[j, 0], lines, line, join, side, 0)
     first_y, last_y = _span(grid.axes[j, 1], lines, line, join, side, 1)

@@ -69,13 +69,13 @@ GONE: Final = VAGUE + 1
 
 class PairOutput(NamedTuple):
     """What is emitted: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `with_chance`.
-    `laid` float64[differences, LAID], `sheet` (see `bounds`), `sheet_rows` int64[SOME] and `work` are for the geometry; `asks_twice`: two
+    `laid` float64[differences, LAID], `sheet` (see `bounds`), `sheet_rows` int64[SOME] and `work` are for the geometry; `tests_one_difference_twice`: two
     conditions are on one difference."""
 
     rows: Whole
     chance: Real
     with_chance: bool
-    asks_twice: bool
+    tests_one_difference_twice: bool
     laid: Real
     sheet: Real
     sheet_rows: Whole
@@ -398,7 +398,7 @@ def _chance(lines: Lines, left: int, right: int, join: Join, output: PairOutput)
     if join.certainty == MUST or both == 0.0 or is_sure(lines, left, right, join):
         return 1.0
     chance = UNSETTLED
-    if not output.asks_twice:
+    if not output.tests_one_difference_twice:
         lay_out(lines, left, right, join, output.laid)
         zero = instant(Pair(lines, left, lines, right))
         times = (

@@ -77,7 +77,7 @@ class PairStanding:
         self.laid = np.empty((len(join.bound), LAID))
         self.sheet = sheet_for(len(join.bound))
         differences = set(zip(join.left_dimension.tolist(), join.right_dimension.tolist(), strict=True))
-        self.asks_twice = len(differences) < len(join.bound)
+        self.tests_one_difference_twice = len(differences) < len(join.bound)
         self.tile = tile_of(query) if query.share is not None else 0.0
         self.hears_all = query.share is None or hears_all(query)
 
@@ -188,7 +188,7 @@ class PairStanding:
             np.empty((pairs + _SPARE, width if self.query.every_us else pair_intervals.ONCE), np.int64),
             np.empty(room if with_chance else 0),
             with_chance,
-            self.asks_twice,
+            self.tests_one_difference_twice,
             self.laid,
             self.sheet,
             np.empty(SOME, np.int64),

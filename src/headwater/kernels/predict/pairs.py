@@ -110,7 +110,7 @@ def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
             _lay_next(ground, came, sides)
         while at[SIDE] < sides:
             side = at[SIDE]
-            if not _look_around(ground, pairs, join, side, 0 if sides == 1 else 1 - side):
+            if not _note_pairs_near(ground, pairs, join, side, 0 if sides == 1 else 1 - side):
                 return NO_ROOM
             at[SIDE], at[NEXT] = side + 1, 0
         at[THERE] += at[BATCH]
@@ -146,7 +146,7 @@ def _keep_since(ground: Ground, since: int) -> int:
 
 
 @njit(**LOOP)
-def _look_around(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
+def _note_pairs_near(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
     """Let the new lines on a side of the join look at those on the other one, from NEXT on. False: no room."""
     batch, beside, at = ground.batches[side], ground.batches[other], ground.at
     for place in range(at[NEXT], batch.at[COUNT]):

@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from headwater.kernels.predict.choices import Certainty
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines
-from headwater.kernels.predict.words import Certainty
 
 SPARE: Final = 1e-9
 """How much room there must be, relative to the numbers that take part."""

@@ -18,10 +18,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import pieces_of, shapes, value_pieces_of
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Real, Single, Whole
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery, Value
-from headwater.kernels.predict.words import Certainty, Comparator
 
 # Places in `Plan.rules`, int64[…].
 ALIASES: Final = 0

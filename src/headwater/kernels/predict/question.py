@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from headwater.kernels.predict.answers import (
 )
 from headwater.kernels.predict.geometry import join_interval, join_may, value_interval
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
-from headwater.kernels.predict.line_grid import Grid, mixed, near
+from headwater.kernels.predict.line_grid import LineGrid, mixed, near
 from headwater.kernels.predict.plain_pair_test import quick_test, whole
 from headwater.kernels.predict.plan import (
     AHEAD,
@@ -76,7 +76,7 @@ class Search(NamedTuple):
     per depth, the partners, how many, which is next, and the interval so far. `chosen` int64[aliases]: the lines taken.
     """
 
-    grid: Grid
+    grid: LineGrid
     rank: Whole
     identity: Whole
     corners: Real

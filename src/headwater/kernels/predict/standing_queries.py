@@ -25,7 +25,7 @@ from headwater.kernels.predict.answer_rows import (
     TO,
     WHICH,
     WITHDRAWN,
-    Output,
+    AnswerOutput,
     Scene,
     chances,
 )
@@ -35,7 +35,7 @@ from headwater.kernels.predict.engine import run
 from headwater.kernels.predict.geometry import join_of, join_polygon, workspace
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.grids import alive_in, drawn, grid_of, no_grid, patience_of, sized, with_cells
-from headwater.kernels.predict.line_grid import AXES, Grid
+from headwater.kernels.predict.line_grid import AXES, LineGrid
 from headwater.kernels.predict.lines.store import LineState
 from headwater.kernels.predict.plan import plan_of
 from headwater.kernels.predict.question import PredictQuery
@@ -54,7 +54,7 @@ class Pending:
     looked at again. `corners` float64[lines, 2, AXES] only for zones with tiles."""
 
     table: Table
-    grid: Grid
+    grid: LineGrid
     corners: Real
     patience: Whole
 
@@ -209,17 +209,17 @@ class Standing:
         )
         return Scene(self.plan, lines, code, table, self._output(_ROOM), self.work), look
 
-    def _output(self, room: int) -> Output:
-        return Output(np.empty((room, PARTS + EACH * self.many), np.int64), np.zeros(1, np.int64))
+    def _output(self, room: int) -> AnswerOutput:
+        return AnswerOutput(np.empty((room, PARTS + EACH * self.many), np.int64), np.zeros(1, np.int64))
 
-    def _more(self, output: Output) -> Output:
+    def _more(self, output: AnswerOutput) -> AnswerOutput:
         many = len(output.rows)
         more = self._output(2 * many)
         for to, column in zip(more, output, strict=True):
             to[: len(column)] = column
         return more
 
-    def _drawn(self, grid: Grid, lines: Lines) -> Grid:
+    def _drawn(self, grid: LineGrid, lines: Lines) -> LineGrid:
         return drawn(grid, self.plan, lines) if self.index and self.many > 1 else grid
 
 

@@ -17,13 +17,13 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from headwater.kernels.predict.choices import Comparator
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.line_grid import AXES, mixed
 from headwater.kernels.predict.plan import SOURCES, ZONE, ZONES, Plan
 from headwater.kernels.predict.plan import join_of as joined
 from headwater.kernels.predict.question import Difference, Distance, PredictQuery
-from headwater.kernels.predict.words import Comparator
 
 TILES: Final = 32
 MOST_TILES: Final = 256

@@ -61,8 +61,8 @@ class Remembered:
 def no_sensors_yet(query: SuppressQuery) -> KeyedStore:
     """The store of a query that has seen no sample."""
     none = no_sensors(query.predictor, len(query.dimensions), query.parameters)
-    nobody = no_records()
-    return empty_store(Records(nobody.ids, nobody.due, nobody.hold, {_WHOLE: none.whole, _REAL: none.real}))
+    empty = no_records()
+    return empty_store(Records(empty.ids, empty.due, empty.hold, {_WHOLE: none.whole, _REAL: none.real}))
 
 
 def forget(store: KeyedStore, before: Instant, watermark: Instant) -> KeyedStore:

@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]

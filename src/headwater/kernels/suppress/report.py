@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwater.kernels.suppress.choices import Predictor
 from headwater.kernels.suppress.keys import keys_of
 from headwater.kernels.suppress.predictors import Real, Whole
 from headwater.kernels.suppress.sensors import no_sensors, rules_for, send, sensors_at
-from headwater.kernels.suppress.words import Predictor
 from headwater.model import Rows
 from headwater.model.partitions import by_partition
 

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwater.kernels.suppress.choices import Predictor, memory_of
 from headwater.kernels.suppress.predictors import (
     CODES,
     LEAST_SQUARES,
@@ -36,7 +37,6 @@ from headwater.kernels.suppress.predictors import (
     fit,
     learn,
 )
-from headwater.kernels.suppress.words import Predictor, memory_of
 from headwater.model import END
 
 FIRST, TOLERANCE, HEARTBEAT = range(3)

@@ -120,7 +120,7 @@ class KernelPlace:
     """Where a kernel runs, for queries that read `source`: in one of `zones`.
 
     `home`, the zone and how many there are, when rows come to the zone that are not for all of the queries: those that are spread then look
-    at the rows of their own partitions only. `apart`: rows come with APART, which not every kernel can take. `schemas` are those of what is
+    at the rows of their own partitions only. `by_interest`: rows come with INTEREST_SERIAL, which not every kernel can take. `schemas` are those of what is
     read together as `source`, by name, and `merge` says how, if it is more than one.
     """
 
@@ -130,7 +130,7 @@ class KernelPlace:
     zone: int = 0
     zones: int = 1
     home: tuple[int, int] | None = None
-    apart: bool = False
+    by_interest: bool = False
 
     def share(self, query: QueryPlan) -> tuple[int, int] | None:
         """The zone and how many there are, where each answers a share of a query."""
@@ -394,7 +394,7 @@ class Operator:
     # --- what runs ----------------------------------------------------------------------------------------------------
 
     @property
-    def can_stay_apart(self) -> bool:
+    def answers_by_interest(self) -> bool:
         """Whether its kernel can answer for many interests of a FOLLOW at once, with the rows of each apart."""
         return False
 

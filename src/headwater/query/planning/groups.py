@@ -21,8 +21,8 @@ from headwater.query.planning.zones import zone_of
 class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
-    State is saved under `name`, which therefore never changes. `looks_at` are sources of events that are kept for it in stores: groups
-    without queries, named by `store_of`, whose states its own is given to look at. `downstream` is what runs on the events of its FOLLOW queries,
+    State is saved under `name`, which therefore never changes. `reads_stores` are sources of events that are kept for it in stores: groups
+    without queries, named by `store_of`, whose states its own is given to look at. `behind` is what runs on the events of its FOLLOW queries,
     by their names: whoever runs the group gives the kernel operators for it.
     """
 
@@ -30,8 +30,8 @@ class Group:
     reads: str
     queries: tuple[str, ...]
     kernel: Kernel[Any]
-    looks_at: tuple[str, ...] = ()
-    downstream: Mapping[str, InterestPlan] = field(default_factory=dict)
+    reads_stores: tuple[str, ...] = ()
+    behind: Mapping[str, InterestPlan] = field(default_factory=dict)
 
 
 def store_of(source: str) -> str:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
 
 
-def can_stay_apart(queries: Sequence[QueryPlan]) -> bool:
-    """Whether queries downstream of a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
-    return all(query.operator.can_stay_apart and ", " not in query.reads for query in queries)
+def answers_by_interest(queries: Sequence[QueryPlan]) -> bool:
+    """Whether queries behind a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
+    return all(query.operator.answers_by_interest and ", " not in query.reads for query in queries)
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class InterestPlan:
     """What runs on the events of each interest of a FOLLOW: `groups`, each after what it reads; `read` are the queries and sources that
     some of them read.
 
-    `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name. `unheard` are groups whose answers are
-    only for the operators downstream of them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
-    an interest begins. `meaning` changes with what the queries mean. `apart`: one state is for all interests.
+    `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name. `undelivered` are groups whose answers are
+    nobody's but the operators' behind them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
+    an interest begins. `meaning` changes with what the queries mean. `by_interest`: one state is for all interests.
     """
 
     follow: QueryPlan
@@ -38,13 +38,13 @@ class InterestPlan:
     read: frozenset[str]
     needs: Mapping[str, Need]
     parts: tuple[int, ...]
-    unheard: frozenset[str]
+    undelivered: frozenset[str]
     weak: tuple[str, ...]
     meaning: tuple[str, ...]
     schemas: Mapping[str, StreamSchema] = field(repr=False)
     merges: Mapping[str, Merge] = field(repr=False)
     project: Callable[[Answers], Rows] = field(repr=False)
-    apart: bool
+    by_interest: bool
 
 
 def plan_interests(
@@ -56,7 +56,7 @@ def plan_interests(
     merges: Mapping[str, Merge],
     project: Callable[[Answers], Rows],
     *,
-    apart: bool,
+    by_interest: bool,
 ) -> InterestPlan:
     """What runs downstream of a FOLLOW. `groups` come after what they read."""
 
@@ -78,5 +78,5 @@ def plan_interests(
         schemas,
         merges,
         project,
-        apart,
+        by_interest,
     )

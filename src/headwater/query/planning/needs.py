@@ -70,7 +70,7 @@ def downstream_needs(
             parts[group.name],
             paths[group.name],
             _takes([queries[query] for query in group.queries], handed) if is_alone else None,
-            _looks_at([queries[query] for other in together for query in other.queries], handed),
+            _separates_by([queries[query] for other in together for query in other.queries], handed),
             not any(weak_in(other, queries, schemas[other.reads]) for other in together),
             _settles(together, queries),
             max(later[other.name] for other in together),
@@ -122,7 +122,7 @@ def weak_in(group: Group, queries: Mapping[str, QueryPlan], source: StreamSchema
     return [query for query in group.queries if not queries[query].operator.finds_the_same_later(source)]
 
 
-def _looks_at(queries: Sequence[QueryPlan], handed: set[str]) -> tuple[str, ...] | None:
+def _separates_by(queries: Sequence[QueryPlan], handed: set[str]) -> tuple[str, ...] | None:
     """What a sub-graph looks at together."""
     columns = [query.operator.separates_by for query in queries]
     if all(separated is None for separated in columns):

@@ -51,7 +51,7 @@ from headwater.query.planning.groups import (
     make_store,
     store_of,
 )
-from headwater.query.planning.interest_plan import InterestPlan, can_stay_apart, plan_interests
+from headwater.query.planning.interest_plan import InterestPlan, answers_by_interest, plan_interests
 from headwater.query.planning.needed_columns import columns_read
 from headwater.query.planning.needs import inside_groups
 from headwater.query.planning.projections import Projection, project, shapes
@@ -327,7 +327,7 @@ class Plan:
         made: dict[str, Group] = {}
         for (reads, _), members in self._by_source(here):
             for group in self._groups_of(reads, members, zone):
-                for source in group.looks_at:
+                for source in group.reads_stores:
                     if store_of(source) not in made:
                         made[store_of(source)] = self._store(source, here, zone)
                 made[group.name] = group
@@ -348,12 +348,12 @@ class Plan:
 
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
         """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
-        lookers = [
+        readers = [
             (query, [self.stream(name) for name in query.operator.stored_sources])
             for query in here
             if source in query.operator.stored_sources
         ]
-        return make_store(lookers, self._kernel_place(source, zone=zone, zones=self.zones))
+        return make_store(readers, self._kernel_place(source, zone=zone, zones=self.zones))
 
     def _kernel_place(
         self,
@@ -362,11 +362,11 @@ class Plan:
         zone: int = 0,
         zones: int = 1,
         home: tuple[int, int] | None = None,
-        apart: bool = False,
+        by_interest: bool = False,
     ) -> KernelPlace:
         """Where a kernel runs, for queries that read a stream, a query or several together; by default the only one of its kind."""
         schemas = {name: self.stream(name) for name in self.sources(reads)}
-        return KernelPlace(self.stream(reads), schemas, self.merge(reads), zone, zones, home, apart)
+        return KernelPlace(self.stream(reads), schemas, self.merge(reads), zone, zones, home, by_interest)
 
     def _by_source(self, queries: Iterable[QueryPlan]) -> list[tuple[tuple[str, str], list[QueryPlan]]]:
         """Queries by what they read and their kind, each after what it reads."""
@@ -395,9 +395,9 @@ class Plan:
 
     def _plan_interests(self, follow: QueryPlan, inside: Sequence[QueryPlan]) -> InterestPlan:
         """What runs on the events of each interest of a query."""
-        apart = can_stay_apart(inside)
+        by_interest = answers_by_interest(inside)
         groups = [
-            make_group(some, self._kernel_place(reads, apart=apart), suffix=suffix)
+            make_group(some, self._kernel_place(reads, by_interest=by_interest), suffix=suffix)
             for (reads, _), members in self._by_source(inside)
             for suffix, some in inside_groups(members)
         ]
@@ -409,7 +409,7 @@ class Plan:
             self._once("schemas", self._schemas),
             {together.name: together for together in self.merges},
             self.project,
-            apart=apart,
+            by_interest=by_interest,
         )
 
     def _home(self, source: str, zone: int) -> tuple[int, int] | None:

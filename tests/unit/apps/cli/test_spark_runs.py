@@ -9,7 +9,7 @@ from headwater.hosts.files import BAD_TYPES
 from headwater.hosts.local import RunReport
 from headwater.hosts.run_reports.spark_tables import report_from_table, with_listed_paths
 from headwater.hosts.spark.zone_report import ZoneReport
-from headwater.hosts.zone import Output
+from headwater.hosts.zone import StepOutput
 from headwater.model import Rows, strings
 from headwater.query.planning.plan import compile_text
 
@@ -54,7 +54,7 @@ def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
         }
     )
     assert report_from_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
-    zones = [ZoneReport(Output(counts=dict([one])), None, 0) for one in counts]
+    zones = [ZoneReport(StepOutput(counts=dict([one])), None, 0) for one in told]
     assert report_from_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
 
 

@@ -31,7 +31,7 @@ def test_events_themselves_are_looked_at_one_by_one():
 
 def test_a_pattern_looks_at_its_partition_as_far_back_as_its_window():
     pattern, itself = needs(f"near {RISES.format(FREELY)}")
-    assert (pattern.part, pattern.windows_us, pattern.looks_at) == (0, 5 * SECOND, ("id",))
+    assert (pattern.part, pattern.windows_us, pattern.separates_by) == (0, 5 * SECOND, ("id",))
     assert pattern.is_free and not pattern.settles
     assert itself.part == 1
 
@@ -45,13 +45,13 @@ def test_queries_that_read_one_another_hang_together_and_their_windows_add_up():
     then = "q0 MATCH_RECOGNIZE (MEASURES X.a AS a MATCH EVERY PATTERN (X ~> Y) WITHIN 7 SECONDS DEFINE Y AS a > X.a)"
     first, alone, itself = needs(f"near {RISES.format(FREELY)}", then, "near WHERE v > 1")
     assert {first.part, alone.part, itself.part} == {0, 1, 2}
-    assert (first.windows_us, first.looks_at, first.settles, first.later_us) == (
+    assert (first.windows_us, first.separates_by, first.settles, first.later_us) == (
         12 * SECOND,
         (),
         True,
         12 * SECOND,
     )
-    assert (alone.windows_us, alone.looks_at) == (0, None)
+    assert (alone.windows_us, alone.separates_by) == (0, None)
 
 
 def test_one_that_depends_on_where_it_begins_makes_its_sub_graph_so():

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwater.kernels.follow.words import Saving
+from headwater.kernels.follow.choices import Saving
 from headwater.query.checking.check import check
 from headwater.query.language.parse import parse
 from headwater.query.language.tree import CreateQuery, Script

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.kernels.follow.words import Saving
+from headwater.kernels.follow.choices import Saving
 from headwater.model import Rows
 from headwater.query.planning.plan import Plan
 from headwater_lab.reproduce.follow.cases import (

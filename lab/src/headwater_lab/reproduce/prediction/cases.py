@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final
 
-from headwater.kernels.predict.words import GiveUp
+from headwater.kernels.predict.choices import GiveUp
 from headwater_lab.reproduce.outcome import Cell, cells_of
 
 OBJECTS: Final = "objects"

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from headwater.hosts.zone import Arrivals, Program, Unit, clusters_of
-from headwater.kernels.predict.words import GiveUp
+from headwater.kernels.predict.choices import GiveUp
 from headwater.model import SECOND, Rows
 from headwater.query.planning.plan import compile_text
 from headwater_lab.bench.predict_kernel import Answered, Numbers, PredictQuestion, Sent

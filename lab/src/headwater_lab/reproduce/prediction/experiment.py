@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.hosts.spark.session import embedded_spark
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import SECOND
 from headwater_lab.reproduce.outcome import Outcome, Say
 from headwater_lab.reproduce.prediction.cases import (

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from headwater.kernels.predict.words import Certainty
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.predict.choices import Certainty
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import SECOND
 from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, Sent, send
 from headwater_lab.reproduce.prediction.cases import (

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import SECOND, Rows
 from headwater_lab.bench.predict_kernel import PredictQuestion, Readings, Sending, seconds_of, send
 from headwater_lab.reproduce.prediction.cases import (

@@ -183,14 +183,14 @@ def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piec
         return 1.0
     if surely(pair, join, piece, work):
         return 1.0
-    if not math.isnan(join.distance) or _asks_twice(join):
+    if not math.isnan(join.distance) or _tests_one_difference_twice(join):
         return math.nan
     chance = best_chance(pair, join, piece, work)
     return max(join.p, chance) if join.certainty == PROBABILITY else chance
 
 
 @njit(**LOOP)
-def _asks_twice(join: Join) -> bool:
+def _tests_one_difference_twice(join: Join) -> bool:
     """Whether two conditions are on the difference of the same dimensions."""
     for i in range(len(join.bound)):
         for other in range(i):

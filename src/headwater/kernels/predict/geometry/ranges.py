@@ -22,10 +22,10 @@ from typing import Final
 
 from numba import njit
 
+from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry.chances import beyond_bound, ordered, within_bound
 from headwater.kernels.predict.geometry.decimals import together
 from headwater.kernels.predict.geometry.shapes import LOOP
-from headwater.kernels.predict.words import Certainty, Comparator
 
 LESS_EQUAL: Final = int(Comparator.LESS_EQUAL)
 LESS: Final = int(Comparator.LESS)

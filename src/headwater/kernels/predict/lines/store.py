@@ -22,13 +22,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.kernels.predict.choices import GiveUp
 from headwater.kernels.predict.geometry.shapes import Lines, Real, Whole
 from headwater.kernels.predict.lines import buffer as bounded
 from headwater.kernels.predict.lines.buffer import Buffer, keep
 from headwater.kernels.predict.lines.events import EVENT_COLUMNS, PURGE, Keys, Updates
 from headwater.kernels.predict.lines.heap import Heap
 from headwater.kernels.predict.lines.slots import follow
-from headwater.kernels.predict.words import GiveUp
 from headwater.model import Instant
 
 _POLICIES: Final = {

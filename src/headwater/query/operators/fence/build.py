@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.model import ColumnType
 from headwater.query.language.build_pieces import (
     Duration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headwater.kernels.fence.words import UNLESS_SAID, Detect
+from headwater.kernels.fence.choices import UNLESS_SAID, Detect
 from headwater.model import FencesSchema, Span, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.places import NO_PLACE, kind_of_place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.language.walk import columns_of

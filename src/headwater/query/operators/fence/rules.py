@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lark import Token, v_args
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.query.language.leaves import name_of, refused, stretch
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import REGIONS, SharedRules

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words

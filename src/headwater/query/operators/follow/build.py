@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.query.language.build_pieces import (
     Duration,
     Number,

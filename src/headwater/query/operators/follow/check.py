@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import ColumnType, Span, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS
 from headwater.query.checking.complaints import Complaints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater.kernels.follow.words import Saving
+from headwater.kernels.follow.choices import Saving
 from headwater.query.language.words import counted
 from headwater.query.operators.closing_lines import ClosingLines, RunCounts, closing_line, omission
 

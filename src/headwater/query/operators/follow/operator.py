@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.answer_columns import STAMPS, Columns
 from headwater.query.checking.merges import merged_name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headwater.kernels.follow.choices import Saving
 from headwater.kernels.follow.kernel import FollowKernel
 from headwater.kernels.follow.question import BY_ITSELF, Events, Focals, FollowQuery, Need
-from headwater.kernels.follow.store import Looker, StoreKernel
-from headwater.kernels.follow.words import Saving
+from headwater.kernels.follow.store import EventReader, StoreKernel
 from headwater.model import StreamSchema
 from headwater.query.expressions import condition
 from headwater.query.operators.contract import KernelPlace
@@ -43,11 +43,13 @@ def make_store_kernel(
     queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace
 ) -> StoreKernel:
     """The kernel that stores the events of a source for FOLLOW queries, each given with all its sources."""
-    lookers = [
-        Looker(query.name, events_of(query, events), counts=place.share(query) in (None, (0, place.zones)))
+    readers = [
+        EventReader(
+            query.name, events_of(query, events), counts=place.share(query) in (None, (0, place.zones))
+        )
         for query, events in queries
     ]
-    return StoreKernel(place.source, lookers)
+    return StoreKernel(place.source, readers)
 
 
 def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:
@@ -108,6 +110,6 @@ def make_follow_query(
         interests=follow.interests,
         needs=tuple(needs),
         savings=frozenset() if is_whole else frozenset(Saving) - query.left_off,
-        tells=not query.hidden,
+        emits_events=not query.hidden,
         operators=None,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lark import Token, v_args
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.query.language.leaves import name_of, number_of, stretch, whole_number
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import REGIONS, SharedRules, Signed, length_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.query.language.expression_text import expression_text, name_text, operator_text
 from headwater.query.operators.follow.tree import Follow
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import StreamSchema
 from headwater.query.language.expression_text import expression_text
 from headwater.query.language.words import counted, duration_in_words, history_in_words, size_in_words

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headwater.kernels.nearest.words import Emission
+from headwater.kernels.nearest.choices import Emission
 from headwater.model import ColumnType
 from headwater.query.language.build_pieces import (
     Duration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.model import PointsSchema, Span, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED
 from headwater.query.checking.complaints import Complaints

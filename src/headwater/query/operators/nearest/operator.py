@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.model import ColumnType, FencesSchema, Kernel, PointsSchema, Rows, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED, Columns, SelectList
 from headwater.query.language.tree import Expression

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from headwater.kernels.nearest.audit import audited
 from headwater.kernels.nearest.candidate_limits import r_star, skyband_size
+from headwater.kernels.nearest.choices import Algorithm
 from headwater.kernels.nearest.question import NearestQuery, Points
-from headwater.kernels.nearest.words import Algorithm
 from headwater.model import Column, ColumnType, FencesSchema, PointsSchema, Rows
 from headwater.model.identity import content_hash
 from headwater.query.operators.contract import KernelPlace

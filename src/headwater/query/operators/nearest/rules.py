@@ -10,7 +10,7 @@ from typing import Any
 
 from lark import Token, v_args
 
-from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.query.language.leaves import Number, name_of, number_of, refused, stretch, whole_number
 from headwater.query.language.options import Option, once
 from headwater.query.language.shared_rules import SharedRules, Signed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Quantity, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode

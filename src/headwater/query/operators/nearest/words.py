@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from headwater.kernels.nearest.candidate_limits import RECENT_OF_PARTITION, expected_loss, r_star, recent_rows
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.model import StreamSchema
 from headwater.query.language.words import counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words

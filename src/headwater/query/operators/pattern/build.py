@@ -19,7 +19,7 @@ from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch
 from headwater.query.language.build_pieces import Duration, Source, duration, query_of, read, refused, whole
 from headwater.query.language.parse import parse_expression
 from headwater.query.language.suggestions import suggest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.kernels.pattern.words import RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema, format_duration
 from headwater.query.checking.answer_columns import RESERVED
 from headwater.query.checking.complaints import Complaints

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch
 from headwater.kernels.pattern.node import MOST_ELEMENTS
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch
 from headwater.query.checking.complaints import Complaints
 from headwater.query.operators.pattern.tree import Loop, MatchRecognize, NodeMode, Pattern, Sequence, Variable
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from headwater.kernels.pattern.words import Contiguity
+from headwater.kernels.pattern.choices import Contiguity
 from headwater.model import Span
 from headwater.query.checking.complaints import Complaints
 from headwater.query.operators.pattern.operator import MOST_ELEMENTS, MOST_PERMUTED, MOST_WRITTEN_OUT

@@ -21,8 +21,8 @@ from headwater.kernels.pattern.automaton import (
     Automaton,
     create,
 )
+from headwater.kernels.pattern.choices import Mode
 from headwater.kernels.pattern.question import PatternQuery
-from headwater.kernels.pattern.words import Mode
 from headwater.model import StreamSchema
 from headwater.query.operators.pattern.lowering import make_query
 from headwater.query.operators.pattern.operator import PatternOperator

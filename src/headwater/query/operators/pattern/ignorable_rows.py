@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
+from headwater.kernels.pattern.choices import Contiguity, RowsPerMatch
 from headwater.query.language.tree import Binary, Expression, Name
 from headwater.query.language.walk import parts_of, with_parts
 from headwater.query.operators.pattern import tree

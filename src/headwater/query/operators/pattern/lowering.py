@@ -9,10 +9,10 @@ import numpy as np
 
 from headwater.kernels.pattern import question
 from headwater.kernels.pattern import shape as shapes
+from headwater.kernels.pattern.choices import Contiguity, RowsPerMatch
 from headwater.kernels.pattern.node import NodePattern
 from headwater.kernels.pattern.question import Measure, PatternQuery, Program, RowTest
 from headwater.kernels.pattern.shape import ALWAYS, Shape
-from headwater.kernels.pattern.words import Contiguity, RowsPerMatch
 from headwater.model import StreamSchema
 from headwater.query.expressions import ExprType, condition, evaluate
 from headwater.query.language.walk import columns_of
@@ -37,7 +37,7 @@ def make_query(
     operator: PatternOperator,
     source: StreamSchema,
     *,
-    apart: bool = False,
+    by_interest: bool = False,
 ) -> PatternQuery:
     """The query as the kernel takes it."""
     lowering = _Lowering(operator, source)
@@ -68,7 +68,7 @@ def make_query(
         limit=operator.limit,
         shifts=_shifts(operator),
         node=_node(operator),
-        apart=apart,
+        by_interest=by_interest,
         forget_us=operator.forget_us,
     )
 

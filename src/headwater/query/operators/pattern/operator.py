@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, Kernel, QueryError, StreamSchema
 from headwater.query.language.tree import Expression
 from headwater.query.operators.closing_lines import ClosingLines, RunCounts
@@ -178,7 +178,7 @@ class PatternOperator(Operator):
         return shared_words(queries)
 
     @property
-    def can_stay_apart(self) -> bool:
+    def answers_by_interest(self) -> bool:
         """It can, unless LIMIT counts partial matches of all."""
         return self.limit is None
 

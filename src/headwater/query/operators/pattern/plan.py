@@ -23,7 +23,7 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> PatternKern
             conditions.place(query.where, query.spread, place.home),
             query.operator,
             place.source,
-            apart=place.apart,
+            by_interest=place.by_interest,
         )
         for query in queries
         if isinstance(query.operator, PatternOperator)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from lark import Token, v_args
 
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.query.language.leaves import name_of, refused, stretch, whole_number
 from headwater.query.language.options import Option, once
 from headwater.query.language.shared_rules import SharedRules

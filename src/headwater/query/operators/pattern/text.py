@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import UnionType
 from typing import Final
 
-from headwater.kernels.pattern.words import Contiguity
+from headwater.kernels.pattern.choices import Contiguity
 from headwater.query.language.expression_text import expression_text, lines_of, name_text, operator_text
 from headwater.query.operators.pattern.tree import (
     Choice,

@@ -1,6 +1,6 @@
 """MATCH_RECOGNIZE: row patterns and event patterns.
 
-The words for contiguity, preference, rows and skipping are those of the kernel (`kernels.pattern.words`).
+The words for contiguity, preference, rows and skipping are those of the kernel (`kernels.pattern.choices`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Expression, Quantity, nowhere
 from headwater.query.language.tree.nodes import Level

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from headwater.kernels.pattern.choices import Mode, RowsPerMatch, SkipTo
 from headwater.kernels.pattern.packed_runs import MATCH_NUMBER_BYTES
 from headwater.kernels.pattern.partitioned_rows import EMPTY_RECORD_BYTES
 from headwater.kernels.pattern.runs import MEMORY, NODE_COLUMNS
-from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
 from headwater.model import StreamSchema
 from headwater.query.language.expression_text import name_text
 from headwater.query.language.words import aligned, counted, duration_in_words, size_in_words

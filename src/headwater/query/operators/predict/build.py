@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.predict.choices import Certainty, GiveUp
 from headwater.query.language.build_pieces import (
     Duration,
     Number,

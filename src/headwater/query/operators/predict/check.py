@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.question import Difference, Distance, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.model import Span, StreamSchema
 from headwater.query.checking.answer_columns import RESERVED
 from headwater.query.checking.complaints import Complaints

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from headwater.kernels.predict.choices import Comparator
 from headwater.kernels.predict.question import Difference, Distance, Value
-from headwater.kernels.predict.words import Comparator
 from headwater.model import StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.expression_types import constant, type_of

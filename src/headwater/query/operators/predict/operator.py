@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
+from headwater.kernels.predict.choices import Certainty, GiveUp
 from headwater.kernels.predict.question import Difference, Distance, Value
-from headwater.kernels.predict.words import Certainty, GiveUp
 from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.answer_columns import Columns, SelectList
 from headwater.query.checking.complaints import Complaints

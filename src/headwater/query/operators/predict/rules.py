@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lark import Token, v_args
 
-from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.predict.choices import Certainty, GiveUp
 from headwater.query.language.leaves import name_of, number_of, stretch, whole_number
 from headwater.query.language.options import Option, once, one_of
 from headwater.query.language.shared_rules import SharedRules, Signed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.kernels.predict.words import Certainty
+from headwater.kernels.predict.choices import Certainty
 from headwater.query.language.expression_text import expression_text, name_text, operator_text
 from headwater.query.operators.predict.tree import Predict
 

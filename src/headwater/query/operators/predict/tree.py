@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.predict.choices import Certainty, GiveUp
 from headwater.model import Span
 from headwater.query.language.tree.expressions import Expression, Quantity, no_places, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode

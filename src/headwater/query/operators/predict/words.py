@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.question import Difference, Distance, Value, bounds_all_joins
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
 from headwater.query.language.words import counted, duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.predict.operator import PredictOperator

@@ -54,7 +54,7 @@ class SelectOperator(Operator):
         return Words([("answers", "each row for which WHERE holds" if where else "each row")], "none")
 
     @property
-    def can_stay_apart(self) -> bool:
+    def answers_by_interest(self) -> bool:
         """It can."""
         return True
 

@@ -17,4 +17,4 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SelectKerne
         Selection(query.name, query.fingerprint, query.shape, conditions.place(query.where))
         for query in queries
     ]
-    return SelectKernel(place.source, selections, conditions.listed, apart=place.apart)
+    return SelectKernel(place.source, selections, conditions.listed, by_interest=place.by_interest)

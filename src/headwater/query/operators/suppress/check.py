@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import Span, StreamSchema
 from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.places import PLAIN_NUMBER, why_no_meters

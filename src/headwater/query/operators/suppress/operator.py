@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import ColumnType, Kernel, StreamSchema
 from headwater.query.checking.updates import HEARTBEAT, REASON, TOLERANCE, slope_of
 from headwater.query.language.tree import Expression

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.query.language.parse import parse_alone
 
 

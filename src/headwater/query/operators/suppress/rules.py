@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from lark import Token, v_args
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import Span
 from headwater.query.language.leaves import Number, name_of, number_of, refused, stretch, whole_number
 from headwater.query.language.options import Option, once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.query.language.expression_text import expression_text, name_text, operator_text
 from headwater.query.language.tree.expressions import Quantity
 from headwater.query.operators.suppress.tree import Suppress

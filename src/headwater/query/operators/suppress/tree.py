@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import Span, StreamSchema
 from headwater.query.language.tree.expressions import Quantity, no_places, nowhere
 from headwater.query.language.tree.operator_node import OperatorNode

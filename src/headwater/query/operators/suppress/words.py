@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater.kernels.suppress.words import Predictor, memory_of
+from headwater.kernels.suppress.choices import Predictor, memory_of
 from headwater.query.language.words import duration_in_words, size_in_words
 from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.suppress.operator import SuppressOperator

@@ -1,6 +1,6 @@
 import pytest
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused
 from headwater.query.checking.check import check
 from headwater.query.operators.fence.operator import FenceOperator

@@ -1,6 +1,6 @@
 import pytest
 
-from headwater.kernels.fence.words import Detect
+from headwater.kernels.fence.choices import Detect
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
 from headwater.query.language.tree import CreateFences, CreateQuery, Quantity, Unit

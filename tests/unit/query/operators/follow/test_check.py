@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError
 from headwater.query.build import script, select, stream
 from headwater.query.checking.catalogue import Catalogue, CheckedQuery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.follow.words import Update
+from headwater.kernels.follow.choices import Update
 from headwater.model import QueryError, Span
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show

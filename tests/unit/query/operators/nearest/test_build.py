@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headwater as hw
-from headwater.kernels.nearest.words import Emission
+from headwater.kernels.nearest.choices import Emission
 from headwater.model import ColumnType, QueriesRefused
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.nearest.words import Algorithm, Emission, Metric
+from headwater.kernels.nearest.choices import Algorithm, Emission, Metric
 from headwater.model import ColumnType, PlaceColumns, PointsSchema, QueriesRefused, QueryError
 from headwater.query.build import script, stream
 from headwater.query.checking.catalogue import CheckedQuery

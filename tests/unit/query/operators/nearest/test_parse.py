@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.kernels.nearest.words import Algorithm, Emission
+from headwater.kernels.nearest.choices import Algorithm, Emission
 from headwater.model import ColumnType, QueryError, Span
 from headwater.query.language.parse import is_plain_name, parse
 from headwater.query.language.printer import show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.pattern.words import Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Mode, RowsPerMatch, SkipTo
 from headwater.model import ColumnType, QueriesRefused, QueryError
 from headwater.query.checking.catalogue import CheckedQuery
 from headwater.query.checking.check import check

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.kernels.pattern.words import Contiguity, Mode, RowsPerMatch, SkipTo
+from headwater.kernels.pattern.choices import Contiguity, Mode, RowsPerMatch, SkipTo
 from headwater.model import QueryError, Span
 from headwater.query.language.parse import is_plain_name, parse, parse_expression
 from headwater.query.language.printer import show

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headwater as hw
-from headwater.kernels.predict.words import Certainty, GiveUp
+from headwater.kernels.predict.choices import Certainty, GiveUp
 from headwater.model import QueriesRefused
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show

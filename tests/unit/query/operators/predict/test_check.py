@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.kernels.predict.choices import Certainty, Comparator, GiveUp
 from headwater.kernels.predict.question import Alias, Difference, Distance, Value
-from headwater.kernels.predict.words import Certainty, Comparator, GiveUp
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import ColumnType, PlaceColumns, QueriesRefused, QueryError, StreamSchema
 from headwater.query.build import script, stream
 from headwater.query.checking.catalogue import CheckedQuery

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.kernels.predict.words import Certainty, GiveUp
-from headwater.kernels.suppress.words import Predictor
+from headwater.kernels.predict.choices import Certainty, GiveUp
+from headwater.kernels.suppress.choices import Predictor
 from headwater.model import Span
 from headwater.query.language.parse import parse
 from headwater.query.language.printer import show
