@@ -1,15 +1,15 @@
-"""Whose box may hold a place, or meet another box? Keys by where their boxes are, so that few of many are looked at.
+"""Which boxes may contain a place, or meet another box? An index of keys by the position of their boxes, so that few of many are tested.
 
-Rule 1  Coordinates are counted in units of some centimetres, from one end of the world to the other; whatever lies beyond is at its
-        end. A box stands on the level of its size, under the number of its middle on a curve that goes through a quarter of any square
-        before it comes to the next (Morton's): a square is a stretch of the curve.
-Rule 2  To find the boxes of a level that meet another, at most four squares hold all middles that they can have. So it costs a few
-        binary searches in every run of the store, for every level that is in use, and who is in those squares.
-Rule 3  Every box is an entry by itself: to move some keys is to write their entries, however many stand at one place. What is found may
-        be too much, never too little.
+Rule 1  Coordinates are counted in units of a few centimetres, from one end of the world to the other; anything outside is moved to the
+        nearest end. The size of a box determines its level. On its level it is filed under the number of its centre on a Morton curve,
+        which visits every quarter of a square before it continues: so any square is one stretch of the curve.
+Rule 2  To find the boxes of a level that meet another box, at most four squares cover all centres that such boxes can have. A search
+        costs a few binary searches in every run of the store for every level in use, plus the boxes in those squares.
+Rule 3  Every box is an entry of its own: moving some keys writes only their entries, however many share a place. A search may find too
+        many boxes, never too few.
 
-Memory  48 bytes for every box. A key that is gone leaves nothing.
-Cost    What moves, who is found, and who is in a square with them.
+Memory  48 bytes for every box. A key that is removed leaves nothing.
+Cost    The boxes that move, the boxes that are found, and the boxes that share a square with them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
 class Boxes(NamedTuple):
-    """Boxes float64[n, 4] (west, south, east, north), and whose each is: uint64[n, 2]."""
+    """Boxes float64[n, 4] (west, south, east, north), and the key of each: uint64[n, 2]."""
 
     ids: Ids
     boxes: Real
@@ -50,7 +50,7 @@ class Boxes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoxIndex:
-    """Whose boxes are where, in units of `unit`, and how many entries there are on every level that is in use."""
+    """Where the boxes of all keys are, in units of `unit`, and how many entries every level in use has."""
 
     entries: KeyedStore
     unit: float
@@ -58,15 +58,15 @@ class BoxIndex:
 
     @property
     def common_size(self) -> float:
-        """The size that most boxes have, about."""
+        """Roughly the size that most boxes have."""
         return self.unit * 2.0 ** max(self.levels, key=lambda level: level[1])[0] if self.levels else 0.0
 
     def holding(self, x: Real, y: Real) -> Ids:
-        """All whose boxes hold one of these places, and some others; a key may come several times."""
+        """All keys whose boxes contain one of these places, and some others; a key may occur several times."""
         return self.meeting(np.column_stack([x, y, x, y]))
 
     def meeting(self, boxes: Real) -> Ids:
-        """All whose boxes meet one of these, and some others; a key may come several times."""
+        """All keys whose boxes meet one of these, and some others; a key may occur several times."""
         if not self.levels or not len(boxes):
             return no_records().ids
         levels = np.array([level for level, _ in self.levels], np.int64)
@@ -79,7 +79,7 @@ class BoxIndex:
         return found
 
     def moved(self, before: Boxes, after: Boxes) -> BoxIndex:
-        """With some keys in other places."""
+        """The index after some keys have moved."""
         old, new = _entries(before, self.unit), _entries(after, self.unit)
         stays_of_old, stays_of_new = _in_both(old, new)
         left, entered = old.take(np.flatnonzero(~stays_of_old)), new.take(np.flatnonzero(~stays_of_new))
@@ -90,7 +90,7 @@ class BoxIndex:
 
 
 def empty_box_index(*, geographic: bool) -> BoxIndex:
-    """Nobody is anywhere."""
+    """An index without keys."""
     none = no_records()
     store = empty_store(Records(none.ids, none.due, none.hold, {_ID: none.ids}))
     return BoxIndex(store, DEGREE_UNIT if geographic else METRE_UNIT)
@@ -103,7 +103,7 @@ def _in_units(boxes: Real, unit: float) -> Whole:
 
 
 def _entries(of: Boxes, unit: float) -> Records:
-    """An entry for each box of a key, no two alike."""
+    """One entry for each box of a key; equal boxes of a key share one."""
     ids = np.column_stack(
         [_numbers(_in_units(of.boxes, unit)), splitmix64(of.ids[:, 0] ^ (of.ids[:, 1] * GOLDEN))]
     )
@@ -113,13 +113,13 @@ def _entries(of: Boxes, unit: float) -> Records:
 
 
 def _in_both(old: Records, new: Records) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which entries of each are among the other's."""
+    """Which entries of each occur in the other."""
     names, others = _names(old.ids), _names(new.ids)
     return np.isin(names, others), np.isin(others, names)
 
 
 def _counted(levels: Sequence[tuple[int, int]], left: Ids, entered: Ids) -> tuple[tuple[int, int], ...]:
-    """How many entries there are on each level then."""
+    """The number of entries on each level afterwards."""
     counts = dict(levels)
     for sign, some in ((-1, left), (1, entered)):
         used, times = np.unique(some[:, 0] >> np.uint64(_LEVEL_SHIFT), return_counts=True)
@@ -129,16 +129,16 @@ def _counted(levels: Sequence[tuple[int, int]], left: Ids, entered: Ids) -> tupl
 
 
 def _names(ids: Ids) -> Bits:
-    """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
+    """uint64[n]: a hash of each row. Collisions are ignored."""
     found: Bits = splitmix64(splitmix64(ids[:, 0] * GOLDEN) ^ (ids[:, 1] * SECOND_FACTOR))
     return found
 
 
 # --- the curve --------------------------------------------------------------------------------------------------------
 #
-#  A box whose longer side is `size` units stands on the first level with 2^level > size. Its middle is rounded down to a step of
-#  2^(level - 2), so that who moves a little writes nothing. The box then reaches at most 2^(level - 1) below that number, and 2^(level - 1)
-#  and a step above it. One unit more to each side makes up for rounding, where boxes are worked out twice.
+#  A box whose longer side is `size` units is on the first level with 2^level > size. Its centre is rounded down to a multiple of
+#  2^(level - 2), so that small moves write nothing. The box then extends at most 2^(level - 1) below that number, and 2^(level - 1)
+#  and a step above it. One more unit on each side absorbs rounding where boxes are computed twice.
 
 
 @njit(**_LOOP)
@@ -159,7 +159,7 @@ def _numbers(boxes: Whole) -> Bits:
 
 @njit(**_LOOP)
 def _squares(levels: Whole, boxes: Whole) -> tuple[Bits, Bits, Whole]:
-    """Stretches of the curve, from a number to another, and the box that the middles in each have to be in: int64[n, 4]."""
+    """Stretches of the curve, from one number to another, and the box that must contain the centres of each: int64[n, 4]."""
     room = 4 * len(levels) * len(boxes)
     first, last, within = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty((room, 4), np.int64)
     many = 0
@@ -191,7 +191,7 @@ def _squares(levels: Whole, boxes: Whole) -> tuple[Bits, Bits, Whole]:
 
 @njit(**_LOOP)
 def _scan(ids: Ids, places: Whole, last: Bits, within: Whole) -> Whole:
-    """The entries of a run that are in a stretch that begins at a place, and have their middle in its box; each once."""
+    """The entries of a run that are in a stretch that begins at a place and whose centre is in the box of the stretch; each once."""
     found, many = np.empty(64, np.int64), 0
     for n in range(len(places)):
         place = places[n]
@@ -222,7 +222,7 @@ def _digits(number: int) -> int:
 
 @njit(**_LOOP)
 def _number(x: int, y: int) -> int:
-    """Of a place on the curve: the digits of x and y in turns."""
+    """The number of a place on the curve: the digits of x and y alternate."""
     return _spread(x) | (_spread(y) << 1)
 
 

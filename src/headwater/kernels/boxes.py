@@ -1,9 +1,9 @@
-"""Boxes around regions, in columns: float64[n, 4] (west, south, east, north), and whose each box is.
+"""Boxes around regions, in columns: float64[n, 4] (west, south, east, north), and the owner of each box.
 
-Rule 1  Around a circle a box is a hair wider than it has to be, so that rounding never cuts a place on the border. A region that
+Rule 1  The box around a circle is slightly larger than necessary, so that rounding never cuts off a place on the border. A region that
         is a box has its own: half of the width and height to each side, in degrees at the latitude of the centre where places are
         geographic.
-Rule 2  What lies around the date line is two boxes, which share no place. What holds a pole goes all around.
+Rule 2  A region across the date line gives two boxes that share no place. A region that contains a pole spans all longitudes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_POLE = 1e-300
 
 
 def around_circles(x: Real, y: Real, radius_m: float, *, geographic: bool) -> tuple[Real, Whole]:
-    """Boxes that hold circles around some places."""
+    """Boxes that contain circles around some places."""
     if not geographic:
         reach = radius_m + 1e-12 * np.maximum(np.maximum(np.abs(x), np.abs(y)), max(1.0, radius_m))
         return np.stack([x - reach, y - reach, x + reach, y + reach], axis=1), np.arange(len(x))
@@ -44,7 +44,7 @@ def around_boxes(x: Real, y: Real, box_m: tuple[float, float], *, geographic: bo
 
 
 def _on_earth(x: Real, y: Real, across: Real, up: float) -> tuple[Real, Whole]:
-    """So many degrees to each side of some places, cut at the poles and at the date line."""
+    """A number of degrees to each side of some places, cut at the poles and at the date line."""
     everywhere = across >= 180.0
     west, east = np.where(everywhere, -180.0, x - across), np.where(everywhere, 180.0, x + across)
     south, north = np.maximum(y - up, -90.0), np.minimum(y + up, 90.0)

@@ -1,9 +1,9 @@
 """Which boxes of the plane meet which cells? The index of FOLLOW, over places of events, and of FENCE, over boxes around fences.
 
-Rule 1  The cells span the boxes, but for one in a hundred at each end: a few that are far away make no cell larger. A cell lists the boxes
-        that meet it, in their order.
-Rule 2  What lies beyond the cells is listed in the outermost ones, and looked for there.
-Rule 3  Where boxes are so large that cells would list each of them more than a given number of times, on the whole, cells are larger.
+Rule 1  The cells span the boxes except for one in a hundred at each end, so that a few distant boxes do not enlarge all cells. A cell
+        lists the boxes that meet it, in their order.
+Rule 2  Whatever lies outside the cells is listed in the outermost ones, and searched for there.
+Rule 3  Where boxes are so large that each would be listed more than a given number of times on average, cells are larger.
 
 Memory  Four bytes for every time that a box is listed, and eight for each cell.
 """
@@ -23,7 +23,7 @@ _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
 FEW: Final = 100
-"""One of so many boxes may lie beyond the cells, at each end."""
+"""At each end, one in so many boxes may lie outside the cells."""
 
 
 class Cells(NamedTuple):
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
 
 
 def lay_out(boxes: Real, many: int, most: int) -> Cells:
-    """`many` by `many` cells over some boxes, float64[n, 4], or fewer, so that a box is listed `most` times on the whole."""
+    """`many` by `many` cells over some boxes, float64[n, 4], or fewer, so that a box is listed `most` times on average."""
     if not len(boxes):
         return Cells(
             np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(2), np.ones(2), np.ones(2, np.int64)
@@ -45,7 +45,7 @@ def lay_out(boxes: Real, many: int, most: int) -> Cells:
     corner = _without_few(boxes[:, :2], first=True)
     end = np.maximum(_without_few(boxes[:, 2:], first=False), corner)
     while True:
-        # Divided one by one, the ends of all numbers there are do not overflow; and there is nothing to be found in a single cell.
+        # Divided one by one, so that the extremes of all doubles do not overflow; a single cell needs no search.
         size = np.maximum(end / max(many, 2) - corner / max(many, 2), 1e-300)
         shape = np.where(end > corner, many, 1).astype(np.int64)
         first = _counted(boxes, corner, size, shape)
@@ -56,7 +56,7 @@ def lay_out(boxes: Real, many: int, most: int) -> Cells:
 
 
 def _without_few(places: Real, *, first: bool) -> Real:
-    """The least (`first`) or the greatest coordinates, float64[2], but for a few."""
+    """The least (`first`) or the greatest coordinates, float64[2], a few outliers excluded."""
     few = len(places) // FEW
     place = few if first else len(places) - 1 - few
     found: Real = np.partition(places, place, axis=0)[place]
@@ -72,7 +72,7 @@ def cell_at(cells: Cells, x: float, y: float) -> int:
 
 @njit(**_LOOP)
 def column_of(value: float, corner: float, size: float, many: int) -> int:
-    """The column or row of cells in which a coordinate lies; the outermost for what lies beyond."""
+    """The column or row of cells that contains a coordinate; the outermost one if it lies outside."""
     at = (value - corner) / size
     return int(min(at, many - 1.0)) if at > 0.0 else 0
 
@@ -90,7 +90,7 @@ def cells_of(boxes: Real, box: int, corner: Real, size: Real, shape: Whole) -> t
 
 @njit(**_LOOP)
 def _counted(boxes: Real, corner: Real, size: Real, shape: Whole) -> Whole:
-    """Where the boxes of each cell begin, and how often boxes are listed at all."""
+    """Where the list of each cell begins, and the total length of all lists."""
     first = np.zeros(shape[0] * shape[1] + 1, np.int64)
     for box in range(len(boxes)):
         west, east, south, north = cells_of(boxes, box, corner, size, shape)

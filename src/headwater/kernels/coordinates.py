@@ -1,4 +1,4 @@
-"""Coordinates of rows as numbers: NULL is NaN, which lies nowhere."""
+"""Coordinates of rows as numbers: NULL becomes NaN, which no region contains."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Values that are added at one end and forgotten at the other, without copying those between.
 
-Rule 1  Appending never changes what an earlier tape shows. It writes after the end of memory that nobody else has written
-        after, or else copies: a step repeated from an old state takes the second way.
-Memory  What is shown, at most doubled by the room to grow, and what was forgotten since the last copy.
+Rule 1  Appending never changes what an earlier tape shows. It either writes after the end of memory that no other tape has written to,
+        or copies: a step that is repeated from an old state copies.
+Memory  The values shown, at most doubled by the room to grow, and those forgotten since the last copy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROOM: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class GrowingArray:
-    """`buffer[start:stop]`; `written[0]` says how far the buffer has been written by anyone."""
+    """`buffer[start:stop]`; `written[0]` is how far any tape has written to the buffer."""
 
     buffer: NDArray[Any]
     start: int
@@ -28,23 +28,23 @@ class GrowingArray:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> GrowingArray:
-        """A tape with room for as much again."""
+        """A tape with room for as many values again."""
         buffer = np.empty((max(_ROOM, 2 * len(values)), *values.shape[1:]), values.dtype)
         buffer[: len(values)] = values
         return cls(buffer, 0, len(values), [len(values)])
 
     @classmethod
     def over(cls, values: NDArray[Any]) -> GrowingArray:
-        """A tape of values as they are, without room: the first that are appended copy them."""
+        """A tape over given values, without room: the first append copies them."""
         return cls(values, 0, len(values), [len(values)])
 
     @property
     def shown(self) -> NDArray[Any]:
-        """What is on it."""
+        """The values on it."""
         return self.buffer[self.start : self.stop]
 
     def append(self, values: NDArray[Any]) -> GrowingArray:
-        """With values at the end."""
+        """The tape with more values at the end."""
         stop = self.stop + len(values)
         if self.written[0] != self.stop or stop > len(self.buffer):
             return GrowingArray.of(np.concatenate([self.shown, values]))
@@ -53,5 +53,5 @@ class GrowingArray:
         return GrowingArray(self.buffer, self.start, stop, self.written)
 
     def drop(self, count: int) -> GrowingArray:
-        """Without the first `count` values."""
+        """The tape without its first `count` values."""
         return GrowingArray(self.buffer, self.start + count, self.stop, self.written)

@@ -1,4 +1,4 @@
-"""Keys of rows and keys of records: what kernels that keep their state by key have in common."""
+"""Keys of rows and keys of records, for all kernels that store their state by key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.model.keyed_store import order_of_ids, search
 
 
 def different(column: Column) -> Column:
-    """The keys of a column, none of which is NULL: each once, in order."""
+    """The keys of a column without NULL: each once, in order."""
     if column.type is not ColumnType.STRING:
         return Column(column.type, np.unique(column.values))
     used = compacted(column)
@@ -20,7 +20,7 @@ def different(column: Column) -> Column:
 
 
 def column_of(values: Values) -> Column:
-    """A column of keys as records have it, as rows do."""
+    """A column of keys in the form of records, from the form of rows."""
     if isinstance(values, Text):
         return values.column()
     assert isinstance(values, Column)

@@ -1,9 +1,9 @@
 """Which rows satisfy a condition? `SELECT … FROM stream WHERE …` without an operator.
 
 Rule 1  Every row that satisfies a query's condition (NULL: no) is one answer, at the row's own time.
-Rule 2  `match_id` is made of the query's name, the time and all of the row's columns.
-Rule 3  With `by_interest`, rows come with a column that says which of them are looked at together, in order within each.
-Memory  None but, for each query, the time from which on it sees rows.
+Rule 2  `match_id` is computed from the query's name, the time and all of the row's columns.
+Rule 3  With `by_interest`, rows have a column with the serial of their interest, and are in order within each interest.
+Memory  None, except for each query the time from which it reads rows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class SelectState:
-    """From when on each query sees rows."""
+    """From when on each query reads rows."""
 
     watermark: Instant
     since: NDArray[np.int64]
@@ -67,7 +67,7 @@ class SelectKernel:
         self.conditions = tuple(conditions)
 
     def start(self, since: Instant) -> SelectState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return SelectState(BEGINNING, np.full(len(self.queries), since, np.int64))
 
     def step(self, state: SelectState, rows: Rows, watermark: Instant) -> Step[SelectState]:
@@ -88,7 +88,7 @@ class SelectKernel:
         return Step(SelectState(watermark, state.since), answers, watermark)
 
     def save(self, state: SelectState) -> Saved:
-        """Names and times."""
+        """The name of each query, and from when it reads rows."""
         return Saved(
             {
                 "watermark": state.watermark,
@@ -99,7 +99,7 @@ class SelectKernel:
         )
 
     def load(self, saved: Saved, since: Instant) -> SelectState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         values = saved.values
         names = zip(values["queries"], values["fingerprints"], strict=True)
         known = dict(zip(names, values["since"].tolist(), strict=True))
@@ -108,19 +108,19 @@ class SelectKernel:
         return SelectState(values["watermark"], np.array(since_of, np.int64))
 
     def next_due(self, state: SelectState) -> Instant:
-        """Nothing is answered without rows."""
+        """There are no answers without rows."""
         return END
 
     def is_blank(self, state: SelectState) -> bool:
-        """Nothing is kept but since when queries see rows."""
+        """Nothing is stored except from when queries read rows."""
         return not (state.since > BEGINNING).any()
 
     def due_interests(self, state: SelectState, until: Instant) -> NDArray[np.int64]:
-        """Nobody."""
+        """None: nothing happens without rows."""
         return np.zeros(0, np.int64)
 
     def split(self, state: SelectState, interests: NDArray[np.int64]) -> tuple[SelectState, SelectState]:
-        """The same for all."""
+        """The same state for all: it does not depend on interests."""
         return state, state
 
     def _block(self, shape: int, rows: Rows, parts: Sequence[tuple[str, NDArray[np.int64]]]) -> Answers:

@@ -33,7 +33,7 @@ def reported_changes(query: FenceQuery) -> Mask:
 
 
 def change_rows(query: FenceQuery, changes: Changes, many: int, objects: Keys, fences: Column) -> Rows:
-    """What happened, as answers in order of time, object, change and fence."""
+    """Changes as answers, in order of time, object, change and fence."""
     part = _some(changes, slice(0, many))
     if query.share is not None and query.roaming and Detect.OUTSIDE in query.detect and many:
         zone, zones = query.share

@@ -1,14 +1,14 @@
-"""Objects and fences that move, between two steps: all of them at once where a step touches most, otherwise a record each.
+"""Objects and fences that move, between two steps: all of them at once if a step touches most, otherwise one record each.
 
-Rule 1  A pair changes only when one of its two has an update or is forgotten: those are *touched*. A step needs them, the fences around
-        their places, the objects in their fences, and with CROSS the fences on the way from one place to the next. It is as if there
-        were no others. Who is where is found by `near`.
-Rule 2  What is written is what is touched.
+Rule 1  A pair changes only when one of its two members has an update or is forgotten: that one is *touched*. A step needs the touched
+        objects and fences, the fences around the places of the objects, the objects in the fences, and for CROSS the fences between one
+        place and the next. The others do not affect it. `near` finds them by place.
+Rule 2  Only what is touched is written.
 Rule 3  Where both sides are one stream, a key that is touched on one side is needed on both: OUTSIDE of roaming objects is about both.
-Rule 4  A step with so many rows that they are a good part of all who are known takes and writes all, as columns: to look for each of them
-        would cost more. So do steps of a few who are known. To turn from one to the other costs what the steps before or that one cost.
+Rule 4  A step whose rows are a large part of all known keys reads and writes everything as columns, because searching for each would cost
+        more. So does a step with few known keys. Changing from one form to the other costs no more than the steps before, or that one.
 
-Memory  A record for every object and every fence heard of within FORGET: 72 bytes and its key, of SHAPE the shape, and 48 for each box.
+Memory  A record for every object and every fence heard of within FORGET: 72 bytes and its key, with SHAPE the shape, and 48 for each box.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from headwater.model import (
 )
 
 FEW: Final = 256
-"""So many are always taken together."""
+"""Up to so many known keys are always taken together."""
 TAKES_ALL: Final = 2
-"""One row for so many who are known, or more: a step takes all of them."""
+"""With one row for so many known keys, or more rows, a step takes all of them."""
 TAKES_SOME: Final = 3
-"""One row for so many who are known, or less: the next step takes those that it needs."""
+"""With one row for so many known keys, or fewer rows, the next step takes those that it needs."""
 _PIECES: Final = 16
 _TOO_FAR: Final = 2.0**28
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Objects or fences: a record each, and where they are."""
+    """Objects or fences: one record each, and where they are."""
 
     store: KeyedStore
     near: BoxIndex
@@ -69,7 +69,7 @@ class ByKey:
 
 
 class Few(NamedTuple):
-    """Those whom a step needs, and the keys of those who change on each side, known before or not."""
+    """The objects and fences that a step needs, and the keys that change on each side, known before or not."""
 
     known: Sides
     objects: Ids
@@ -77,19 +77,19 @@ class Few(NamedTuple):
 
 
 def takes_all(known: int, rows: int) -> bool:
-    """Whether a step that has records takes all of them."""
+    """Whether a step on records takes all of them."""
     return known <= FEW or rows * TAKES_ALL >= known
 
 
 def takes_some(known: int, rows: int) -> bool:
-    """Whether records are made for the next steps, after one that took all."""
+    """Whether a step that took everything makes records for the next steps."""
     return known > FEW and rows * TAKES_SOME < known
 
 
 def needed(
     query: FenceQuery, state: ByKey, positions: Updates, fences: Updates, before: Instant, watermark: Instant
 ) -> Few:
-    """Those whom a step needs."""
+    """The objects and fences that a step needs."""
     changing = [
         np.concatenate([_ids_of(updates), side.store.due(before, watermark)])
         for side, updates in ((state.objects, positions), (state.fences, fences))
@@ -112,9 +112,9 @@ def needed(
 
 
 def changed(query: FenceQuery, state: ByKey, few: Few, after: Sides) -> ByKey:
-    """The state with what is known now of those who change."""
+    """The state after some keys have changed."""
     ids: dict[int, Ids] = {}
-    for known in (*few.known, *after):  # keys that both sides share, or that stay as they are, are named once
+    for known in (*few.known, *after):  # keys that both sides share, or that do not change, are hashed once
         if id(known.keys) not in ids:
             ids[id(known.keys)] = key_ids([known.keys.column], len(known.keys))
 
@@ -129,7 +129,7 @@ def changed(query: FenceQuery, state: ByKey, few: Few, after: Sides) -> ByKey:
 
 
 def no_records_of(query: FenceQuery) -> ByKey:
-    """Nobody is known."""
+    """The state without any record."""
     kinds = query.positions.key_type, (query.moving or query.positions).key_type
     return ByKey(
         *(
@@ -140,14 +140,14 @@ def no_records_of(query: FenceQuery) -> ByKey:
 
 
 def with_records(query: FenceQuery, known: Sides) -> ByKey:
-    """A record for each who is known."""
+    """One record for each known key."""
     start = no_records_of(query)
     ids = [key_ids([side.keys.column], len(side.keys)) for side in known]
     return changed(query, start, Few(everybody(query, start), *ids), known)
 
 
 def everybody(query: FenceQuery, state: ByKey) -> Sides:
-    """All who are known."""
+    """All known keys."""
     one_side, other = (known_in(side.store.everything())[0] for side in (state.objects, state.fences))
     return aligned(query, one_side, other)
 
@@ -166,14 +166,14 @@ def stores_of(query: FenceQuery, state: ByKey) -> dict[str, KeyedStore]:
 
 
 def levels_of(state: ByKey) -> list[list[list[int]]]:
-    """What is saved beside the stores: how many boxes there are of each size."""
+    """What is saved in addition to the stores: how many boxes there are of each size."""
     return [[list(level) for level in side.near.levels] for side in (state.objects, state.fences)]
 
 
 def loaded(
     query: FenceQuery, levels: Sequence[Sequence[Sequence[int]]], stores: Mapping[str, KeyedStore]
 ) -> ByKey:
-    """As saved."""
+    """The saved state of a query."""
     start, sides = no_records_of(query), []
     for name, side, counts in zip(("objects", "fences"), (start.objects, start.fences), levels, strict=True):
         store, entries = stores[f"{query.name}/{name}"], stores[f"{query.name}/{name}/near"]
@@ -199,13 +199,13 @@ def _each_once(ids: Ids, others: Ids) -> Ids:
 
 
 def _with(side: Side, records: Records, ids: Ids) -> Records:
-    """Records, and those of other keys."""
+    """Records, and those of some other keys."""
     others = ids[~is_among(ids, records.ids)]
     return join_records([records, side.store.find(others)[0]]) if len(others) else records
 
 
 def _boxes_on_the_way(query: FenceQuery, moves: Drawn, size: float) -> Real:
-    """Boxes float64[n, 4] that hold the lines between places of objects. Where a line is long beside the size of fences, it is cut."""
+    """Boxes float64[n, 4] that contain the lines between places of objects. A line that is long compared with fences is cut."""
     versions, x, y, _ = moves
     to = np.flatnonzero(versions.is_new & ~versions.is_fresh)
     lines = np.column_stack([x[to - 1], y[to - 1], x[to], y[to]])
@@ -223,7 +223,7 @@ def _boxes_on_the_way(query: FenceQuery, moves: Drawn, size: float) -> Real:
     if size > 0.0:
         can_be_cut = (
             np.abs(lines).max(axis=1, initial=0.0) < _TOO_FAR
-        )  # there rounding is small beside a unit of `near`
+        )  # rounding there is small compared with a unit of `near`
         pieces[can_be_cut] = np.clip(length[can_be_cut] / (2.0 * size), 1, _PIECES).astype(np.int64)
     of = np.repeat(np.arange(len(lines)), pieces)
     first = np.arange(len(of)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -235,14 +235,14 @@ def _boxes_on_the_way(query: FenceQuery, moves: Drawn, size: float) -> Real:
 
 
 class _Named(NamedTuple):
-    """Some who are known, and their identities."""
+    """Some known keys, and their identities."""
 
     known: Known
     ids: Ids
 
 
 def _chosen(known: Known, ids: Ids, changing: Ids) -> _Named:
-    """Those with some of these keys of whom something is known."""
+    """The known ones among these keys."""
     chosen = np.flatnonzero(is_among(ids, changing) & (known.time != NEVER))
     return _Named(known.only(chosen), ids[chosen])
 

@@ -1,4 +1,4 @@
-"""The changes that FENCE can report, in the words of the language."""
+"""The changes that FENCE can report, as the language names them."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class Detect(enum.Enum):
 
 
 UNLESS_SAID = (Detect.ENTER, Detect.EXIT)
-"""What is reported where DETECT says nothing."""
+"""The changes reported without DETECT."""

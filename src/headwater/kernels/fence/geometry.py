@@ -34,7 +34,7 @@ class Shapes(NamedTuple):
     """Fences by number. Rings `first_ring[n]:first_ring[n + 1]` are those of fence n; a ring's last corner is its first one again.
 
     A circle has no rings but a centre and a radius, which is below 0 for all others. `boxes` float64[b, 4] (west, south, east, north)
-    hold the fences, `owner` says whose each is: a circle over the date line has two, which share no place.
+    contain the fences, `owner` is the fence of each box: a circle over the date line has two, which share no place.
     """
 
     first_ring: Whole
@@ -66,7 +66,7 @@ def contains(shapes: Shapes, fence: int, x: float, y: float) -> bool:
                 if x >= min(ax, bx):
                     return True
                 continue
-            # Each edge has its lower end and not its upper one: a ray through a corner meets two edges, or none, or one.
+            # An edge includes its lower end and excludes its upper one: a ray through a corner meets two edges, or none, or one.
             is_met = (ay <= y) != (by <= y)
             if x < min(ax, bx):
                 inside ^= is_met
@@ -81,7 +81,7 @@ def contains(shapes: Shapes, fence: int, x: float, y: float) -> bool:
 
 @njit(**LOOP)
 def meets(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy: float) -> bool:
-    """Whether the line between two places meets a fence, given that neither of them lies in it."""
+    """Whether the line between two places meets a fence that contains neither of them."""
     if shapes.radius_m[fence] >= 0.0:
         return _meets_circle(shapes, fence, px, py, qx, qy)
     if shapes.geographic and abs(qx - px) > 180.0:
@@ -143,7 +143,7 @@ def side(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
 
 @njit(**LOOP)
 def _exact_side(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """The same with all digits: the sign of a sum of twelve numbers, no two of which overlap."""
+    """The same with exact arithmetic: the sign of a sum of twelve numbers, no two of which overlap."""
     if (ax == bx and (x == ax or ay == by)) or (ay == by and y == ay):
         return 0
     parts = np.zeros(12)
@@ -164,7 +164,7 @@ def _exact_side(ax: float, ay: float, bx: float, by: float, x: float, y: float) 
 
 @njit(**LOOP)
 def _sum(a: float, b: float) -> tuple[float, float]:
-    """A sum, and what rounding took from it."""
+    """A sum, and its rounding error."""
     total = a + b
     other = total - a
     return total, (a - (total - other)) + (b - other)
@@ -172,7 +172,7 @@ def _sum(a: float, b: float) -> tuple[float, float]:
 
 @njit(**LOOP)
 def _product(a: float, b: float) -> tuple[float, float]:
-    """A product, and what rounding took from it."""
+    """A product, and its rounding error."""
     total = a * b
     wide_a, wide_b = _SPLITTER * a, _SPLITTER * b
     high_a, high_b = wide_a - (wide_a - a), wide_b - (wide_b - b)

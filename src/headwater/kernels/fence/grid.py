@@ -1,7 +1,7 @@
 """Which fences may a place lie in, or a line meet? A grid over the boxes around fences.
 
-Rule 1  There are about four cells a box, fewer where boxes are so large that they would be listed more than MOST_A_BOX times on the whole.
-Rule 2  A line is looked for row of cells by row of cells: in those that it passes.
+Rule 1  There are about four cells a box, fewer if boxes are so large that each would be listed more than MOST_A_BOX times on average.
+Rule 2  The search along a line visits the cells that it passes, row by row.
 
 Memory  That of `cells`, and forty bytes a box.
 """
@@ -22,7 +22,7 @@ MOST_A_BOX: Final = 12
 
 
 class FenceGrid(NamedTuple):
-    """Boxes around fences, whose each is, and the cells that list them."""
+    """Boxes around fences, the fence of each, and the cells that list them."""
 
     boxes: Real
     owner: Whole
@@ -39,9 +39,9 @@ def lay_out(boxes: Real, owner: Whole) -> FenceGrid:
 def candidates_along(
     grid: FenceGrid, px: float, py: float, qx: float, qy: float, seen: Whole, stamp: int, found: Whole
 ) -> int:
-    """Write the fences whose boxes a line may meet into `found`, each once; how many they are.
+    """Write the fences whose boxes a line may meet into `found`, each once; returns how many.
 
-    `seen` int64[fences] holds no `stamp` before. A cell more at each end of a row makes up for rounding.
+    `seen` int64[fences] contains no `stamp` before. One more cell at each end of a row absorbs rounding.
     """
     many = 0
     listed = grid.cells
@@ -53,7 +53,7 @@ def candidates_along(
     for along in range(low, high + 1):
         begins, ends = west, east
         if north > south and high > low:
-            # A little more than the row, so that rounding never cuts a line that is nearly level.
+            # Slightly more than the row, so that rounding never cuts a line that is nearly level.
             bottom = max(south, corner[1] + (along - 1e-6) * size[1]) if along > 0 else south
             top = min(north, corner[1] + (along + 1.000001) * size[1]) if along < shape[1] - 1 else north
             one = px + (qx - px) * ((bottom - py) / (qy - py))

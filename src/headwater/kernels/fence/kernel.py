@@ -1,17 +1,18 @@
-"""Who enters what? All FENCE queries that read the same streams in one zone.
+"""Which objects enter which fences? All FENCE queries that read the same streams in one zone.
 
-Rule 1  A pair of an object and a fence is looked at when one of them has an update, and only then: where the object is, what the fence is
-        like, both as of that instant. All rows of one instant count together; of several of one key the last in the order.
-Rule 2  ENTER and EXIT say that a pair has changed. INSIDE, OUTSIDE and CROSS are about an object that has a position now: that it is in a
+Rule 1  A pair of an object and a fence is tested only when one of them has an update: the position of the object and the shape of the
+        fence, both as of that instant. All rows of one instant count together; of several of one key the last in the order counts.
+Rule 2  ENTER and EXIT report that a pair has changed. INSIDE, OUTSIDE and CROSS are about an object with an update: that it is in a
         fence, in none at all, or that it was in a fence neither before nor now but passed it on a straight line.
-Rule 3  Who is silent for longer than FORGET is forgotten: pairs end a microsecond after that. Then all begins anew.
-Rule 4  Fences that stand still: see `standing_fences`. Fences that move: see `moving_fences`; what comes is taken in stretches that hold some updates
-        of everybody, so that versions far apart in time do not meet.
+Rule 3  An object or fence that is silent for longer than FORGET is forgotten: its pairs end a microsecond after that. Then it is new.
+Rule 4  Fences that do not move: see `standing_fences`. Fences that move: see `moving_fences`; rows are taken in stretches with a few updates
+        of every key, so that versions far apart in time are not compared.
 Rule 5  With a share, a zone has all fences and those objects that live in it.
-Rule 6  An answer has the instant of its change. `match_id` is made of the query's name, the instant, the change, the object and the fence.
+Rule 6  An answer has the instant of its change. `match_id` is computed from the query's name, the instant, the change, the object and the
+        fence.
 
-Memory  A record for every object, and for every fence that moves, heard of within FORGET: see `records` where fences stand, and `by_key`
-        where they move. A step reads and writes those that it needs.
+Memory  A record for every object, and for every fence that moves, heard of within FORGET: see `records` for standing fences, and `by_key`
+        for moving ones. A step reads and writes those that it needs.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ _NO_NAMES: Final[Names] = np.zeros(0, np.uint64)
 
 @dataclass(frozen=True, slots=True)
 class QueryState:
-    """A query's state: since when it sees rows; a record for each object where fences stand, both sides where they move."""
+    """A query's state: from when it reads rows; a record for each object if fences stand, records of both sides if they move."""
 
     since: Instant
     records: KeyedStore
@@ -108,7 +109,7 @@ class FenceKernel:
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> FenceState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return FenceState(BEGINNING, tuple(_nothing(query, since) for query in self.queries))
 
     def step(self, state: FenceState, rows: Rows, watermark: Instant) -> Step[FenceState]:
@@ -130,7 +131,7 @@ class FenceKernel:
         )
 
     def save(self, state: FenceState) -> Saved:
-        """What is known by key in stores; where a step takes everybody, as values."""
+        """Records by key in stores; as values where a step takes all keys together."""
         queries, stores = [], {}
         for query, part in zip(self.queries, state.query_states, strict=True):
             saved: dict[str, Any] = {
@@ -149,7 +150,7 @@ class FenceKernel:
         return Saved({"watermark": state.watermark, "queries": queries}, stores=stores)
 
     def empty_stores(self) -> dict[str, KeyedStore]:
-        """What is known by key where keys are many."""
+        """The stores of states with many keys."""
         stores = {}
         for query in self.queries:
             if query.fences is not None:
@@ -159,7 +160,7 @@ class FenceKernel:
         return stores
 
     def load(self, saved: Saved, since: Instant) -> FenceState:
-        """What is known of the queries that are still the same; others begin at `since`. Stays in fences that are gone are dropped."""
+        """The state of the queries that are unchanged; others begin at `since`. Stays in fences that no longer exist are dropped."""
         values = saved.values
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
@@ -170,14 +171,14 @@ class FenceKernel:
         return FenceState(values["watermark"], tuple(query_states))
 
     def next_due(self, state: FenceState) -> Instant:
-        """When silence is over for somebody."""
+        """When the next object or fence is forgotten."""
         return min(
             (_next_due(query, part) for query, part in zip(self.queries, state.query_states, strict=True)),
             default=END,
         )
 
     def is_blank(self, state: FenceState) -> bool:
-        """Whether nobody is known."""
+        """Whether no object or fence is known."""
         return all(part.since == BEGINNING and _is_empty(part) for part in state.query_states)
 
     # --- a step of one query ------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ class FenceKernel:
         before: Instant,
         watermark: Instant,
     ) -> tuple[Sides, Rows]:
-        """The answers about some who are known and what comes, and who is known then."""
+        """The answers about some known keys and their updates, and the state of these keys afterwards."""
         blocks = []
         for some, others, until in stretches(positions, fences, known.known, watermark):
             known, emitted = move(query, self.reported[number], known, some, others, before, until)
@@ -274,7 +275,7 @@ class FenceKernel:
         )
         answers = change_rows(query, changes, change_count, keys, fences.key)
         alive = np.flatnonzero(known.time != NEVER)
-        if len(alive) < len(known.time):  # those who are forgotten are in no fence
+        if len(alive) < len(known.time):  # forgotten objects are in no fence
             stays = Stays(stays.first[np.append(alive, len(known.time))], stays.fence)
             known = known.only(alive)
         records = changed_objects(
@@ -283,7 +284,7 @@ class FenceKernel:
         return replace(query_state, records=records), answers
 
     def _positions(self, query: FenceQuery, rows: Rows, since: Instant, counts: Counter[str]) -> Updates:
-        """The positions of objects that live here; of all, where it matters that others are in their fences."""
+        """The positions of objects that live here; of all objects where their fences matter to others."""
         updates, is_there, here = self._updates(query.positions, rows, since, query.share)
         counts[f"positions_without_place:{query.name}"] += int(np.count_nonzero(here & ~is_there))
         everybody = query.share is None or (query.roaming and Detect.OUTSIDE in query.detect)
@@ -292,7 +293,7 @@ class FenceKernel:
     def _fences(
         self, query: FenceQuery, moving: Placed, rows: Rows, since: Instant, counts: Counter[str]
     ) -> Updates:
-        """The fences among the rows; what is no fence is counted in the first zone."""
+        """The fences among the rows; rows without a valid fence are counted in the first zone."""
         updates, is_there, _ = self._updates(moving, rows, since, None)
         counts_here = query.share is None or query.share[0] == 0
         counts[f"fences_without_place:{query.name}"] += int(np.count_nonzero(~is_there)) * counts_here
@@ -308,7 +309,7 @@ class FenceKernel:
     def _updates(
         self, placed: Placed, rows: Rows, since: Instant, share: tuple[int, int] | None
     ) -> tuple[Updates, Mask, Mask]:
-        """The rows of a source for which its condition holds; which of them have a key and a place; which are those of this zone."""
+        """The rows of a source for which its condition holds; which of them have a key and a place; which belong to this zone."""
         own = placed.taking.rows(rows)
         time = rows[self.schema.time].values
         if placed.taking.source is not None:
@@ -344,7 +345,7 @@ def _is_empty(state: QueryState) -> bool:
 
 
 def _next_due(query: FenceQuery, state: QueryState) -> Instant:
-    """When silence is over for somebody, or before that."""
+    """When the next object or fence is forgotten, or an earlier time."""
     due = state.records.next_due
     if isinstance(state.moving, ByKey):
         return min(due, state.moving.objects.store.next_due, state.moving.fences.store.next_due)
@@ -353,7 +354,7 @@ def _next_due(query: FenceQuery, state: QueryState) -> Instant:
 
 
 def _loaded(query: FenceQuery, part: dict[str, Any], saved: Saved) -> QueryState:
-    """What is known of a query."""
+    """The saved state of a query."""
     query_state = _nothing(query, part["since"])
     if query.fences is not None:
         return replace(query_state, records=saved.stores[query.name].shaped_like(query_state.records.like))

@@ -1,10 +1,10 @@
-"""Who enters, leaves, is in or crosses fences that move? All that happens in a stretch of time, at once.
+"""Which objects enter, leave, are in or cross fences that move? All changes of a stretch of time, at once.
 
-Rule 1  A *version* is where somebody was, or what a fence was like, from one update to the next; the last one holds on, or until its
-        owner is forgotten. Versions of both sides that share some time and of which one lies in the other are a *stay*.
-Rule 2  Stays of one pair that follow one another without a gap are one: it begins with an ENTER and ends with an EXIT. Not so if one of
-        the two began anew in between, having been forgotten at that very time.
-Rule 3  Those who were known before the stretch come into it with their last version. What begins before it was emitted before.
+Rule 1  A *version* is the position of an object, or the shape of a fence, from one update to the next; the last one is valid until its
+        owner is forgotten. Versions of both sides that overlap in time, with one inside the other, are a *stay*.
+Rule 2  Stays of one pair that follow one another without a gap are one: it begins with an ENTER and ends with an EXIT. This does not
+        apply if one of the two was forgotten at that very time and is new.
+Rule 3  Objects and fences known before the stretch have their last version in it. What begins before the stretch was emitted before.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Mask = NDArray[np.bool_]
 
 
 class Versions(NamedTuple):
-    """Versions by slot, `first[s] : first[s + 1]`, and in each in order of time.
+    """Versions by slot, `first[s] : first[s + 1]`, and within each slot in order of time.
 
-    One holds in [since, until); until is END if its end is not known. `is_new`: it came in this stretch. `is_fresh`: nothing was known
-    before it, or it was forgotten. `update` says which of the updates it is, -1: what was known.
+    One is valid in [since, until); until is END if its end is not known. `is_new`: it arrived in this stretch. `is_fresh`: its owner was
+    not known before, or was forgotten. `update` is the number of its update, -1: it was known before.
     """
 
     first: Whole
@@ -69,7 +69,7 @@ class Stay(NamedTuple):
 
 @njit(**LOOP)
 def versions_of(known: Whole, first: Whole, time: Whole, forget_us: int, watermark: int) -> Versions:
-    """The versions of everybody: `known` is when they were heard of last (or NEVER), `first` and `time` are their updates by slot."""
+    """The versions of one side: `known` is when each was last heard of (or NEVER), `first` and `time` are the updates by slot."""
     slots = len(known)
     room = len(time) + slots
     begins = np.zeros(slots + 1, np.int64)
@@ -100,7 +100,7 @@ def versions_of(known: Whole, first: Whole, time: Whole, forget_us: int, waterma
 
 @njit(**LOOP)
 def _is_pair(one: int, fence: int, same: bool, roaming: bool) -> bool:
-    """Whether an object and a fence are looked at: nobody is in a fence of their own, and roaming pairs count once."""
+    """Whether a pair is tested: an object is not in its own fence, and a roaming pair counts once."""
     if roaming:
         return one < fence
     return not same or one != fence
@@ -144,7 +144,7 @@ def find_stays(
 
 
 def in_pairs(stays: Stay, objects: Versions, fences: Versions) -> Stay:
-    """Stays by pair, and of each pair in order of time."""
+    """Stays by pair, and within each pair in order of time."""
     order = np.lexsort([stays.since, fences.slot[stays.fence], objects.slot[stays.one]])
     return Stay(stays.one[order], stays.fence[order], stays.since[order], stays.until[order])
 
@@ -191,7 +191,7 @@ def emit_stays(
             and not _begins_anew(fences, stays.fence[later], until)
         ):
             continue
-        at = one  # where the object is by then
+        at = one  # where the object is at that time
         if (
             one + 1 < objects.first[slot + 1]
             and objects.since[one + 1] == until
@@ -217,7 +217,7 @@ def emit_outside(
     changes: Changes,
     many: int,
 ) -> tuple[Changes, int]:
-    """OUTSIDE: updates of objects that are in no stay then; of roaming ones, on neither side."""
+    """OUTSIDE: updates of objects that are in no stay at that time; for roaming ones, on neither side."""
     objects, x, y = tracks
     is_in = np.zeros(len(x), np.bool_)
     for place in range(len(stays.one)):

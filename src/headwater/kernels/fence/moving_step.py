@@ -1,4 +1,4 @@
-"""What happens in a stretch of time where fences move: versions of those who are known and of what comes, their stays, and who is known then."""
+"""What happens in a stretch of time if fences move: versions of known objects and fences and of their updates, stays, and the state afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from headwater.model.rows import join_columns
 
 
 class Sides(NamedTuple):
-    """Objects and fences that are known; where they are one stream, by the same keys, of which some may be known on one side alone."""
+    """Known objects and fences. If both are one stream they have the same keys, some of which may be known on one side only."""
 
     objects: Known
     fences: Known
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Versions of somebody and where each is; of fences also the texts of their shapes."""
+    """The versions of one side and the place of each; for fences also the texts of their shapes."""
 
     versions: Versions
     x: Real
@@ -59,7 +59,7 @@ def move(
     before: Instant,
     until: Instant,
 ) -> tuple[Sides, Rows]:
-    """The changes in a stretch, and who is known after it."""
+    """The changes in a stretch, and the known objects and fences after it."""
     one_side, other = with_updates(query, known, positions, fences)
     objects = draw(query, one_side, positions, until)
     moving = draw(query, other, fences, until)
@@ -82,9 +82,9 @@ def move(
 
 
 def with_updates(query: FenceQuery, known: Sides, positions: Updates, fences: Updates) -> Sides:
-    """With those of whom something comes."""
+    """Both sides with the keys of their updates."""
     objects, owners = known
-    if query.same:  # one order of keys for both sides, in which they are compared
+    if query.same:  # one order of keys for both sides, which compare them
         keys, places = objects.keys.having(join_columns([positions.key, fences.key]))
         return Sides(objects.having(keys, places), owners.having(keys, places))
     return Sides(
@@ -93,7 +93,7 @@ def with_updates(query: FenceQuery, known: Sides, positions: Updates, fences: Up
 
 
 def aligned(query: FenceQuery, objects: Known, fences: Known) -> Sides:
-    """Two sides that were put together apart from one another."""
+    """Two sides that were built separately, with a common order of keys where they are one stream."""
     if not query.same:
         return Sides(objects, fences)
     keys, places = objects.keys.having(fences.keys.column)
@@ -101,7 +101,7 @@ def aligned(query: FenceQuery, objects: Known, fences: Known) -> Sides:
 
 
 def draw(query: FenceQuery, known: Known, updates: Updates, until: Instant) -> Drawn:
-    """The versions of everybody on one side."""
+    """The versions of one side."""
     moves, order = updates.by_slot(known.keys)
     versions = versions_of(known.time, moves.first, moves.time, query.forget_us, until)
     x, y = _of_versions(versions, known.x, moves.x), _of_versions(versions, known.y, moves.y)
@@ -113,7 +113,7 @@ def draw(query: FenceQuery, known: Known, updates: Updates, until: Instant) -> D
 
 
 def shapes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Shapes, Whole]:
-    """The shapes of fences, and which of them is that of each."""
+    """The shapes of fences, and which shape each version has."""
     if query.radius_m is not None:
         return circles(x, y, query.radius_m, geographic=query.geographic), np.arange(len(x))
     if query.box_m is not None:
@@ -125,7 +125,7 @@ def shapes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Shape
 
 
 def boxes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Real, Whole]:
-    """Boxes around fences, and whose each is."""
+    """Boxes around fences, and the fence of each."""
     shapes, which = shapes_at(query, x, y, texts)
     if query.radius_m is not None or query.box_m is not None:
         return shapes.boxes, shapes.owner
@@ -133,7 +133,7 @@ def boxes_at(query: FenceQuery, x: Real, y: Real, texts: Column) -> tuple[Real, 
 
 
 def _of_versions(versions: Versions, known: Real, updates: Real) -> Real:
-    """What was known of those who were known, and what the updates say."""
+    """Values of versions: of those known before, and of the updates."""
     if not len(updates):
         return known[versions.slot]
     return np.where(versions.is_new, updates[versions.update], known[versions.slot])
@@ -146,7 +146,7 @@ def _grid_of_versions(shapes: Shapes, which: Whole) -> FenceGrid:
 
 
 def _latest(query: FenceQuery, known: Known, drawn: Drawn) -> Known:
-    """What is known after a stretch; of those who are forgotten, nothing."""
+    """The known keys after a stretch, without the state of those that are forgotten."""
     versions, x, y, shape = drawn
     time, at_x, at_y = known.time.copy(), known.x.copy(), known.y.copy()
     slots = np.flatnonzero(versions.first[1:] > versions.first[:-1])
@@ -162,7 +162,7 @@ def _latest(query: FenceQuery, known: Known, drawn: Drawn) -> Known:
 
 
 def _without_forgotten(query: FenceQuery, known: Sides) -> Sides:
-    """Nobody of whom nothing is known."""
+    """Both sides without keys that have no state."""
     objects, fences = known
     if query.same:
         there = np.flatnonzero((objects.time != NEVER) | (fences.time != NEVER))

@@ -1,7 +1,7 @@
-"""Whose row is it? The keys of those who are known, in order, and what is known of each.
+"""Which object does a row belong to? The keys of all known objects, in order, and the state of each.
 
-Rule 1  A slot is the place of a key in the order of keys. It changes when somebody new comes or is forgotten.
-Memory  One entry for everybody who is known.
+Rule 1  A slot is the place of a key in the order of keys. It changes when keys are added or forgotten.
+Memory  One entry for every known key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NEVER = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys in order, no two alike; of texts also the slot of each."""
+    """Different keys in order; for texts also the slot of each name."""
 
     column: Column
     places: Mapping[Any, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Keys:
 
     @classmethod
     def of(cls, column: Column) -> Keys:
-        """Keys that are in order and different."""
+        """Keys that are already in order and different."""
         if column.type is not ColumnType.STRING:
             return cls(column)
         texts = column.tolist()
@@ -55,7 +55,7 @@ class Keys:
         return np.where(known[slots] == column.values, slots, -1)
 
     def having(self, column: Column) -> tuple[Keys, Whole]:
-        """With the keys of a column; and the new slot of everybody who was known."""
+        """The keys together with those of a column; and the new slots of the former ones."""
         slots = self.find(column)
         if not len(slots) or slots.min() >= 0:
             return self, np.arange(len(self))
@@ -73,7 +73,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Where everybody was last, and when (NEVER: not known), and the shape there, as a text (empty where no query has shapes)."""
+    """The last place of each key, and its time (NEVER: not known), and the shape there, as a text (empty if no query has shapes)."""
 
     keys: Keys
     time: Whole
@@ -88,7 +88,7 @@ class Known:
         return cls(Keys.of(Column.of(kind, ())), np.zeros(0, np.int64), none, none, strings([]))
 
     def having(self, keys: Keys, places: Whole) -> Known:
-        """With more keys, of whom nothing is known; `places` are the new slots of those that were there."""
+        """The state with further keys, of which nothing is known; `places` are the new slots of the former ones."""
         if keys is self.keys:
             return self
         many = len(keys)
@@ -100,7 +100,7 @@ class Known:
         return Known(keys, time, x, y, Column(ColumnType.STRING, code, None, texts))
 
     def only(self, slots: Whole, keys: Keys | None = None) -> Known:
-        """Those in some slots, in order; `keys` are theirs, if they are at hand."""
+        """The entries of some slots, in order; `keys` are their keys, if the caller has them."""
         if len(slots) == len(self.time):
             return self
         shape = compacted(self.shape.take(slots))
@@ -124,14 +124,14 @@ class Known:
 
     @classmethod
     def load(cls, tree: dict[str, Any]) -> Known:
-        """As saved."""
+        """The state of a saved tree."""
         rows = tree_rows(tree)
         time, x, y = (rows[name].values.copy() for name in ("time", "x", "y"))
         return cls(Keys.of(rows["key"]), time, x, y, rows["shape"])
 
 
 def no_shapes(count: int) -> Column:
-    """The shapes of so many who have none."""
+    """A column of empty shapes."""
     return Column(ColumnType.STRING, np.zeros(count, np.int32), None, _objects([""]))
 
 

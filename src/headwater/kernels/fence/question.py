@@ -1,4 +1,4 @@
-"""A FENCE query as the kernel gets it: whose positions, which fences, and which changes it reports.
+"""A FENCE query as the kernel sees it: the stream of positions, the fences, and which changes it reports.
 
 The kernel gets rows of several sources at once. A `Taking` says which of them are rows of one source and under which names its
 columns are found; so positions may be fences at the same time.
@@ -25,16 +25,16 @@ class Taking:
     columns: Mapping[str, str]
 
     def rows(self, rows: Rows) -> Rows:
-        """Its rows, with its own names; without columns that did not travel."""
+        """Its rows, with its own names; without columns that were not sent."""
         own = Rows({name: rows[there] for name, there in self.columns.items() if there in rows}, rows.count)
         return own if self.source is None else own.take(rows[SOURCE].values == self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Rows of a source that say where somebody is: those for which a condition holds; and the column of their shapes, if they have any.
+    """The positions among the rows of a source: those for which a condition holds; and the column of their shapes, if there is one.
 
-    `where` is a place in the kernel's list of conditions.
+    `where` is the index of the condition in the kernel's list.
     """
 
     taking: Taking
@@ -50,7 +50,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """Fences that stand still: their names, in order and no two alike, and their shapes in the same order."""
+    """Fences that stand still: their names, different and in order, and their shapes in the same order."""
 
     key: Column
     shapes: Shapes
@@ -63,8 +63,8 @@ class Fences:
 class FenceQuery:
     """A standing FENCE. Lengths in metres, times in microseconds.
 
-    There are either `fences`, which stand still, or `moving` ones. `same`: they are rows of the stream of positions, and nobody is in a
-    fence of their own; with `roaming` the smaller key of a pair is the object. `share` is (zone, zones): only objects of this zone.
+    There are either `fences`, which stand still, or `moving` ones. `same`: they are rows of the stream of positions, and an object is never in
+    its own fence; with `roaming` the smaller key of a pair is the object. `share` is (zone, zones): only objects of this zone.
     """
 
     name: str
@@ -84,5 +84,5 @@ class FenceQuery:
 
     @property
     def has_shapes(self) -> bool:
-        """Whether fences that move are drawn, and not circles or boxes."""
+        """Whether fences that move have shapes, and are not circles or boxes."""
         return self.moving is not None and self.moving.shape is not None

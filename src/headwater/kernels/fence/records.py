@@ -1,11 +1,11 @@
-"""Objects near fences that stand still, between two steps: a record each, of which a step takes those that it needs.
+"""Objects near fences that stand still, between two steps: one record each. A step takes only the records that it needs.
 
-Rule 1  A step needs the objects that have a position in it, and those whose silence becomes longer than FORGET.
-Rule 2  Fences are known by a hash of their names, so that records stay as they are when other fences come and go. Who was in a fence
-        that is gone is in one less.
+Rule 1  A step needs the objects that have a position in it, and those whose silence now exceeds FORGET.
+Rule 2  Records name fences by a hash of their names, so they do not change when other fences are added or removed. If a fence is removed,
+        objects are no longer in it.
 
 Memory  A record for every object heard of within FORGET: 64 bytes and its key, and 8 for every fence that it is in. Without FORGET
-        they stay for ever.
+        records stay for ever.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ Names = NDArray[np.uint64]
 
 
 class Objects(NamedTuple):
-    """What is known of some objects, by slot, and the fences that they are in."""
+    """The state of some objects, by slot, and the fences that they are in."""
 
     known: Known
     stays: Stays
 
 
 def no_objects(kind: ColumnType) -> KeyedStore:
-    """Nobody is known; keys are of this type."""
+    """An empty store; keys are of this type."""
     none = Objects(Known.none(kind), Stays(np.zeros(1, np.int64), np.zeros(0, np.int64)))
     return empty_store(_records(none, np.zeros(0, np.uint64), 0))
 
 
 def names_of(fences: Fences) -> Names:
-    """uint64[fences]: by what each is known in records."""
+    """uint64[fences]: the hash of each fence's name."""
     return content_hash([fences.key])[0]
 
 
 def needed_objects(
     store: KeyedStore, came: Column, before: Instant, watermark: Instant, names: Names
 ) -> tuple[Objects, Ids]:
-    """Those of whom something comes, or for whom time does; and who of them was known."""
+    """The objects with positions in a step, or due in it; and which of them were known."""
     keys = different(came)
     records, _ = store.find(np.concatenate([key_ids([keys], len(keys)), store.due(before, watermark)]))
     known, order = known_in(records)
@@ -73,13 +73,13 @@ def needed_objects(
 def changed_objects(
     store: KeyedStore, objects: Objects, known_before: Ids, names: Names, forget_us: int
 ) -> KeyedStore:
-    """With what is known of some objects now; those who were known before and are not among them are forgotten."""
+    """The store with the new state of some objects; those that were known and are not among them are forgotten."""
     records = _records(objects, names, forget_us)
     return store.put(records, known_before[~is_among(known_before, records.ids)])
 
 
 def known_in(records: Records) -> tuple[Known, Whole]:
-    """What records say, in the order of keys; and which record is that of each slot."""
+    """The contents of records, in the order of keys; and the record of each slot."""
     own = column_of(records.table["key"])
     order = np.argsort(own.values, kind="stable")
     time, x, y = (_array(records.table[name])[order] for name in ("time", "x", "y"))
@@ -91,7 +91,7 @@ def known_in(records: Records) -> tuple[Known, Whole]:
 
 
 def records_of(known: Known, ids: Ids, forget_us: int) -> Records:
-    """The records of some, all of whom are known; `ids` are theirs."""
+    """The records of some known objects; `ids` are their identities."""
     return Records(
         ids,
         np.minimum(known.time + (forget_us + 1), END),
@@ -108,7 +108,7 @@ def _records(objects: Objects, names: Names, forget_us: int) -> Records:
 
 
 def _numbered(stays: Ragged, names: Names) -> Stays:
-    """By the numbers that fences have now, which are in the order of names whatever others there are; without those that are gone."""
+    """Fences of records by their present numbers, which are in the order of names; without fences that no longer exist."""
     stored_names = _array(stays.lines[_FENCE])
     if not len(stored_names) or not len(names):
         return Stays(np.zeros(len(stays.offsets), np.int64), np.zeros(0, np.int64))

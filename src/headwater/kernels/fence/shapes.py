@@ -41,7 +41,7 @@ def of_rings(fences: Sequence[Sequence[Ring]], *, geographic: bool) -> Shapes:
 
 
 def of_texts(texts: Sequence[str], *, geographic: bool) -> Shapes:
-    """Polygons as WKT, all of them good ones."""
+    """Polygons of valid WKT texts."""
     return of_rings([_rings(text) for text in texts], geographic=geographic)
 
 

@@ -1,9 +1,9 @@
-"""Who enters, leaves, is in or crosses fences that stand still? One walk over the positions of each object, in order of time.
+"""Which objects enter, leave, are in or cross fences that stand still? One walk over the positions of each object, in order of time.
 
-Rule 1  What was before is the list of fences that the object was in, not the fences as they are now: a fence that is new has nobody in
-        it until somebody who is inside moves.
-Rule 2  An object that is silent for longer than FORGET leaves all fences a microsecond after that, and then begins anew. The
-        answer comes once time has passed that instant.
+Rule 1  The previous state of an object is the list of fences that it was in, not the present fences: a new fence contains no object
+        until an object inside it sends its next position.
+Rule 2  An object that is silent for longer than FORGET leaves all fences a microsecond after that, and is new afterwards. The
+        answer is emitted once time has passed that instant.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from headwater.kernels.fence.grid import FenceGrid, candidates_along
 from headwater.kernels.fence.objects import NEVER
 
 EXIT, ENTER, INSIDE, CROSS, OUTSIDE = range(5)
-"""The changes of one object at one time come in this order."""
+"""The order of changes of one object at one time."""
 
 
 class Changes(NamedTuple):
-    """What happened: which change, when, to whom, at which fence (-1: none), and where the object was. One row each."""
+    """Changes, one row each: which change, when, the object, the fence (-1: none), and where the object was."""
 
     change: NDArray[np.int8]
     time: Whole
@@ -35,7 +35,7 @@ class Changes(NamedTuple):
 
 
 class Stays(NamedTuple):
-    """The fences that everybody is in: those of slot s are `fence[first[s] : first[s + 1]]`, in order."""
+    """The fences that each object is in: those of slot s are `fence[first[s] : first[s + 1]]`, in order."""
 
     first: Whole
     fence: Whole
@@ -50,7 +50,7 @@ class FenceIndex(NamedTuple):
 
 
 class Latest(NamedTuple):
-    """When and where the object in each slot was last; NEVER where that is not known."""
+    """The last time and place of the object in each slot; NEVER if not known."""
 
     time: Whole
     x: Real
@@ -58,7 +58,7 @@ class Latest(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Positions by slot, `first[s] : first[s + 1]`, and in each in order of time, no two at one time."""
+    """Positions by slot, `first[s] : first[s + 1]`, and within each slot in order of time, no two at one time."""
 
     first: Whole
     time: Whole
@@ -68,7 +68,7 @@ class Moves(NamedTuple):
 
 @njit(**LOOP)
 def find_inside(shapes: Shapes, grid: FenceGrid, x: float, y: float, found: Whole) -> int:
-    """Write the fences in which a place lies into `found`, in order; how many they are."""
+    """Write the fences that contain a place into `found`, in order; returns how many."""
     many = 0
     if not len(grid.cells.member):
         return 0
@@ -87,13 +87,13 @@ def find_inside(shapes: Shapes, grid: FenceGrid, x: float, y: float, found: Whol
 
 
 def first_room(many: int) -> int:
-    """How many changes or stays there is room for at first, if so many are likely; there is more when they are more."""
+    """How many changes or stays there is room for at first, if so many are likely; the room grows when there are more."""
     return max(16, many)
 
 
 @njit(**LOOP)
 def room_for(many: int) -> Changes:
-    """Room for so many."""
+    """Room for a number of changes."""
     return Changes(
         np.empty(many, np.int8),
         np.empty(many, np.int64),
@@ -118,7 +118,7 @@ def _grown(changes: Changes) -> Changes:
 def put(
     changes: Changes, many: int, change: int, time: int, slot: int, fence: int, x: float, y: float
 ) -> Changes:
-    """With one more than the `many` that there are."""
+    """The changes with one more after the first `many`."""
     if many == len(changes.time):
         changes = _grown(changes)
     changes.change[many], changes.time[many], changes.slot[many] = change, time, slot
@@ -137,7 +137,7 @@ def find_crossed(
     stamp: int,
     found: Whole,
 ) -> int:
-    """Write the fences between two places into `found`: those that the line meets and neither of them is in; how many they are.
+    """Write the fences between two places into `found`: those that the line meets and that contain neither place; returns how many.
 
     `seen` has one entry for each fence, none of them `stamp`, and `found` has room for twice as many.
     """
@@ -172,13 +172,13 @@ def walk(
     latest: Latest,
     room: int,
 ) -> tuple[Changes, int, Stays]:
-    """Walk all objects; `latest` is changed to what holds now. There is `room` for so many changes, and so many stays, at first."""
+    """Walk all objects; updates `latest`. `room` is the first room for changes, and for stays."""
     shapes, grid = index.shapes, index.grid
     last, last_x, last_y = latest
     fences = len(shapes.radius_m)
     changes, many = room_for(room), 0
     now, was, crossed = np.empty(fences, np.int64), np.empty(fences, np.int64), np.empty(2 * fences, np.int64)
-    # Not for nothing: after FOLLOW there is a walk for each interest.
+    # Worth its cost: downstream of a FOLLOW there is one walk for each interest.
     seen, stamp = np.full(fences if reported[CROSS] else 0, -1, np.int64), 0
     first = np.zeros(len(last) + 1, np.int64)
     stays, stay_count = np.empty(room, np.int64), 0

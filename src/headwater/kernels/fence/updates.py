@@ -1,7 +1,7 @@
-"""Rows that say where somebody is, or what a fence is like: chosen, cut into stretches of time, and by whose they are.
+"""Positions of objects and shapes of fences among rows: selected, cut into stretches of time, and sorted by key.
 
-A stretch costs what comes with it and everybody who is known by then. So it holds `LEAST_STRETCH` updates, or twice as many as have
-been heard of if that is more: all stretches together cost little more than their updates.
+A stretch costs its updates and all keys known by then. So it contains `LEAST_STRETCH` updates, or twice as many as there are known keys if
+that is more: all stretches together cost little more than their updates.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Updates(NamedTuple):
         )
 
     def by_slot(self, keys: Keys) -> tuple[Moves, Whole]:
-        """By slot and time, of several at one time the last; and which they are."""
+        """Updates by slot and time, only the last of several at one time; and their numbers."""
         slots = keys.find(self.key)
         order = by_partition(slots, len(keys))
         slot, time = slots[order], self.time[order]
@@ -73,7 +73,7 @@ class Updates(NamedTuple):
 def stretches(
     positions: Updates, fences: Updates, known: int, watermark: Instant
 ) -> Iterator[tuple[Updates, Updates, Instant]]:
-    """Updates in stretches of time, each with its end; the last one ends with the watermark. `known`: so many are, before them."""
+    """Updates in stretches of time, each with its end; the last one ends with the watermark. `known`: how many keys were known before."""
     times = np.sort(np.concatenate([positions.time, fences.time]))
     done, place = BEGINNING, 0
     if len(times) > LEAST_STRETCH:
@@ -83,7 +83,7 @@ def stretches(
             if place + size >= len(times):
                 break
             until = int(times[place + size])
-            if until == times[place]:  # more at one instant than a stretch holds: all of them
+            if until == times[place]:  # more updates at one instant than a stretch holds: all of them
                 until += 1
             yield positions.between(done, until), fences.between(done, until), until
             done, place = until, int(np.searchsorted(times, until))
@@ -91,5 +91,5 @@ def stretches(
 
 
 def _first_times(updates: Updates) -> Whole:
-    """When everybody was first heard of."""
+    """When each key was first heard of."""
     return updates.time[np.unique(updates.key.values, return_index=True)[1]]

@@ -1,4 +1,4 @@
-"""FOLLOW: situations around those who move. See `kernel`.
+"""FOLLOW: situations around moving objects. See `kernel`.
 
 Nothing is exported here: the language needs the choices of every kernel, and a kernel only when it runs.
 """

@@ -1,13 +1,14 @@
-"""Focal objects between two steps: a record each, of which a step takes those that it needs.
+"""Focal objects between two steps: one record each. A step takes only the records that it needs.
 
-Rule 1  A step needs the objects that have a location update in it, those whose silence becomes longer than FORGET, those in whose
-        region, or with EMIT INTERESTS also around whose latest place, something happens, and those whose operators are due. Regions
-        are found by where they are (see `near`).
-Rule 2  What was delivered to an object stands in its record, also when it is forgotten, for as long as it may come again.
-Rule 3  At the end of the input every life ends, so all are needed.
+Rule 1  A step needs the objects that have a location update in it, those whose silence now exceeds FORGET, those with an event in their
+        region (with EMIT INTERESTS also around their latest place), and those whose operators are due. Regions are found by their
+        position (see `near`).
+Rule 2  The record of an object lists the answers that were delivered to it for as long as they could occur again, even after the object
+        has been forgotten.
+Rule 3  At the end of the input every life ends, so all objects are needed.
 
-Memory  A record for every object heard of within FORGET: 136 bytes and its key, of EMIT INTERESTS 32 more, of SHAPE the shape; where it
-        looks (48 bytes a box); 32 bytes for every answer that may come again. Without FORGET an object is followed for ever.
+Memory  A record for every object heard of within FORGET: 136 bytes and its key, 32 more with EMIT INTERESTS, with SHAPE also the shape;
+        its region (48 bytes a box); 32 bytes for every answer that could occur again. Without FORGET an object is followed for ever.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _DELIVERED: Final = "delivered"
 
 @dataclass(frozen=True, slots=True)
 class ByKey:
-    """A query's state: since when it sees rows, its focal objects, where they look, and the next serial."""
+    """A query's state: from when it reads rows, its focal objects, their regions, and the next serial."""
 
     since: Instant
     store: KeyedStore
@@ -58,15 +59,15 @@ class ByKey:
     def loaded(
         self, store: KeyedStore, entries: KeyedStore, levels: Sequence[Sequence[int]], serial: int
     ) -> ByKey:
-        """The same query with what was saved of it."""
+        """The same query with its saved state."""
         counts = tuple((level, many) for level, many in levels)
         near = replace(self.near, entries=entries.shaped_like(self.near.entries.like), levels=counts)
         return ByKey(self.since, store.shaped_like(self.store.like), near, serial)
 
 
 class Few(NamedTuple):
-    """What is known of the objects that a step needs: `ids` are theirs, whether anything was known of them or not; `known` are the records of
-    those of whom something was."""
+    """The state of the objects that a step needs: `ids` are their identities, whether or not they have a record; `known` are the records of
+    those that have one."""
 
     ids: Ids
     known: Records
@@ -75,7 +76,7 @@ class Few(NamedTuple):
 
 
 def no_objects(query: FollowQuery, since: Instant) -> ByKey:
-    """Nobody is followed yet."""
+    """The state of a query that follows no object yet."""
     store = empty_store(_records(query, Alive.none(query.focals.key_type), Delivered.nothing(), _NONE, 0))
     return ByKey(since, store, empty_box_index(geographic=query.geographic), 0)
 
@@ -89,7 +90,7 @@ def needed(
     watermark: Instant,
     due: Ids,
 ) -> Few:
-    """The objects that a step needs; `due` are those whose operators are."""
+    """The objects that a step needs; `due` are those whose operators are due."""
     came = different(updates.focal)
     own = key_ids([came], len(came))
     if watermark == END:
@@ -112,7 +113,7 @@ def changed(
     serial: int,
     watermark: Instant,
 ) -> ByKey:
-    """The state with what is known of some objects now."""
+    """The state after some objects have changed."""
     records = _records(query, alive, delivered, few.ids, watermark)
     gone = few.known.ids[~is_among(few.known.ids, records.ids)]
     changes = np.flatnonzero(~_is_as_before(few.known, records))
@@ -127,7 +128,7 @@ def everybody(query: FollowQuery, state: ByKey) -> tuple[Alive, Delivered]:
 
 
 def _opened(query: FollowQuery, records: Records) -> tuple[Alive, Delivered]:
-    """What is known of some objects, in the order in which their interests began."""
+    """The interests of some objects, in the order in which they began."""
     table: Any = records.table
     living = np.flatnonzero(table["alive"])
     living = living[np.argsort(table["serial"][living], kind="stable")]
@@ -152,7 +153,7 @@ def _opened(query: FollowQuery, records: Records) -> tuple[Alive, Delivered]:
 
 
 def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, watermark: Instant) -> Records:
-    """The records of objects of whom something is known; whatever was delivered, was so to one of `ids`."""
+    """The records of objects with an interest or with delivered answers; all of these answers belong to one of `ids`."""
     own = key_ids([alive.focal], len(alive.serial))
     others = ids[np.isin(ids[:, 0], delivered.focal) & ~is_among(ids, own)]
     everybody = np.concatenate([own, others])
@@ -187,7 +188,7 @@ def _records(query: FollowQuery, alive: Alive, delivered: Delivered, ids: Ids, w
 
 
 def _is_as_before(before: Records, after: Records) -> NDArray[np.bool_]:
-    """Which records say the same of an object as before. The name of an object, and its shape, are those of its interest."""
+    """Which records are the same as before. The name and the shape of an object are those of its interest."""
     order = order_of_ids(before.ids)
     at = search(before.ids[order], after.ids)
     known = np.flatnonzero(at >= 0)
@@ -208,7 +209,7 @@ def _is_as_before(before: Records, after: Records) -> NDArray[np.bool_]:
 
 
 def _sums(delivered: Ragged) -> NDArray[np.uint64]:
-    """A number for what was delivered to each object: other answers have another one."""
+    """A number for the answers delivered to each object, which changes when they do."""
     names: Any = delivered.lines["name"]
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(names[:, 0], dtype=np.uint64)])
     found: NDArray[np.uint64] = np.diff(sums[delivered.offsets])
@@ -216,12 +217,12 @@ def _sums(delivered: Ragged) -> NDArray[np.uint64]:
 
 
 def _remembers(query: FollowQuery) -> bool:
-    """Whether it matters what was delivered."""
+    """Whether delivered answers must be remembered."""
     return not query.each and not query.interests
 
 
 def _boxes(query: FollowQuery, alive: Alive) -> Boxes:
-    """Around where objects look, and with EMIT INTERESTS around where they are."""
+    """The regions of objects, and with EMIT INTERESTS also the regions around their latest places."""
     ids = key_ids([alive.focal], len(alive.serial))
     boxes, owner = bounds_of(query, alive.x, alive.y, alive.shape.tolist())
     if not query.interests or query.focals.shape is not None:

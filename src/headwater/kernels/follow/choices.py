@@ -1,4 +1,4 @@
-"""The words of FOLLOW that language and kernel share."""
+"""The choices of FOLLOW that language and kernel share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import enum
 class Update(enum.Enum):
     """When a location update of a focal object starts a new interest.
 
-    ALWAYS: each does. EVERY t: the current one began more than t ago. MOVED d: the object is more than d from its place.
-    QUALITY p, r: of the latest events, too few that the current one takes are near the object (precision at most p), or too
-    few that are near the object are taken by it (recall at most r).
+    ALWAYS: each update does. EVERY t: the current interest began more than t ago. MOVED d: the object is more than d from its place.
+    QUALITY p, r: among the latest events, too few of those in the current region are near the object (precision at most p), or too
+    few of those near the object are in the current region (recall at most r).
     """
 
     ALWAYS = "ALWAYS"
@@ -20,11 +20,11 @@ class Update(enum.Enum):
 
 
 class Saving(enum.StrEnum):
-    """What need not be streamed to operators again, without changing an answer. Each can be left off.
+    """Which events need not be streamed to operators again, without changing an answer. Each saving can be turned off.
 
-    SPACE: of operators that look at each event by itself, events that lie in the region before as well. TIME: of operators that look at
-    groups of events, those of a group before it differs between the two regions. SUBGRAPHS: to operators that hang together, events that
-    they do not take, and history as long as it is the same in both regions. POINTS: events before the windows of an operator's own path.
+    SPACE: for operators that judge each event alone, events that also lie in the previous region. TIME: for operators that judge groups of
+    events, those of a group before it differs between the two regions. SUBGRAPHS: for connected operators, events that none of them takes,
+    and history for as long as it is the same in both regions. POINTS: events before the windows on an operator's own path.
     """
 
     SPACE = "space"

@@ -1,12 +1,13 @@
-"""Which answers does a focal object get? Those of the time that was asked for, each once, in order.
+"""Which answers are delivered to a focal object? Those of the requested time, each once, in order.
 
 Rule 1  An answer is delivered if it became true no earlier than `last` before its interest began, and before its life ended.
-Rule 2  DELIVER ONCE: not if the same answer (the same query, the same events) was delivered to the same object for an earlier interest.
+Rule 2  DELIVER ONCE: an answer is not delivered if the same answer (the same query, the same events) was delivered to the same object for
+        an earlier interest.
 Rule 3  Order: the interests of an object one after the other, and within each by time.
-Rule 4  `match_id` is made of the operator's own, the focal object and the start of the interest.
+Rule 4  `match_id` is computed from that of the operator, the focal object and the start of the interest.
 
-Memory  Of ONCE: what a later interest can bring again, the answers of the history and of the operators' windows before the watermark;
-        and what the present interest of an object can, those of earlier ones as long before its start.
+Memory  For ONCE, delivered answers that can occur again: with a later interest, those of the history and of the operators' windows before
+        the watermark; with the object's current interest, those of earlier interests for as long before its start.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _QUERY, _TIME, _ID = "query", "event_time", "match_id"
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What was delivered: a hash of query, object and answer, uint64[2, n]; one of the object; when it became true; when its interest
-    began."""
+    """Delivered answers: a hash of query, object and answer, uint64[2, n]; a hash of the object; when the answer became true; when its
+    interest began."""
 
     name: NDArray[np.uint64]
     focal: NDArray[np.uint64]
@@ -37,12 +38,12 @@ class Delivered:
 
     @classmethod
     def nothing(cls) -> Delivered:
-        """Nothing yet."""
+        """No answer."""
         none = np.zeros(0, np.int64)
         return cls(np.zeros((2, 0), np.uint64), none.view(np.uint64), none, none)
 
     def recent(self, watermark: Instant, reach_us: int, alive: Alive) -> Delivered:
-        """What may come again, with a later interest or with one that is alive."""
+        """The answers that can occur again, with a later interest or with one that is alive."""
         if not len(self.time):
             return self
         names = content_hash([alive.focal])[0]
@@ -64,10 +65,10 @@ class Delivered:
 def deliver(
     query: FollowQuery, lives: Lives, blocks: Sequence[InterestAnswers], before: Delivered
 ) -> tuple[Answers | None, Delivered, int]:
-    """What is delivered of answers of one shape, what was delivered then, and how many answers had been delivered before.
+    """The delivered ones among answers of one shape, all answers delivered by then, and how many were left out as delivered before.
 
-    All that is told in a step comes together, because what was delivered is looked through each time. It stays in the order in which it
-    is told, and of each object that is the order of its interests.
+    All answers of a step are taken together, because every call searches the delivered answers. They keep the order in which they were
+    emitted, which for each object is the order of its interests.
     """
     rows = join_rows([some.answers.rows for some in blocks])
     of = np.concatenate([some.of for some in blocks])
@@ -100,7 +101,7 @@ def deliver(
 
 
 def _is_first(before: Delivered, name: NDArray[np.uint64], start: Whole) -> NDArray[np.bool_]:
-    """Which answers were not delivered for an earlier interest, and are not delivered for one now."""
+    """Which answers are the first of their identity: no earlier interest had them, neither before this step nor in it."""
     names = np.concatenate([before.name, name], axis=1)
     starts = np.concatenate([before.start, start])
     order = np.lexsort([starts, names[1], names[0]])

@@ -18,7 +18,7 @@ from headwater.model import Instant, Rows
 
 
 class Found(NamedTuple):
-    """The events of interests: `rows[row[n]]` belongs to interest `of[n]`. `look` has boxes around the regions, `owner` says whose."""
+    """The events of interests: `rows[row[n]]` belongs to interest `of[n]`. `look` has boxes around the regions, `owner` the interest of each."""
 
     interests: Interests
     look: Look
@@ -37,7 +37,7 @@ def find_events(
     watermark: Instant,
     counts: Counter[str],
 ) -> Found:
-    """The events of every interest that have come with this step, or that it begins with."""
+    """The events of every interest that arrived in this step, or that were stored before the interest began."""
     boxes, owner = bounds_of(query, interests.x, interests.y, interests.shape.tolist())
     begins = np.where(interests.is_new, interests.start - query.reach_us, before)
     begins = np.maximum(begins, since)
@@ -70,7 +70,7 @@ def find_events(
 def _in_shapes(
     interests: Interests, rows: Rows, row: Whole, of: Whole, query: FollowQuery
 ) -> tuple[Whole, Whole]:
-    """What lies within the shapes themselves."""
+    """The events that lie within the shapes themselves."""
     place = query.events.schema.place
     assert place is not None
     x, y = coordinates(rows, place.x)[row], coordinates(rows, place.y)[row]
@@ -84,8 +84,8 @@ def _in_shapes(
 
 
 def _latest(is_past: Any, of: Whole, most: int) -> Any:
-    """All events of the present, and of the past of each interest the latest."""
-    remaining = np.cumsum(is_past[::-1])[::-1]  # with itself, those of the past from here on
+    """All current events, and of each interest the latest of its past."""
+    remaining = np.cumsum(is_past[::-1])[::-1]  # past events from here on, this one included
     last = np.searchsorted(of, of, "right")
     after = np.append(remaining, 0)[last]
     return ~is_past | (remaining - after <= most)

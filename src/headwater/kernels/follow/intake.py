@@ -1,4 +1,4 @@
-"""Who has moved? The location updates among the rows of a step."""
+"""Which focal objects have moved? The location updates among the rows of a step."""
 
 from __future__ import annotations
 

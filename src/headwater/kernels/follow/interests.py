@@ -1,15 +1,15 @@
-"""Where does each focal object look, and since when? Location updates become interests.
+"""Where is each focal object interested in events, and since when? Location updates become interests.
 
-Rule 1  The first update of an object begins its interest 1. A later one begins the next if the update condition says so: always; more
-        than t after the last began; more than d from where it is; or when too few of the latest events lie in both regions.
+Rule 1  The first update of an object begins its interest 1. A later one begins the next if the update condition holds: always; more
+        than t after the last began; more than d from its place; or when too few of the latest events lie in both regions.
 Rule 2  Of several updates of an object at one time the last in the order counts.
-Rule 3  An object that is silent for longer than FORGET is forgotten: its last life holds up to and with the microsecond at which it has
-        been silent so long, and what comes later begins with interest 1.
-Rule 4  Every object that is known has one interest whose end is not known yet. So what is kept is one row an object.
+Rule 3  An object that is silent for longer than FORGET is forgotten: its last life includes the microsecond at which the silence reaches
+        that length, and a later update begins interest 1 again.
+Rule 4  Every known object has exactly one interest whose end is not known yet. So the state is one row for each object.
 Rule 5  The end of the input is the end of every life.
 
-Memory  One row for every object heard of within FORGET: 72 bytes and its key, and of EMIT INTERESTS 32 more, of SHAPE the shape. Without
-        FORGET an object is followed for ever, so that they are kept for ever. Nothing is kept of an object that is forgotten.
+Memory  One row for every object heard of within FORGET: 72 bytes and its key, 32 more with EMIT INTERESTS, with SHAPE also the shape.
+        Without FORGET an object is followed for ever, so rows stay for ever. A forgotten object leaves nothing.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _QUALITY: Final = _ORDER.index(Update.QUALITY)
 
 
 TALLIES: Final = 4
-"""How many things are counted of an interest."""
+"""The number of counters of an interest."""
 
 
 class Updates(NamedTuple):
-    """Location updates in order: of whom, when, where, and the shape there (empty texts where none is asked for)."""
+    """Location updates in order: object, time, place, and the shape there (empty texts without SHAPE)."""
 
     focal: Column
     time: Whole
@@ -52,9 +52,9 @@ class Updates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """The interests whose end is not known, one a focal object: where they are, and when and where the object was heard of last.
+    """The interests whose end is not known, one for each focal object: where they are, and the last time and place of the object.
 
-    `tally` int64[n, TALLIES] is what was counted of each (see `quality`).
+    `tally` int64[n, TALLIES] are the counters of each (see `quality`).
     """
 
     focal: Column
@@ -71,7 +71,7 @@ class Alive:
 
     @classmethod
     def none(cls, kind: ColumnType) -> Alive:
-        """Nobody is known."""
+        """No interests."""
         whole, real, text = np.zeros(0, np.int64), np.zeros(0), Column.of(ColumnType.STRING, ())
         tally = np.zeros((0, TALLIES), np.int64)
         return cls(Column.of(kind, ()), whole, whole, whole, whole, real, real, real, real, text, tally)
@@ -79,10 +79,10 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Interests:
-    """All interests of a step: those that were alive, then those that began. `is_new` says which; `end` is END while not known.
+    """All interests of a step: those that were alive, then those that began. `is_new` tells them apart; `end` is END while not known.
 
-    `previous` is the place of the interest that each new one took over from, -1 where there is none. `update` int64[updates] is the
-    interest that was there after each location update.
+    `previous` is the place of the interest that each new one replaces, -1 if there is none. `update` int64[updates] is the current
+    interest after each location update.
     """
 
     focal: Column
@@ -102,7 +102,7 @@ class Interests:
     update: Whole
 
     def alive(self, tally: Whole) -> Alive:
-        """Those that go on, with what was counted of all."""
+        """The interests that continue, with the counters of all."""
         left = np.flatnonzero(~self.is_over)
         return Alive(
             compacted(self.focal.take(left)),
@@ -120,9 +120,9 @@ class Interests:
 
 
 class Recent(NamedTuple):
-    """What is compared: events with their grid, and boxes around regions; `box` int64[n + 1] says which boxes belong to which region.
+    """What QUALITY compares: events with their grid, and boxes around regions; `box` int64[n + 1] says which boxes belong to which region.
 
-    QUALITY looks at the interests that were alive and, behind them, at what the updates would make of them.
+    The regions are those of the interests that were alive, and then those that the updates would create.
     """
 
     places: Places
@@ -151,7 +151,7 @@ def switch(
     watermark: Instant,
     serial: int,
 ) -> Interests:
-    """Take updates in order, let time pass until `watermark`; new interests are numbered from `serial` on.
+    """Take updates in order and let time pass until `watermark`; new interests are numbered from `serial` on.
 
     Events before `since` are not for this query.
     """
@@ -220,7 +220,7 @@ def switch(
 
 
 @njit(**_LOOP)
-def _switch(  # noqa: PLR0913 one array for each thing known of interests
+def _switch(  # noqa: PLR0913 one array for each column of interests
     rules: _Rules,
     code: Whole,
     time: Whole,
@@ -236,9 +236,9 @@ def _switch(  # noqa: PLR0913 one array for each thing known of interests
     after: Whole,
     recent: Recent,
 ) -> int:
-    """Go through the updates; the number of interests there are then. `x` and `y` are those of the interests known, then of the updates.
+    """Process the updates; returns how many interests there are then. `x` and `y` are those of the known interests, then of the updates.
 
-    `after` becomes the interest that is there after each update.
+    `after` receives the current interest after each update.
     """
     many = len(x) - len(code)
     known = many
@@ -263,7 +263,7 @@ def _switch(  # noqa: PLR0913 one array for each thing known of interests
 
 @njit(**_LOOP)
 def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: int, recent: Recent) -> bool:
-    """Whether an update begins an interest, the one there is being centred at place `old` and the update at place `new`."""
+    """Whether an update begins an interest, if the current one has its centre at place `old` and the update is at place `new`."""
     if rules.update == _EVERY:
         return age > rules.every_us
     if rules.update == _MOVED:
@@ -327,7 +327,7 @@ def _codes(columns: list[Column]) -> tuple[Whole, int]:
 
 
 def last_of_ties(updates: Updates) -> Updates:
-    """Without updates that are followed by another of the same object at the same time."""
+    """The updates that are not followed by another of the same object at the same time."""
     code, _ = _codes([updates.focal])
     order = np.lexsort([np.arange(len(code)), updates.time, code])
     follows = (code[order][1:] == code[order][:-1]) & (updates.time[order][1:] == updates.time[order][:-1])
@@ -342,5 +342,5 @@ def last_of_ties(updates: Updates) -> Updates:
 
 
 def texts(count: int) -> Column:
-    """A column of empty texts: shapes where none are asked for."""
+    """A column of empty texts: the shapes of a query without SHAPE."""
     return coded(np.zeros(count, np.int32), np.array([""], object))

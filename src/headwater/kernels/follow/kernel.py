@@ -1,18 +1,18 @@
-"""What happens near those who move? All FOLLOW queries with the same focal stream and the same sources of events in one zone.
+"""What happens near moving objects? All FOLLOW queries with the same focal stream and the same sources of events in one zone.
 
-Rule 1  Rows are location updates. Events are in stores, which other kernels keep (see `store`) and which a step is given to look at.
-        An update may begin an interest (see `interests`), which first gets the stored events of its region from `last` and the
-        operators' windows before its start on, then what happens there until its life ends.
-Rule 2  What stands downstream of FOLLOW runs for each interest by itself, from nothing, on these events alone; at the end of a life it sees
-        the end of its input.
-Rule 3  Answers are delivered as `delivery` says, stamped with the focal object, the interest, and whether they are of the past.
+Rule 1  Rows are location updates. Events are in stores, which other kernels fill (see `store`) and which a step may read. An update may
+        begin an interest (see `interests`). It first gets the stored events of its region, from `last` and the operators' windows before
+        its start; then the events there until its life ends.
+Rule 2  The operators downstream of FOLLOW run once for each interest, from an empty state, on these events alone. When the life ends, so
+        does their input.
+Rule 3  Answers are delivered as `delivery` describes, stamped with the focal object, the interest, and whether they are historical.
 Rule 4  With a share, a zone follows the focal objects that live in it; every zone has all events.
-Rule 5  What operators do not need, and what an interest has in common with the one before, is not streamed where that changes no answer
+Rule 5  Events that operators do not need, or have already seen with the previous interest, are not streamed where that changes no answer
         (see `reuse`).
 Rule 6  BEST EFFORT n: of the events before its start an interest gets the n latest.
-Rule 7  A step looks at the focal objects that have a row, whose silence is over, near which something happens, or for whose operators
-        time alone may change something.
-Memory  See `by_key`, and for each interest that is alive what its operators keep.
+Rule 7  A step reads the focal objects that have a row, whose silence exceeds FORGET, near which there is an event, or for whose operators
+        the passing of time may change something.
+Memory  See `by_key`, and the operators' states of every interest that is alive.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _TIME: Final = "event_time"
 
 @dataclass(frozen=True, slots=True)
 class QueryState:
-    """Of a query: its focal objects, and what the operators downstream of it know of interests (None: there are none)."""
+    """The state of a query: its focal objects, and the operators' states of all interests (None: it has no operators)."""
 
     objects: ByKey
     operators: Any
@@ -80,7 +80,7 @@ class QueryState:
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """How far time has come, and the queries. A step is given the events of each source as far as they have come."""
+    """How far time has come, and the queries. For a step also the stores of all sources, which contain the events up to their watermarks."""
 
     watermark: Instant
     queries: tuple[QueryState, ...]
@@ -88,7 +88,7 @@ class FollowState:
 
 
 class FollowKernel:
-    """All FOLLOW queries with the same focal stream, of which a schema is given, and the same sources of events in one zone."""
+    """All FOLLOW queries with the same focal stream, whose schema is given, and the same sources of events in one zone."""
 
     def __init__(self, schema: StreamSchema, queries: Sequence[FollowQuery]) -> None:
         self.schema = schema
@@ -102,15 +102,15 @@ class FollowKernel:
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> FollowState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return FollowState(BEGINNING, tuple(self._started(query, since) for query in self.queries))
 
     def with_stores(self, state: FollowState, stores: Mapping[str, Store]) -> FollowState:
-        """For one step."""
+        """The state with stores, for one step."""
         return replace(state, stores=stores)
 
     def needs_since(self, state: FollowState) -> Mapping[str, Instant]:
-        """Events of the longest history of any query that looks at a source."""
+        """From when on each source is needed: the longest history of any query that reads it."""
         needs: dict[str, Instant] = {}
         for query, part in zip(self.queries, state.queries, strict=True):
             needed = max(part.objects.since, state.watermark - query.history_us)
@@ -119,7 +119,7 @@ class FollowKernel:
         return needs
 
     def step(self, state: FollowState, rows: Rows, watermark: Instant) -> Step[FollowState]:
-        """Take location updates, look at events, let time pass, answer."""
+        """Take location updates, read events, let time pass, answer."""
         counts: Counter[str] = Counter()
         views: dict[str, View] = {}
         next_states: list[QueryState] = []
@@ -135,7 +135,7 @@ class FollowKernel:
             for block in answers:
                 shapes.setdefault(block.shape, []).append(block.rows)
         joined = tuple(Answers(shape, join_rows(blocks)) for shape, blocks in sorted(shapes.items()))
-        # A later interest brings its history, and operators of one that is alive may still tell what their windows hold.
+        # A later interest brings its history, and operators of a living one may still answer from their windows.
         complete = watermark - max((query.reach_us for query in self.queries), default=0)
         return Step(
             FollowState(watermark, tuple(next_states)),
@@ -145,7 +145,7 @@ class FollowKernel:
         )
 
     def save(self, state: FollowState) -> Saved:
-        """Objects by key in stores, and what operators know of interests as they save it."""
+        """Objects by key in stores, and the operators' states as the operators save them."""
         queries, logs, stores = [], dict[str, Log](), dict[str, KeyedStore]()
         for query, part in zip(self.queries, state.queries, strict=True):
             objects = part.objects
@@ -168,7 +168,7 @@ class FollowKernel:
         return Saved({"watermark": state.watermark, "queries": queries}, logs, stores)
 
     def load(self, saved: Saved, since: Instant) -> FollowState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         values = saved.values
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
@@ -181,15 +181,15 @@ class FollowKernel:
         return FollowState(values["watermark"], tuple(states))
 
     def next_due(self, state: FollowState) -> Instant:
-        """Nobody asks: there is no FOLLOW downstream of a FOLLOW."""
+        """Not used: no FOLLOW is downstream of a FOLLOW."""
         return BEGINNING
 
     def is_blank(self, state: FollowState) -> bool:
-        """Nobody asks."""
+        """Not used."""
         return False
 
     def _loaded(self, query: FollowQuery, part: dict[str, Any], saved: Saved, begins: Instant) -> QueryState:
-        """What is known of a query; operators may be behind it that were not there, or be gone."""
+        """The state of a query, which may have gained or lost its operators."""
         objects = no_objects(query, part["since"]).loaded(
             saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], part["serial"]
         )
@@ -216,7 +216,7 @@ class FollowKernel:
         watermark: Instant,
         counts: Counter[str],
     ) -> tuple[QueryState, list[Answers]]:
-        """What a query tells of those objects that the step needs."""
+        """The answers of a query for the objects that the step needs."""
         objects, since = state.objects, state.objects.since
         due = query.operators.due(state.operators, watermark) if query.operators else no_records().ids
         few = needed(query, objects, updates, view, before, watermark, due)
@@ -265,7 +265,7 @@ class FollowKernel:
         delivered: Delivered,
         counts: Counter[str],
     ) -> tuple[list[Answers], Delivered]:
-        """What is delivered of all that is told in a step, shape by shape, and what was delivered then."""
+        """The delivered answers of a step, shape by shape, and all answers delivered by then."""
         by_shape: dict[int, list[InterestAnswers]] = {}
         for block in step_blocks:
             by_shape.setdefault(block.answers.shape, []).append(block)
@@ -280,7 +280,7 @@ class FollowKernel:
     def _events(
         self, query: FollowQuery, found: Found, view: View, since: Instant, counts: Counter[str]
     ) -> tuple[list[InterestEvents], Whole]:
-        """The events that are streamed for every need, if anybody reads them; and before when answers of an interest were told already."""
+        """The events that are streamed for every need, if there is a reader; and until when the answers of an interest have been delivered."""
         choice = choose(query, found, view, since)
         time, events = self._times(query, found), []
         is_past = time < found.interests.start[found.of]
@@ -313,12 +313,12 @@ def _operators_key(query: str, name: str) -> str:
 
 
 def _named(all_of_them: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Those whose names begin so, by the rest of their names."""
+    """The entries whose names begin with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): one for name, one in all_of_them.items() if name.startswith(prefix)}
 
 
 def _recent(query: FollowQuery, alive: Alive, updates: Updates, view: View) -> Recent:
-    """What QUALITY looks at; nothing where it is not asked for."""
+    """The events and regions for QUALITY; empty for other update conditions."""
     nowhere = np.zeros(0, np.int64)
     if query.update is not Update.QUALITY or not len(updates.time):
         empty = Look(np.zeros((0, 4)), nowhere, nowhere, np.zeros(0), np.zeros(0), -1.0, query.geographic)

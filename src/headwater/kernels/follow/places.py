@@ -1,10 +1,10 @@
 """Which events lie where? Rows in order of time with a place each, and a grid over them.
 
 Rule 1  A grid spans the places of its own rows, with about ROWS_A_CELL rows a cell; a place is a box without extent.
-Rule 2  A place that is no number is in no cell.
-Rule 3  What is found is in order: of each box the rows as they came.
+Rule 2  A place with NaN is in no cell.
+Rule 3  The rows found for a box are in their original order.
 
-Memory  Six bytes a row, beside times and places.
+Memory  Six bytes a row, in addition to times and places.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Places(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What is looked for: boxes float64[n, 4] and times [since, until) for each of them, around centres if a radius (>= 0) is given."""
+    """A search: boxes float64[n, 4] and times [since, until) for each of them, around centres if a radius (>= 0) is given."""
 
     boxes: Real
     since: Whole
@@ -63,7 +63,7 @@ def find(places: Places, look: Look) -> tuple[Whole, Whole]:
 
 
 def _first_room(boxes: int) -> int:
-    """How many rows there is room for at first; there is more when more are found."""
+    """How many rows there is room for at first; the room grows when more are found."""
     return max(1024, 4 * boxes)
 
 
@@ -77,7 +77,7 @@ def is_in(look: Look, box: int, x: float, y: float) -> bool:
 
 @njit(**_LOOP)
 def _find(places: Places, look: Look, counts: Whole, room: Whole) -> int:
-    """Write what is found into `room`; how much room it takes, which may be more than there is: then it is to be called again."""
+    """Write what is found into `room`; returns how much room it takes. If that is more than there is, it must be called again."""
     found, listed = 0, places.cells
     for box in range(len(look.boxes)):
         begun = found

@@ -1,11 +1,11 @@
-"""How well does an interest fit? Events near its centre, and events near where its object really is.
+"""How well does an interest fit? Events near its centre, and events near the actual place of its object.
 
-An interest stays where it began while its object moves on. In its life, A are the events in its region and B those in the region
-around the latest place of the object, event by event. Precision is |A and B| / |A|, recall |A and B| / |B|; a quotient with nothing
-below the line is 1.
+An interest stays where it began while its object moves. During its life, A are the events in its region and B those in the region
+around the latest place of the object, event by event. Precision is |A and B| / |A|, recall |A and B| / |B|; a quotient with
+denominator 0 is 1.
 
-Rule 1  A step counts what happened between two watermarks, stretch by stretch: from one location update to the next.
-Rule 2  What is counted goes with the interest; it is told when its life is over.
+Rule 1  A step counts the events between two watermarks, stretch by stretch: from one location update to the next.
+Rule 2  Counters belong to the interest, and are emitted when its life is over.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def counted(
     before: Instant,
     watermark: Instant,
 ) -> Whole:
-    """What has been counted of every interest; `past` are the events from before it began that came with this step."""
+    """The counters of every interest; `past` are the events from before its start that this step brought."""
     many, known = len(interests.serial), len(alive.serial)
     tally = np.zeros((many, TALLIES), np.int64)
     tally[:known] = alive.tally
@@ -70,7 +70,7 @@ def counted(
 
 @njit(**_LOOP)
 def _count_all(life: Whole, since: Whole, until: Whole, recent: Recent, tally: Whole) -> None:
-    """Stretch by stretch, of which region `len(tally) + stretch` is that around the object."""
+    """Count stretch by stretch: region `len(tally) + stretch` is the one around the object."""
     for stretch in range(len(life)):
         if since[stretch] < until[stretch]:
             of = life[stretch]

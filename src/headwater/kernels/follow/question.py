@@ -1,4 +1,4 @@
-"""What is asked: whom to follow, how far around them, how long back, and what is downstream of it."""
+"""A FOLLOW query as its kernel sees it: which objects, how far around them, how far back, and which operators are downstream."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ SOURCE = "source"
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What is looked at: the rows of some sources as one stream, as far as a condition on that holds.
+    """The events of a query: the rows of some sources as one stream, for which a condition holds.
 
-    `sources` are the streams as they are kept, each under its name. `identity` is the same for queries that see the same.
+    `sources` are the streams as they are stored, each under its name. `identity` is the same for queries with the same events.
     """
 
     sources: tuple[StreamSchema, ...]
@@ -61,7 +61,7 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Focals:
-    """Who is followed: rows of a source for which a condition holds, with a key and a place, and a shape if there is a column of them."""
+    """The focal objects: rows of a source for which a condition holds, with a key and a place, and a shape if there is a column of shapes."""
 
     where: RowCondition | None
     key: str
@@ -75,13 +75,13 @@ class Focals:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Which events one reader of a FOLLOW needs: an operator, or whoever asked for the events themselves.
+    """Which events one reader of a FOLLOW needs: an operator, or the output of the FOLLOW itself.
 
-    `part` numbers the sub-graphs of operators that hang together. `windows_us` is the longest sum of windows on a path from here on;
-    `takes` holds for all events that can matter to it, None: any may. `separates_by` are the columns in which events are alike that
-    its sub-graph looks at together (none: at all of them), or BY_ITSELF. `is_free`: it does not matter where its events begin.
-    `settles`: what its sub-graph answers before windows are filled may be wrong. `later_us` is how long after an answer events may still
-    change it, or the end of a life: a loop goes on with them, and what is handed on is another answer.
+    `part` is the number of the reader's sub-graph of connected operators. `windows_us` is the longest sum of windows on a path from here on.
+    `takes` holds for all events that can matter to it; None: any may. `separates_by` are columns: the sub-graph answers for each group of
+    events with equal values in them (empty: for all events together), or BY_ITSELF. `is_free`: its answers do not depend on where its events
+    begin. `settles`: its answers may be wrong until windows are filled. `later_us` is how long after an answer further events, or the end of a
+    life, may still change it: a loop takes more rows, and the answer becomes another one.
     """
 
     part: int
@@ -94,17 +94,17 @@ class Need:
 
 
 BY_ITSELF: Final = None
-"""What a sub-graph looks at that looks at each event by itself."""
+"""`separates_by` of a sub-graph that judges each event alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowQuery:
     """A standing FOLLOW. Lengths in metres, times in microseconds.
 
-    `before_us` is how far back operators look beyond `last_us`, the history that is asked for. `share` is (zone, zones): only focal
-    objects that live in this zone. `interests`: not events are told, but interests. `needs` are those of the operators, one for each
-    that reads this FOLLOW, and behind them, if it `emits_events` or nobody reads it, its own. `savings` are those that may be made. `operators` are
-    None if nothing stands behind it.
+    `before_us` is how far back operators look beyond `last_us`, the requested history. `share` is (zone, zones): only focal objects that live in
+    this zone. `interests`: it emits interests instead of events. `needs` has one entry for each operator that reads this FOLLOW, and a last
+    one for its own output if it `emits_events` or has no reader. `savings` are the permitted ones. `operators` are None if there are none
+    downstream.
     """
 
     name: str
@@ -135,32 +135,32 @@ class FollowQuery:
 
     @property
     def reuses(self) -> bool:
-        """Whether anything that was streamed for the interest before may be left out."""
+        """Whether events that were streamed for the previous interest may be left out."""
         return bool(self.savings) and not self.compares_nothing and any(need.is_free for need in self.needs)
 
     @property
     def compares_nothing(self) -> bool:
-        """Whether interests are not compared with those before: what was told is told again, or regions have shapes of their own."""
+        """Whether interests are not compared with the previous ones: all answers are delivered again, or regions have shapes of their own."""
         return self.each or self.focals.shape is not None
 
     @property
     def reach_us(self) -> int:
-        """How long before an interest begins its events do."""
+        """How long before the start of an interest its events begin."""
         return self.last_us + self.before_us
 
     @property
     def history_us(self) -> int:
-        """How far back it may look from the present."""
+        """How far back it may read stored events."""
         return max(self.reach_us, self.over_us if self.update is Update.QUALITY else 0)
 
 
 class Lives(NamedTuple):
-    """Interests in the order of their starts, of each focal object at least: one row each.
+    """Interests, one row each; those of a focal object are in the order of their starts.
 
-    `end` is END while nobody knows it; `is_over`: all its events have come.
+    `end` is END while it is not known; `is_over`: all events of the interest have arrived.
     """
 
-    serial: Whole  # names an interest in what is kept of it
+    serial: Whole  # identifies an interest in saved state
     focal: Column
     number: Whole
     start: Whole
@@ -169,7 +169,7 @@ class Lives(NamedTuple):
 
 
 class InterestEvents(NamedTuple):
-    """Events for one reader, in order of interest and time; `of[n]` is the place of each one's interest in `Lives`."""
+    """Events for one reader, in order of interest and time; `of[n]` is the place in `Lives` of the interest of event n."""
 
     rows: Rows
     of: Whole
@@ -183,36 +183,36 @@ class InterestAnswers(NamedTuple):
 
 
 class Operators(Protocol[State]):
-    """What runs on the events of each interest of a FOLLOW by themselves, from nothing. The kernel hands its states back as they are."""
+    """The operators that run on the events of each interest of a FOLLOW separately, from an empty state. Only they read their states."""
 
     def start(self) -> State:
         """No interest yet."""
         ...
 
     def due(self, state: State, watermark: Instant) -> Ids:
-        """The focal objects of interests that a step up to this watermark must be given though no event of theirs comes."""
+        """The focal objects with interests that must be stepped up to this watermark, even without events."""
         ...
 
     def step(
         self, state: State, lives: Lives, events: Sequence[InterestEvents], settled: Whole, watermark: Instant
     ) -> tuple[State, Sequence[InterestAnswers], Mapping[str, int]]:
-        """Take the events of some interests, for each need: all that have events, that are due, or over, are among them.
+        """Take the events of some interests, for each need. All interests that have events, are due, or are over are among them.
 
-        `settled` int64[interests, parts]: answers before were told already.
+        `settled` int64[interests, parts]: answers before these times have been delivered.
         """
         ...
 
     def save(self, state: State) -> Saved:
-        """Ready to be written."""
+        """The state, ready to be written."""
         ...
 
     def load(self, saved: Saved, since: Instant) -> State:
-        """As saved; operators that are new see events from `since` on."""
+        """A saved state; new operators see events from `since` on."""
         ...
 
 
 def stamped(rows: Rows, lives: Lives, of: Whole) -> Rows:
-    """Rows with an event_time, and whose they are: `focal`, `interest`, `historical`."""
+    """Rows with an event_time, and the columns `focal`, `interest` and `historical`."""
     return rows.having(
         **{
             FOCAL: lives.focal.take(of),

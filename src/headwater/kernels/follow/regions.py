@@ -1,4 +1,4 @@
-"""Where is an interest? Boxes around regions, to look things up by, and whether a place lies inside.
+"""Where is an interest? Boxes around regions, for searches, and whether a place lies inside.
 
 A region contains its border. A circle is all places at most its radius away, a box reaches half its width and height to each side
 (`headwater.kernels.boxes`); a shape is a polygon written as WKT.
@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def bounds_of(query: FollowQuery, x: Real, y: Real, shapes: Sequence[str]) -> tuple[Real, Whole]:
-    """Boxes float64[n, 4] (west, south, east, north) that hold the regions around some places, and whose each box is."""
+    """Boxes float64[n, 4] (west, south, east, north) that contain the regions around some places, and the region of each box."""
     if query.focals.shape is not None:
         return np.array([polygon(text).bounds for text in shapes]).reshape(-1, 4), np.arange(len(shapes))
     if query.box_m is not None:

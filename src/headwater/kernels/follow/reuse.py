@@ -1,20 +1,20 @@
-"""Which events need not be streamed? Two interests of an object that follow one another mostly overlap, and few operators need all events.
+"""Which events need not be streamed? Consecutive interests of an object mostly overlap, and few operators need all events.
 
-Where an answer depends only on events within the operators' windows before it, and only on those of its own group (a partition of a
-pattern, a single event for a SELECT, otherwise all), a group says nothing new as long as it looks the same from both interests: what it
-answers was delivered for the interest before.
+Some operators' answers depend only on events within the operators' windows before them, and only on those of their own group (a partition
+of a pattern, a single event of a SELECT, otherwise all events). Such a group gives no new answer as long as it is the same for both
+interests: its answers were delivered for the previous interest.
 
-Rule 1  A group *differs* with the first of its events, from where the new interest's history begins on, that lies in one of the two
-        regions and not in the other; at the latest when the new interest begins, and the life of the one before ends. Events that a
-        sub-graph does not take make no difference to it.
-Rule 2  Its events are streamed from the operators' windows before that on. Whatever a pattern finds that began earlier is an old answer,
-        since its window is over before the group differs; what began later has all its events. So has a SELECT.
-Rule 3  Other operators may answer wrongly while their windows are being filled, and so may those that read others. What a sub-graph
-        answers is the same as before only if none of its patterns could have gone on with events that differ: it is `settled`, told
-        already, up to all their windows before the group differs (`later_us`). Events are streamed from the windows before that on, so
-        that what follows is right.
-Rule 4  Nothing is left out for operators that depend on where they start, nor where it is cut (BEST EFFORT) or counted (EMIT INTERESTS);
-        nothing that was streamed before where it is told again (DELIVER EACH), and after an object was forgotten.
+Rule 1  A group *differs* from the first of its events on, counted from the begin of the new interest's history, that lies in exactly one
+        of the two regions; at the latest when the new interest begins, and the life of the previous one ends. Events that a sub-graph
+        does not take are ignored.
+Rule 2  Its events are streamed from the operators' windows before that time on. A match that a pattern began earlier is an old answer,
+        since its window ends before the group differs; a match that began later has all its events. The same holds for a SELECT.
+Rule 3  Other operators may give wrong answers while their windows are being filled, and so may those that read others. A sub-graph's
+        answers are the same as before only if none of its patterns could have continued with events that differ. They are `settled`,
+        that is delivered already, up to all windows of the sub-graph before the group differs (`later_us`). Events are streamed from the
+        windows before that on, so that later answers are right.
+Rule 4  No event is left out for operators whose answers depend on where their events begin, nor where events are cut (BEST EFFORT) or
+        counted (EMIT INTERESTS), nor where answers are delivered again (DELIVER EACH), nor after an object was forgotten.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
 
 
 class Choice(NamedTuple):
-    """For each need which events found are streamed; `settled` int64[interests, parts]; and how many events each saving left out."""
+    """For each need which found events are streamed; `settled` int64[interests, parts]; and how many events each saving left out."""
 
     streamed: list[Mask]
     settled: Whole
@@ -52,7 +52,7 @@ class Choice(NamedTuple):
 
 
 def choose(query: FollowQuery, found: Found, view: View, since: Instant) -> Choice:
-    """Which events must be streamed to whom."""
+    """Which events must be streamed for which need."""
     past = _Past(query, found, view, since)
     needs = query.needs if Saving.SUBGRAPHS in query.savings else _as_one(query.needs)
     parts = {need.part: [other for other in needs if other.part == need.part] for need in needs}
@@ -70,7 +70,7 @@ def choose(query: FollowQuery, found: Found, view: View, since: Instant) -> Choi
 
 
 def _as_one(needs: Sequence[Need]) -> list[Need]:
-    """Needs as if all operators hung together and took every event."""
+    """Needs as if all operators were connected and took every event."""
     columns = [set(need.separates_by) for need in needs if need.separates_by is not BY_ITSELF]
     one = Need(
         part=0,
@@ -85,7 +85,7 @@ def _as_one(needs: Sequence[Need]) -> list[Need]:
 
 
 def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Saving]) -> Mask:
-    """Which events are streamed for a need whose sub-graph differs as `first` says."""
+    """Which events are streamed for a need; `first` says when its sub-graph differs."""
     query, found = past.query, past.found
     windows_us = need.windows_us if need.is_free and Saving.POINTS in query.savings else query.before_us
     begins = found.interests.start[found.of]
@@ -108,7 +108,7 @@ def _streamed(past: _Past, need: Need, first: _First | None, saved: Counter[Savi
 
 
 class _First(NamedTuple):
-    """Until when a sub-graph answers as before: for each interest, and for the group of each event; and whether there `is_there` an
+    """Until when a sub-graph's answers are unchanged: for each interest, and for the group of each event; and whether `is_there` an
     event that differs."""
 
     of_interest: Whole
@@ -117,7 +117,7 @@ class _First(NamedTuple):
 
 
 def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
-    """Until when a sub-graph answers the same for interests that follow one another; None: it must have all events."""
+    """Until when a sub-graph's answers are the same for consecutive interests; None: it must have all events."""
     query, found = past.query, past.found
     one_by_one = Saving.SPACE if needs[0].separates_by is BY_ITSELF else Saving.TIME
     by_groups, by_graphs = one_by_one in query.savings, Saving.SUBGRAPHS in query.savings
@@ -131,9 +131,7 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
     later_us = needs[0].later_us if needs[0].settles else 0
     starts = found.interests.start - later_us
     differs = np.zeros(len(starts), np.bool_)
-    if (
-        by_groups and needs[0].separates_by is BY_ITSELF
-    ):  # an event that is new differs, any other is all there is of its group
+    if by_groups and needs[0].separates_by is BY_ITSELF:  # a new event differs; any other is its whole group
         of_event = np.where(past.is_new, BEGINNING, starts[found.of])
         differs[found.of[past.is_new]] = True
         return _First(starts, of_event, differs)
@@ -159,7 +157,7 @@ def _differ(past: _Past, needs: Sequence[Need]) -> _First | None:
 
 
 def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
-    """Which events any of some operators takes."""
+    """Which events at least one of some operators takes."""
     taken = np.zeros(rows.count, np.bool_)
     for need in needs:
         taken |= np.ones(rows.count, np.bool_) if need.takes is None else need.takes(rows)
@@ -167,7 +165,7 @@ def _taken(needs: Sequence[Need], rows: Rows) -> Mask:
 
 
 def _least(names: Whole, times: Whole, searched: Whole, otherwise: Whole) -> Whole:
-    """The least time under each name that is asked for, and not later than something else."""
+    """The least time for each name, and no later than a limit."""
     if not len(names):
         return otherwise
     order = np.lexsort([times, names])
@@ -180,7 +178,7 @@ def _least(names: Whole, times: Whole, searched: Whole, otherwise: Whole) -> Who
 
 @dataclass
 class _Past:
-    """The past of interests that follow another one of their object, seen from both."""
+    """The past of interests that follow another one of their object, compared with it."""
 
     query: FollowQuery
     found: Found
@@ -189,7 +187,7 @@ class _Past:
 
     @cached_property
     def time(self) -> Whole:
-        """When each event is."""
+        """The time of each event."""
         return self.found.rows[self.query.events.schema.time].values[self.found.row]
 
     @cached_property
@@ -206,7 +204,7 @@ class _Past:
 
     @cached_property
     def is_new(self) -> Mask:
-        """Of all events: those of `earlier` that do not lie in the region before."""
+        """Of all events, those of `earlier` that do not lie in the previous region."""
         found, is_new = self.found, np.zeros(len(self.found.row), np.bool_)
         before = found.interests.previous[found.of[self.earlier]]
         x, y = _places(self.query, found.rows, found.row[self.earlier])
@@ -219,12 +217,12 @@ class _Past:
 
     @property
     def gone(self) -> Rows:
-        """Events of the past of interests that lie in the one before and not in them."""
+        """Past events that lie in the previous region but not in the new one."""
         return self._gone[0]
 
     @property
     def gone_of(self) -> Whole:
-        """In whose past each of these lies."""
+        """The interest in whose past each of these lies."""
         return self._gone[1]
 
     @cached_property
@@ -249,7 +247,7 @@ class _Past:
         return rows.take(row[is_left]), of[is_left]
 
     def groups(self, columns: tuple[str, ...]) -> tuple[Whole, Whole, int]:
-        """A number for what events are alike in: of the rows found, of those that are gone, and how many there are."""
+        """A number for the group of each event: of the events found, of those that are gone, and how many groups there are."""
         rows, gone = self.found.rows, self.gone
         joined = {name: join_columns([rows[name], gone[name]]) for name in columns}
         nothing = Rows.empty({name: rows[name].type for name in columns})

@@ -1,13 +1,13 @@
-"""The events of the recent past, for interests that are still to come: buckets of time with a grid each.
+"""The events of the recent past, for future interests: buckets of time with a grid each.
 
-Rule 1  The events of a source are stored once, for all queries that look at them whoever they follow, as far as the condition of any of
-        them holds. Events come as far as their own source has; each query looks at them as far as its own time has come.
-Rule 2  A query sees rows of all its sources as one stream, those for which its condition holds. What it sees of a bucket, and the grid
-        over that, is made when it is asked for, once for all queries that see the same, and never saved.
-Rule 3  A bucket is a chunk of the log in which the events are saved, so a step writes its new events and nothing else. It is dropped when
-        its newest event is older than any interest of any query can ask for.
+Rule 1  The events of a source are stored once for all queries that read them, if the condition of at least one query holds. Events
+        arrive up to the watermark of their source; each query reads them up to its own time.
+Rule 2  A query reads rows of all its sources as one stream, restricted to those for which its condition holds. Its view of a bucket, and
+        the grid over it, is built on first use, once for all queries with the same view, and never saved.
+Rule 3  A bucket is a chunk of the log in which the events are saved, so a step writes only its new events. A bucket is dropped when
+        its newest event is older than what any interest of any query can need.
 
-Memory  The events of the longest history of any query, operators' windows included, and those that came since the slowest of them.
+Memory  The events of the longest history of any query, operators' windows included, and those since the slowest query's time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOG: Final = "events"
 
 @dataclass(frozen=True)
 class Seen:
-    """A bucket as a query sees it."""
+    """A bucket as a query reads it."""
 
     source: StreamSchema
     chunk: Chunk
@@ -52,7 +52,7 @@ class Seen:
 
     @cached_property
     def rows(self) -> Rows:
-        """The rows of all its events, those it does not want among them."""
+        """The rows of all its events, those that the query does not need among them."""
         return self.events.rows(self.source, self.chunk.rows)
 
     @cached_property
@@ -68,13 +68,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Events of some stretch of time, and how they have been seen."""
+    """The events of a stretch of time, and the views of them that have been built."""
 
     chunk: Chunk
     seen: dict[str, Seen] = field(default_factory=dict, compare=False)
 
     def seen_by(self, source: StreamSchema, events: Events) -> Seen:
-        """The same for all who see the same."""
+        """The view of a query; queries with the same view share it."""
         if events.identity not in self.seen:
             self.seen[events.identity] = Seen(source, self.chunk, events)
         return self.seen[events.identity]
@@ -90,36 +90,36 @@ class Store:
 
     @classmethod
     def of(cls, schema: StreamSchema, log: Log, known: tuple[Bucket, ...] = ()) -> Store:
-        """The store of a log; buckets that are `known` are used again."""
+        """The store of a log; reuses buckets that are `known`."""
         found = {bucket.chunk.number: bucket for bucket in known}
         return cls(schema, log, tuple(found.get(chunk.number) or Bucket(chunk) for chunk in log.chunks))
 
     def append(self, rows: Rows) -> Store:
-        """With events at the end."""
+        """The store with events at the end."""
         if not rows.count:
             return self
         return Store.of(self.schema, self.log.append(rows, self.schema.time), self.buckets)
 
     def since(self, instant: Instant) -> Store:
-        """Without buckets that are older as a whole."""
+        """The store without buckets that are entirely older."""
         log = self.log.since(instant)
         return self if log is self.log else Store.of(self.schema, log, self.buckets)
 
     @property
     def count(self) -> int:
-        """How many events there are."""
+        """The number of events."""
         return sum(bucket.chunk.rows.count for bucket in self.buckets)
 
     @property
     def span_us(self) -> int:
-        """How long it is from the first of them to the last."""
+        """The time from the first event to the last."""
         if not self.buckets:
             return 0
         return self.buckets[-1].chunk.newest - int(self.buckets[0].chunk.rows[self.schema.time].values[0])
 
 
 class EventReader(NamedTuple):
-    """A query that looks at a store. `counts`: it is here that what it has to say about single events is counted."""
+    """A query that reads a store. `counts`: this store counts the query's events without a place."""
 
     query: str
     events: Events
@@ -127,18 +127,18 @@ class EventReader(NamedTuple):
 
 
 class StoreKernel:
-    """Keeps the events of one source in one zone, and answers nothing. Whoever looks at them says since when they are needed."""
+    """Stores the events of one source in one zone, and answers nothing. The kernels that read them say from when on they need them."""
 
     def __init__(self, schema: StreamSchema, readers: Sequence[EventReader]) -> None:
         self.schema = schema
         self.readers = tuple(readers)
 
     def start(self, since: Instant) -> Store:
-        """Nothing stored."""
+        """An empty store."""
         return Store.of(self.schema, Log())
 
     def step(self, state: Store, rows: Rows, watermark: Instant) -> Step[Store]:
-        """Store events, and tell how many there are."""
+        """Store events, and report how many there are."""
         own = Rows(
             {
                 name: rows[name] if name in rows else Column.nulls(kind, rows.count)
@@ -162,19 +162,19 @@ class StoreKernel:
         return Step(store, (), watermark, {name: many for name, many in counts.items() if many})
 
     def save(self, state: Store) -> Saved:
-        """Events as a log."""
+        """The events as a log."""
         return Saved({}, {_LOG: state.log})
 
     def load(self, saved: Saved, since: Instant) -> Store:
-        """As saved."""
+        """The store of a saved log."""
         return Store.of(self.schema, saved.logs.get(_LOG, Log()))
 
     def since(self, state: Store, instant: Instant) -> Store:
-        """Without buckets that are older as a whole."""
+        """The store without buckets that are entirely older."""
         return state.since(instant)
 
     def next_due(self, state: Store) -> Instant:
-        """Events go when nobody needs them any more, which those who look at them say."""
+        """Not used: events are dropped when the kernels that read them no longer need them."""
         return BEGINNING
 
     def is_blank(self, state: Store) -> bool:
@@ -190,14 +190,14 @@ def _nowhere(events: Events, rows: Rows, chosen: NDArray[np.bool_]) -> int:
 
 
 class View:
-    """The events of a query, as it sees those of all its sources."""
+    """The events of all sources of a query, as it reads them."""
 
     def __init__(self, events: Events, stores: Sequence[Store]) -> None:
         self.events = events
         self.seen = [bucket.seen_by(store.schema, events) for store in stores for bucket in store.buckets]
 
     def gather(self, look: Look) -> tuple[Rows, Whole, Whole]:
-        """The events in any of some boxes; then, box by box and in order, which of them, and of which box."""
+        """The events in any of some boxes; then, box by box and in order, the place of each event, and its box."""
         parts, rows, boxes = (
             [Rows.empty(self.events.schema.types)],
             [np.zeros(0, np.int64)],
@@ -215,7 +215,7 @@ class View:
             boxes.append(chosen[box])
             base += seen.rows.count
         together, row, box = join_rows(parts), np.concatenate(rows), np.concatenate(boxes)
-        if len(self.events.sources) > 1:  # each in its order, but not all of them together
+        if len(self.events.sources) > 1:  # each source is in order, but not all of them together
             together, row = _in_order(together, row, self.events.schema)
             order = np.lexsort([row, box])
         else:
@@ -248,7 +248,7 @@ class View:
 
 
 def _in_order(rows: Rows, row: Whole, schema: StreamSchema) -> tuple[Rows, Whole]:
-    """Those rows that were found, in the order of a stream; and where each of them is now."""
+    """The rows that were found, in the order of a stream; and the new place of each."""
     used, place = np.unique(row, return_inverse=True)
     found = rows.take(used)
     order = order_of(found, schema.order)

@@ -1,4 +1,4 @@
-"""The words of SUPPRESS that language and kernel share."""
+"""The choices of SUPPRESS that language and kernel share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import enum
 class Predictor(enum.Enum):
     """Where the slope of a line comes from.
 
-    CONSTANT: there is none. SLOPE: the last two samples. LEAST SQUARES n: the last n. DOUBLE EXPONENTIAL α, β: a smoothed
-    level and a smoothed trend (Holt). KALMAN q, r: the velocity of a filter that takes the sensor for something that moves
-    at a constant velocity but for noise of density q, and is read with noise of variance r.
+    CONSTANT: the slope is 0. SLOPE: the last two samples. LEAST SQUARES n: the last n. DOUBLE EXPONENTIAL α, β: a smoothed
+    level and a smoothed trend (Holt). KALMAN q, r: the velocity of a filter that models the sensor as moving at a constant
+    velocity with noise of density q, measured with noise of variance r.
     """
 
     CONSTANT = "CONSTANT"
@@ -21,7 +21,7 @@ class Predictor(enum.Enum):
 
     @property
     def parameters(self) -> int:
-        """How many numbers go with it."""
+        """How many parameters it has."""
         return _PARAMETERS.get(self, 0)
 
 
@@ -29,7 +29,7 @@ _PARAMETERS = {Predictor.LEAST_SQUARES: 1, Predictor.DOUBLE_EXPONENTIAL: 2, Pred
 
 
 def memory_of(predictor: Predictor, dimensions: int, parameters: tuple[float, ...]) -> tuple[int, int]:
-    """How many whole numbers (times of a ring) and real numbers a predictor remembers of a sensor."""
+    """How many whole numbers (times of a ring) and real numbers a predictor stores for a sensor."""
     if predictor is Predictor.SLOPE:
         return 0, dimensions
     if predictor is Predictor.LEAST_SQUARES:

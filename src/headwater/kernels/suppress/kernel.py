@@ -1,13 +1,12 @@
-"""Which readings have to be sent so that everybody knows the others? All SUPPRESS queries that read one stream in one zone.
+"""Which readings must be sent so that receivers can compute the others? All SUPPRESS queries that read one stream in one zone.
 
 Rule 1  A row is a sample of a query if its condition holds and neither its key nor one of the dimensions is NULL; a row for
         which only the condition holds is counted.
 Rule 2  What is sent, and why: see `sensors`. Samples of one sensor and one time are taken in the order of the stream.
-Rule 3  An update has the time of its sample. `match_id` is made of the query's name, key, time and values.
+Rule 3  An update has the time of its sample. `match_id` is computed from the query's name, key, time and values.
+Rule 4  A step reads and writes only sensors with samples in it, and those that are forgotten in it.
 
-Rule 4  A step reads and writes only sensors that it has samples of, and those that it forgets.
-
-Memory  The two rows of `sensors` for every sensor and query, in a store a query: until FORGET is over, without it for good.
+Memory  The two rows of `sensors` for every sensor and query, in a store for each query: until FORGET is over, without it for ever.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ Real = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SuppressState:
-    """How far time has come; for every query when it began and what it knows of sensors, by their keys."""
+    """How far time has come; for every query when it began and the state of its sensors, by their keys."""
 
     watermark: Instant
     since: Whole
@@ -59,7 +58,7 @@ class SuppressState:
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """What a query sends: the rows it goes by, which keys they have, their values, why and with which slopes."""
+    """What a query sends: the rows of the samples, their keys, their values, the reasons and the slopes."""
 
     query: SuppressQuery
     rows: Whole
@@ -88,12 +87,12 @@ class SuppressKernel:
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> SuppressState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         stores = tuple(no_sensors_yet(query) for query in self.queries)
         return SuppressState(BEGINNING, np.full(len(self.queries), since, np.int64), stores)
 
     def step(self, state: SuppressState, rows: Rows, watermark: Instant) -> Step[SuppressState]:
-        """Show the rows to the sensors and emit what they send."""
+        """Pass the rows to the sensors and emit what they send."""
         if not rows.count:
             silent = tuple(forget(store, state.watermark, watermark) for store in state.sensors)
             return Step(SuppressState(watermark, state.since, silent), (), watermark)
@@ -127,7 +126,7 @@ class SuppressKernel:
         return Saved(values, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> SuppressState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         values = saved.values
         names = zip(values["queries"], values["fingerprints"], strict=True)
         place = {name: number for number, name in enumerate(names)}
@@ -142,7 +141,7 @@ class SuppressKernel:
         return SuppressState(values["watermark"], np.array(since_of, np.int64), tuple(stores))
 
     def next_due(self, state: SuppressState) -> Instant:
-        """When a sensor is forgotten; nothing is sent without a sample."""
+        """When the next sensor is forgotten; nothing is sent without a sample."""
         return min((store.next_due for store in state.sensors), default=END)
 
     def is_blank(self, state: SuppressState) -> bool:
@@ -152,7 +151,7 @@ class SuppressKernel:
     # --- samples ------------------------------------------------------------------------------------------------------
 
     def _samples(self, rows: Rows, since: Whole, counts: Counter[str]) -> list[Whole]:
-        """Which rows are samples of each query; those that pass the condition and are none are counted."""
+        """Which rows are samples of each query; rows that satisfy the condition but are not samples are counted."""
         times = rows[self.schema.time].values
         holds: dict[int | None, Mask] = {None: np.ones(rows.count, np.bool_)}
         valid: dict[tuple[str, ...], Mask] = {}
@@ -169,7 +168,7 @@ class SuppressKernel:
         return chosen
 
     def _keys(self, rows: Rows, chosen: Sequence[Whole]) -> Keys:
-        """The keys of all rows that are somebody's sample. Without a key column there is one sensor."""
+        """The keys of all rows that are a sample of some query. Without a key column there is one sensor."""
         if self.schema.key is None:
             return only_key(rows.count)
         anyone = np.zeros(rows.count, np.bool_)
@@ -186,7 +185,7 @@ class SuppressKernel:
     def _send(
         self, place: int, state: SuppressState, rows: Rows, samples: Whole, keys: Keys, watermark: Instant
     ) -> tuple[KeyedStore, _Update]:
-        """What a query knows of sensors after the step, and what it sends."""
+        """The state of a query's sensors after the step, and what it sends."""
         query, rules = self.queries[place], self.rules[place]
         known = remember(state.sensors[place], keys, keys.number[samples])
         values = _numbers(rows, query.dimensions, samples)
@@ -230,7 +229,7 @@ class SuppressKernel:
 
 
 def _store_name(query: SuppressQuery) -> str:
-    """A query that is replaced by another of its name has another store: nothing is read as what it is not."""
+    """The name of a query's store. A query that replaces another of the same name has a store of its own."""
     return f"{query.name} {query.fingerprint}"
 
 
@@ -251,7 +250,7 @@ def _numbers(rows: Rows, names: Sequence[str], places: Whole) -> Real:
 
 
 def _chosen(column: Column, places: Whole) -> Column:
-    """A column at places where it is not NULL, without the names of others."""
+    """A column at places where it is not NULL, without unused names."""
     taken = column.take(places)
     return compacted(Column(taken.type, taken.values, None, taken.names))
 

@@ -1,8 +1,8 @@
-"""Which sensors do the rows of a step speak of? Keys of any type, each once.
+"""Which sensors do the rows of a step belong to? Keys of any type, each once.
 
-Rule 1  Only what differs is looked at: a step costs one look at every row, and one hash for every key that it has rows of.
+Rule 1  Each row is read once, and each key that occurs is hashed once.
 
-Memory  None: what is known of a sensor stands in a store under the hash of its key.
+Memory  None: a store holds the state of a sensor under the hash of its key.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Ids = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of some rows, once each: their identities uint64[n, 2], and which of them every row has.
+    """The keys of some rows, once each: their identities uint64[n, 2], and the number of every row's key.
 
-    `content` is what stands for each key in `match_id`: of a text its hash, so that it is not hashed with every answer.
+    `content` represents each key in `match_id`: the hash of a text, so that it is not hashed for every answer.
     """
 
     ids: Ids
@@ -41,12 +41,12 @@ def keys_of(column: Column) -> Keys:
 
 
 def only_key(rows: int) -> Keys:
-    """That of a stream without a key: all rows are of one sensor."""
+    """The keys of a stream without a key column: all rows are of one sensor."""
     return Keys(key_ids([], 1), np.zeros(rows, np.int64))
 
 
 def _different(column: Column) -> tuple[Column, Whole]:
-    """The keys that occur, once each; and for every row which of them it has."""
+    """The keys that occur, once each; and for every row the number of its key."""
     if column.type is ColumnType.STRING:
         used = compacted(Column(column.type, column.values, None, column.names))
         assert used.names is not None
@@ -57,5 +57,5 @@ def _different(column: Column) -> tuple[Column, Whole]:
 
 
 def _hashed(column: Column) -> Column:
-    """The hash of every text, which is what `match_id` is made of too."""
+    """The hash of every text, which `match_id` uses too."""
     return Column(ColumnType.BIGINT, text_hashes(column.tolist()).view(np.int64))

@@ -1,9 +1,9 @@
-"""What does a query know of the sensors that have samples now? Out of its store, and back into it.
+"""Which state do the sensors with samples have? Reads it from the query's store and writes it back.
 
-Rule 1  A sensor is forgotten once the watermark is more than FORGET past its last sample: a sample to come would be a first one.
-Rule 2  Nothing is looked at but sensors with samples, and those whose time is up.
+Rule 1  A sensor is forgotten once the watermark is more than FORGET past its last sample: a later sample would be its first.
+Rule 2  Only sensors with samples, and those that are due to be forgotten, are read.
 
-Memory  See `sensors`; beside it the identity of the key and two times, in all some 50 bytes and 8 for every number.
+Memory  See `sensors`; in addition the identity of the key and two times, in all some 50 bytes and 8 for every number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REAL: Final = "real"
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The sensors that have samples: their identities, a row each of a table to change, and the row of every sample.
+    """The sensors with samples: their identities, a row for each in a table that may be changed, and the row of every sample.
 
     `known`: whether the store has a record of a sensor.
     """
@@ -38,13 +38,13 @@ class Remembered:
     slots: Whole
 
     def store_after(self, forget_us: int | None, before: Instant, watermark: Instant) -> KeyedStore:
-        """With what the table says now, and without those that are forgotten between two watermarks."""
+        """The store with the values of the table, and without those that are forgotten between two watermarks."""
         if forget_us is None:
             due = np.full(len(self.ids), END)
             return self.store.put(self._records(due), no_records().ids)
         due = np.minimum(self.sensors.whole[:, SEEN_AT] + forget_us, END)
         silent = self.store.due(before, watermark)
-        # Two keys that agree in 64 of 128 bits are not looked for.
+        # Two keys that agree in 64 of 128 bits are treated as one.
         silent = silent[~np.isin(silent[:, 0], self.ids[:, 0])]
         stays = due >= watermark
         records = self._records(due)
@@ -66,12 +66,12 @@ def no_sensors_yet(query: SuppressQuery) -> KeyedStore:
 
 
 def forget(store: KeyedStore, before: Instant, watermark: Instant) -> KeyedStore:
-    """Time passes between two watermarks, and nobody has a sample."""
+    """The store after time has passed between two watermarks without samples."""
     return store.put(no_records(), store.due(before, watermark))
 
 
 def remember(store: KeyedStore, keys: Keys, number: Whole) -> Remembered:
-    """What a store knows of the keys that samples have; `number` says which key each sample has."""
+    """The state of the sensors with samples; `number` is the key of each sample."""
     seen = np.zeros(len(keys), np.bool_)
     seen[number] = True
     touched = np.flatnonzero(seen)

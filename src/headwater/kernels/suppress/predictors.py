@@ -70,9 +70,9 @@ class Sensors(NamedTuple):
 def learn(
     rules: Rules, sensors: Sensors, slot: int, time: int, values: Real, row: int, slopes: Real, place: int
 ) -> None:
-    """Let a sensor's predictor see a sample, `values[row]` at `time`; write what it says now into `slopes[place]`.
+    """Pass a sample to a sensor's predictor, `values[row]` at `time`; write the resulting slope into `slopes[place]`.
 
-    The slopes of LEAST SQUARES are left alone: see `fit`.
+    The slopes of LEAST SQUARES are not written here: see `fit`.
     """
     predictor, first, second = rules.predictor, rules.first, rules.second
     whole, real = sensors.whole, sensors.real

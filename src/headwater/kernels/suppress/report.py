@@ -1,10 +1,10 @@
-"""What would SUPPRESS have saved on recorded samples, and how far off would its lines have been?
+"""How many readings would SUPPRESS have saved on recorded samples, and how large would the error have been?
 
-Rule 1  The same loop decides as in the kernel; nothing is emitted, everything is counted.
-Rule 2  The error that remains is the distance of a sample from the line that holds just after it: 0 where it was sent, so it is
+Rule 1  The decision is made by the kernel's own loop; nothing is emitted, everything is counted.
+Rule 2  The remaining error is the distance of a sample from the line that is valid just after it: 0 if it was sent, so it is
         never above the tolerance. Mean, greatest and root mean square are over all samples, sent or not.
 
-Memory  A number a sample, while it counts.
+Memory  One number for each sample, while counting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headwater.model.partitions import by_partition
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Samples in the order of the stream: whose (from 0 on), when (µs), and what, float64[n, d]."""
+    """Samples in the order of the stream: the sensor (from 0 on), the time (µs), and the values, float64[n, d]."""
 
     sensors: Whole
     times: Whole
@@ -41,7 +41,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What one predictor with one tolerance comes to."""
+    """The result of one predictor with one tolerance."""
 
     predictor: Predictor
     parameters: tuple[float, ...]
@@ -82,7 +82,7 @@ def savings(
     parameters: tuple[float, ...] = (),
     forget_us: int | None = None,
 ) -> Savings:
-    """Let every sensor suppress its samples and see what is left of them."""
+    """Let every sensor suppress its samples and measure the result."""
     none = no_sensors(predictor, samples.values.shape[1], parameters)
     rules = rules_for(tolerance, heartbeat_us, predictor, parameters, forget_us)
     gaps = np.empty(len(samples))
@@ -102,7 +102,7 @@ def savings(
 
 
 def pace_s(samples: Samples) -> float:
-    """How many seconds a sensor lets pass between two samples, as a rule; 1 where no sensor has samples of two times."""
+    """The usual number of seconds between two samples of a sensor; 1 if no sensor has samples at two times."""
     order = by_partition(samples.sensors, samples.sensor_count)
     between = np.diff(samples.times[order])
     between = between[(np.diff(samples.sensors[order]) == 0) & (between > 0)]

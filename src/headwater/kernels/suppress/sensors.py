@@ -1,15 +1,15 @@
-"""Which samples does a sensor have to send? One loop over the samples of many sensors, in the order of the stream.
+"""Which samples must a sensor send? One loop over the samples of many sensors, in the order of the stream.
 
 Rule 1  A sensor sends its first sample; a sample farther than the tolerance from the line it sent last, in Euclidean distance; and
-        a sample that comes when a heartbeat or more has passed since then. Where both are so, the reason is the tolerance.
+        a sample that comes when a heartbeat or more has passed since then. If both hold, the reason is the tolerance.
 Rule 2  The line goes through the sample it is sent with; its predictor has seen that sample, and all before it.
 Rule 3  A sensor without a sample for longer than FORGET is forgotten: its next sample is a first one, also to its predictor.
-Rule 4  Whoever knows the lines knows every sample up to the tolerance: what is not sent is within it.
+Rule 4  A receiver of the lines knows every sample up to the tolerance: a sample that is not sent is within it.
 
-Memory  Two rows a sensor: whole numbers (when it sent, when it was read, what its predictor counts), and real numbers (the line:
-        a value and a slope a dimension; what its predictor remembers). They stay until FORGET is over; without it for as long as
-        the query does, also when the heartbeat is over: the next sample is sent then in any case, but its reason, and the slope
-        of most predictors, still come from what went before.
+Memory  Two rows a sensor: whole numbers (when it sent, when it was read, the predictor's counters), and real numbers (the line:
+        a value and a slope a dimension; the predictor's values). They stay until FORGET is over; without it for as long as the query
+        does, also when the heartbeat is over: the next sample is sent then in any case, but its reason, and the slope
+        of most predictors, still depend on earlier samples.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NEVER: Final = np.iinfo(np.int64).min
 
 
 class Sent(NamedTuple):
-    """Which samples were sent, by their place among those given; why; and with which slopes, float64[n, d]."""
+    """Which samples were sent, by their index; why; and with which slopes, float64[n, d]."""
 
     place: Whole
     reason: NDArray[np.int8]
@@ -60,7 +60,7 @@ def rules_for(
     parameters: tuple[float, ...],
     forget_us: int | None = None,
 ) -> Rules:
-    """The rules as the loop takes them; without FORGET, as with one that is longer than time."""
+    """The rules in the form that the loop takes; no FORGET is the same as one longer than all time."""
     first, second = (*parameters, 0.0, 0.0)[:2]
     forget = END - 1 if forget_us is None else int(forget_us)
     return Rules(float(tolerance), int(heartbeat_us), forget, CODES[predictor], float(first), float(second))
@@ -85,9 +85,9 @@ def sensors_at(known: Sensors, place: Whole) -> Sensors:
 def send(
     rules: Rules, sensors: Sensors, slots: Whole, times: Whole, values: Real, gaps: Real | None = None
 ) -> Sent:
-    """Show samples to their sensors, whose table is changed; `values` is float64[n, d].
+    """Pass samples to their sensors, whose table is changed; `values` is float64[n, d].
 
-    `gaps` is filled with the distance of each sample from the line that holds after it: 0 where it was sent.
+    `gaps` is filled with the distance of each sample from the line that is valid after it: 0 if it was sent.
     """
     count, dimensions = values.shape
     sent = Sent(np.empty(count, np.int64), np.empty(count, np.int8), np.empty((count + 1, dimensions)))
@@ -106,7 +106,7 @@ def _watch(
     sent: Sent,
     gaps: Real,
 ) -> int:
-    """How many samples are sent: they are written into `sent`."""
+    """How many samples are sent; their indices are written into `sent`."""
     whole, real = sensors.whole, sensors.real
     place, reason, slopes = sent
     count, dimensions = values.shape
@@ -122,7 +122,7 @@ def _watch(
             for d in range(dimensions):
                 line = real[slot, d] + real[slot, dimensions + d] * (since / 1e6)
                 gap = math.hypot(gap, values[row, d] - line)
-            # Written so that a line that has left the numbers is sent anew.
+            # Written so that a line with NaN or infinity is sent again.
             if not gap <= rules.tolerance:
                 why = TOLERANCE
             elif since >= rules.heartbeat_us:
