@@ -1,4 +1,4 @@
-"""Which reading is wanted? A *clause* is a range on one attribute. CORRELATE consists of clauses, and the planner finds useful rows by them."""
+"""Which reading does a clause match? A *clause* is a range on one attribute. CORRELATE consists of clauses, and the planner finds useful rows by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Values from `low` to `high`; an open end leaves its value out."""
+    """Values from `low` to `high`; an open end excludes its value."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -21,7 +21,7 @@ class Clause:
     """One reading of `attribute`, in `interval` or, for a STRING attribute, equal to `text`.
 
     `sensor` binds the clause to one key. Clauses made from one `n OF` have the same `group` (others have a group of their
-    own): they are interchangeable and want readings of different sensors.
+    own): they are interchangeable and take readings of different sensors.
     """
 
     name: str

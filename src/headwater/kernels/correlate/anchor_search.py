@@ -1,12 +1,12 @@
 """Is there one reading for each filter so that all of them can be together?
 
-The inner half of `cliques`: candidates for each filter are given, those that go with the readings already fixed.
+The inner half of `cliques`: the candidates for each filter are given, namely those compatible with the readings already fixed.
 
-Rule 1  Before each choice it is tested whether the open filters can all be served at once by different readings, and different
-        keys within a group (a matching in a bipartite graph). If this fails there is no event.
-Rule 2  Without distances, and if no filter of a group shares readings with one outside, that settles it. Otherwise what was
-        matched is tried as it is, and then the filters are chosen one by one, those with few candidates first.
-Rule 3  Filters that are the same choose in ascending order: what they choose is a set, and is tried once.
+Rule 1  Before each choice, a matching in a bipartite graph tests whether the open filters can all be served at once by different readings,
+        and different keys within a group. If this fails there is no event.
+Rule 2  Without distances, and if no filter of a group shares readings with one outside, that decides it. Otherwise the matching is first
+        tried as it is, and then the filters are chosen one by one, those with few candidates first.
+Rule 3  Equal filters choose in ascending order: their choice is a set, which is tried once.
 Memory  The candidates.
 """
 
@@ -22,14 +22,14 @@ from headwater.kernels.correlate.shapes import Flags, Numbers
 NONE: Final = -1
 
 LOOP: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
-"""How loops are compiled that make no array: without counting references to those that they hand to one another."""
+"""How loops that allocate no array are compiled: without counting references to the arrays that they pass to one another."""
 
 
 class AnchorSearch(NamedTuple):
     """The search at one anchor: candidates of filter f are `first[f]:first[f + 1]`.
 
-    `serves` is what of a candidate no two filters may have: its reading, or its key in its group. `struck[c]` counts the choices
-    that exclude c. `open[f]`: still to be chosen. `holds[f]`: the candidate it has, or NONE. `order`: of the open filters at first.
+    `serves` is the part of a candidate that no two filters may share: its reading, or its key in its group. `struck[c]` counts the choices
+    that exclude c. `open[f]`: still to be chosen. `holds[f]`: its candidate, or NONE. `order`: of the filters that were open at first.
     """
 
     first: Numbers
@@ -102,7 +102,7 @@ def no_search(rules: Rules) -> AnchorSearch:
 
 @numba.njit(**LOOP)
 def _agrees(rules: Rules, search: AnchorSearch) -> bool:
-    """Whether what the open filters hold is an event as it is."""
+    """Whether the present candidates of the open filters are an event."""
     for f in range(len(search.open)):
         for g in range(f):
             if (
@@ -139,13 +139,13 @@ def _choose_one_by_one(rules: Rules, search: AnchorSearch) -> bool:
         if _serve_all(search):
             if _agrees(rules, search):
                 return True
-            level += 1  # never past the last: when all are chosen, they agree
+            level += 1  # never past the last: when all are chosen, they are compatible
     return False
 
 
 @numba.njit(**LOOP)
 def _put_in_order(search: AnchorSearch) -> None:
-    """Open filters with few candidates first, equal ones as they stand."""
+    """Open filters with few candidates first; equal ones keep their order."""
     count = 0
     for f in range(len(search.open)):
         if search.open[f]:
@@ -180,14 +180,14 @@ def _next_candidate(rules: Rules, search: AnchorSearch, f: int) -> int:
 
 @numba.njit(**LOOP)
 def _strike(rules: Rules, search: AnchorSearch, c: int, step: int) -> None:
-    """Count a choice, or take it back (step -1), at all candidates that it excludes."""
+    """Count a choice, or undo it (step -1), at all candidates that it excludes."""
     for d in range(search.first[len(search.open)]):
         search.struck[d] += step * _excludes(rules, search, c, d)
 
 
 @numba.njit(**LOOP)
 def _serve_all(search: AnchorSearch) -> bool:
-    """Give every open filter a candidate so that nothing is had twice (augmenting paths)."""
+    """Give every open filter a candidate so that none is used twice (augmenting paths)."""
     served = True
     for f in range(len(search.open)):
         if search.open[f]:
@@ -207,7 +207,7 @@ def _holder(search: AnchorSearch, c: int) -> int:
 
 @numba.njit(**LOOP)
 def _serve(search: AnchorSearch, wanting: int) -> bool:
-    """Serve one more filter, by having others take something else if need be."""
+    """Serve one more filter, if necessary by giving others another candidate."""
     for c in range(search.first[wanting], search.first[wanting + 1]):
         if search.struck[c] == 0 and _holder(search, c) == NONE:
             search.holds[wanting] = c

@@ -1,7 +1,7 @@
 """Complex events and emitted readings as answer columns, one block for every shape.
 
-Rule 1  Answers come by the row that completed them, then by subscription, then in the order they were found.
-Rule 2  `match_id` is made of the query's name, the time and the readings: key, time, value and place of each.
+Rule 1  Answers are in the order of the row that completed them, then of the subscription, then in the order they were found.
+Rule 2  `match_id` is computed from the query's name, the time and the readings: key, time, value and place of each.
 Cost    Whole columns for all queries of a shape at once; nothing is done query by query.
 """
 
@@ -22,7 +22,7 @@ Numbers = NDArray[np.int64]
 
 
 class Shapes:
-    """How the answers of each subscription look."""
+    """The columns of each subscription's answers."""
 
     def __init__(
         self,

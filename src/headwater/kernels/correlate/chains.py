@@ -1,10 +1,10 @@
-"""What is remembered of past matches: for every class its latest match, and for some classes the way back.
+"""Which past matches are stored? For every class its latest match, and for some classes links to earlier ones.
 
-Matches are numbered on and on; arrays hold those from `first` to the newest, and a link to a number below `first` has
-come to its end. Nothing is renumbered when old matches are dropped.
+Matches are numbered continuously; arrays hold those from `first` to the newest. A link to a number below `first` is the end of its
+chain. Dropping old matches renumbers nothing.
 
-Rule 1  `earlier` leads from a match to the one before it of the same class: all matches, latest first. For a class that one
-        READINGS subscription has to itself it leads to the one before it that may still have to be emitted.
+Rule 1  `earlier` leads from a match to the previous one of the same class: all matches, latest first. For a class that belongs to a
+        single READINGS subscription it leads to the previous one that may still have to be emitted.
 Rule 2  Classes that are searched also have lists of *needed* matches (`past_matches.py`), with links `older` and `newer`.
 Memory  The matches of the longest δt, for classes that are searched; one entry a class for all others.
 """
@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 class Past(NamedTuple):
-    """The rows remembered, from row number `first` on: when, who, where."""
+    """The stored rows, from row number `first` on: time, sensor and place."""
 
     first: int
     time: Numbers
@@ -34,7 +34,7 @@ class Past(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """For every class: row and time of its latest match, and where its chain begins."""
+    """For every class: row and time of its latest match, and the begin of its chain."""
 
     row: Numbers
     time: Numbers
@@ -42,7 +42,7 @@ class Heads(NamedTuple):
 
 
 class Chains(NamedTuple):
-    """The matches remembered, from match number `first` on."""
+    """The stored matches, from match number `first` on."""
 
     first: int
     row: Numbers
@@ -79,7 +79,7 @@ class ChainRoom:
 
     @property
     def chains(self) -> Chains:
-        """The matches that are remembered now."""
+        """The matches that are stored now."""
         return Chains(self.first, *(array[self._start : self._stop] for array in self._arrays))
 
     def add(self, more: int) -> None:
@@ -93,7 +93,7 @@ class ChainRoom:
         self._stop += more
 
     def forget(self, before_row: int) -> None:
-        """Without the matches of rows before `before_row`."""
+        """The chains without the matches of rows before `before_row`."""
         gone = int(np.searchsorted(self.chains.row, before_row))
         self._start += gone
         self.first += gone

@@ -1,12 +1,12 @@
-"""Which readings are in a complex event, when filters can get in one another's way?
+"""Which readings are in a complex event, if filters can conflict with one another?
 
-The exact search after `members`, for operators with distances that decide, groups that share keys, or filters that want the same
-readings. Each event is looked for at its newest reading, the *anchor*.
+The exact search after `members`, for operators with distances that matter, groups that share keys, or filters that take the same
+readings. Each event is searched for at its newest reading, the *anchor*.
 
-Rule 1  A member is found as part of an event that holds the anchor and itself, so two readings are fixed and one reading for
-        each other needed filter is chosen (`anchor_search`). If the anchor is in no event, nothing is with it.
-Rule 2  Readings of a slot that no other filter can want are interchangeable: the latest stands for all, and all in the window are
-        members if one is. Where m filters can want the readings of a slot, the latest m stand for all.
+Rule 1  A member is found as part of an event that contains the anchor and itself, so two readings are fixed and one reading for
+        each other needed filter is chosen (`anchor_search`). If the anchor is in no event, nothing is together with it.
+Rule 2  Readings of a slot that no other filter takes are interchangeable: the latest represents all, and all in the window are
+        members if one is. Where m filters take the readings of a slot, the latest m represent all.
 Memory  The candidates at one anchor: at most m for each slot.
 """
 
@@ -25,7 +25,7 @@ NEVER = -(2**63)
 
 
 class Picked(NamedTuple):
-    """The readings that operators of a shape look at, by time; one that two filters may take stands here twice."""
+    """The readings that operators of a shape read, by time; one that two filters may take is listed twice."""
 
     row: Numbers
     slot: Numbers
@@ -35,9 +35,9 @@ class Picked(NamedTuple):
 
 
 class Past(NamedTuple):
-    """The readings of one operator, `chosen` from those picked, as far as they have been looked at.
+    """The readings of one operator, `chosen` from those picked, up to the present one.
 
-    `latest[slot]` is the latest of a slot, `earlier[n]` the one before it in its slot. `is_member[n]`: found to be a member.
+    `latest[slot]` is the latest of a slot, `earlier[n]` the previous one in its slot. `is_member[n]`: found to be a member.
     """
 
     slot: Numbers
@@ -125,7 +125,7 @@ def _rules(table: ShapeTable, shape: int, member: int) -> Rules:
 
 @numba.njit(**LOOP)
 def _gather(rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int) -> bool:
-    """Find the candidates that can be with the anchor; whether every needed filter has one."""
+    """Find the candidates compatible with the anchor; returns whether every needed filter has one."""
     here, own, count = past.slot[anchor], past.filter[anchor], 0
     mate, end = rules.first_mate[here], rules.first_mate[here + 1]
     for f in range(len(rules.needed)):
@@ -144,7 +144,7 @@ def _gather(rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: 
 def _gather_slot(
     rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int, slot: int, count: int
 ) -> int:
-    """Add the latest readings of a slot to the candidates; how many there are now."""
+    """Add the latest readings of a slot to the candidates; returns how many there are then."""
     n, left, key = past.latest[slot], rules.keep[slot], rules.key[slot]
     while n != NONE and left > 0 and past.time[n] > after:
         if past.row[n] != past.row[anchor]:
@@ -159,7 +159,7 @@ def _gather_slot(
 def _mark_companions(
     rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, into: Flags
 ) -> None:
-    """Mark what is in an event with the anchor."""
+    """Mark the readings that are in an event with the anchor."""
     own, here = past.filter[anchor], past.slot[anchor]
     for mate in range(rules.first_mate[here], rules.first_mate[here + 1]):
         slot = rules.mate[mate]
@@ -180,7 +180,7 @@ def _mark_companions(
 
 @numba.njit(**LOOP)
 def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> None:
-    """Mark a member, and those in the window that are like it."""
+    """Mark a member, and the interchangeable readings in the window."""
     if not rules.returned[past.filter[n]]:
         return
     alike = rules.keep[past.slot[n]] == 1

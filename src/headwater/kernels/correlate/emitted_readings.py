@@ -1,9 +1,9 @@
-"""Which readings a READINGS subscription has emitted already, saved over a restart.
+"""Which readings has a READINGS subscription emitted already? This survives a restart.
 
 A plain subscription needs one number for this (`emitted_until`, see `engine.py`). A searched one may have emitted a reading and not the
-one before it, so each reading emitted is logged: when, by whom, which row, which attribute.
+one before it, so each emitted reading is logged: time, subscription, row and attribute.
 
-Memory  What was emitted within the longest δt; a log of it, of which each step saves only its own.
+Memory  What was emitted within the longest δt; a log of it, of which each step saves only its own part.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def log_emitted(
     emitted: Numbers,
     time: Numbers,
 ) -> Log:
-    """The log with what searched subscriptions emitted in a step: `emitted[n, 4]` as the engine found it, at `time[n]`."""
+    """The log after searched subscriptions emitted readings in a step: `emitted[n, 4]` as the engine found it, at `time[n]`."""
     searched = subscriptions.kind[emitted[:, 0]] == READINGS_SEARCH
     if not searched.any():
         return log
@@ -51,7 +51,7 @@ def mark_emitted(
     queries: dict[str, int],
     attributes: Sequence[str],
 ) -> None:
-    """Mark the readings of the log in the chains as emitted, for the `queries` (by number) that are still the same."""
+    """Mark the readings of the log in the chains as emitted, for the `queries` (by number) that are unchanged."""
     rows = log.rows()
     if rows is None:
         return

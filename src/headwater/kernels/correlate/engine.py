@@ -1,11 +1,11 @@
-"""The loop over new rows: remember what matched, then answer for every subscription it touches.
+"""The loop over new rows: store the matches of a row, then answer for every subscription it touches.
 
-Rule 1  All matches of a row are remembered before any subscription is answered: one row may serve several clauses.
+Rule 1  All matches of a row are stored before any subscription is answered: one row may serve several clauses.
 Rule 2  A subscription sees rows from its own `since` on, and is answered at most once a row.
-Rule 3  A plain READINGS subscription has, whenever it is complete, emitted everything still in its window: all that is left to
-        emit is what came after the row at which it last was complete (`emitted_until`).
+Rule 3  A plain READINGS subscription emits, whenever it is complete, everything in its window that it has not emitted: that is
+        everything after the row at which it last was complete (`emitted_until`).
 
-Cost    Per row: its matches, the subscriptions that have them, and what they answer.
+Cost    Per row: its matches, the subscriptions that have them, and their answers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Numbers = NDArray[np.int64]
 
 
 class StepFindings(NamedTuple):
-    """What a step found, in arrays with room to grow.
+    """The results of a step, in arrays with room to grow.
 
     Complex events: subscription, row ρ and, one after the other, the rows of its clauses. Readings to emit: subscription,
     row ρ, the reading's row and attribute, four numbers each. `counts`: events, rows of events, numbers of readings to emit,
@@ -60,9 +60,9 @@ def advance(
     next_match: int,
     answering: bool,
 ) -> StepFindings:
-    """Take matches in the order of their rows. Changes `emitted_until` and the arrays of `history`, the caller's own."""
+    """Take matches in the order of their rows. Changes `emitted_until` and the arrays of `history`, which belong to the caller."""
     subscriptions = history.subscriptions
-    # None where nothing is searched, or emitted after a search: then that part of the loop is not even compiled.
+    # None if nothing is searched, or emitted after a search: then that part of the loop is not even compiled.
     searching = bool((subscriptions.kind >= LATEST_SEARCH).any()) or None
     emitting = bool((subscriptions.kind == READINGS_SEARCH).any()) or None
     found = _advance(
@@ -290,7 +290,7 @@ def _emit_with(
 
 @numba.njit(cache=True)
 def _is_repeated(search: ClauseSearch, clause: int, but: int) -> bool:
-    """Whether an earlier clause, `but` left out, is of the same `n OF`: what holds for that one holds for this."""
+    """Whether an earlier clause, other than `but`, is of the same `n OF`: both have the same result."""
     repeated = False
     for i in range(clause):
         repeated = repeated or (i != but and search.group[i] == search.group[clause])
@@ -339,7 +339,7 @@ def _emit_event(
 
 @numba.njit(cache=True)
 def _mark(subscriptions: SubscriptionTable, chains: Chains, s: int, m: int, attribute: int) -> None:
-    """Mark a reading as emitted: all matches of its row, which stand side by side, that are this subscription's."""
+    """Mark a reading as emitted: all matches of its row, which are adjacent, that belong to this subscription."""
     first, last = m, m
     while first > 0 and chains.row[first - 1] == chains.row[m]:
         first -= 1

@@ -1,10 +1,10 @@
-"""Which of many ranges hold a value, without looking at the others?
+"""Which of many ranges contain a value? Found without testing the others.
 
 A forest: one tree of ranges for every scope and attribute. A value's place among the sorted ends of a tree's ranges gives a
-leaf; the ranges that hold the value lie in lists on the path from that leaf to the root.
+leaf; the ranges that contain the value are in lists on the path from that leaf to the root.
 
 Rule 1  Ranges are closed ranges of ranks (`ranks.py`), so that open and closed ends are exact.
-Rule 2  The way up skips nodes without a list: a value that no range holds costs the search for its place and nothing more.
+Rule 2  The way up skips nodes without a list: a value that no range contains costs one binary search and nothing more.
 Memory  O(n log n) for n ranges; look-up O(log n + ranges found).
 Source  the segment tree (Bentley 1977), laid out as in an iterative range-update tree.
 """
@@ -39,7 +39,7 @@ class Forest(NamedTuple):
 
 
 def plant(tree: Numbers, low: Numbers, high: Numbers, name: Numbers, trees: int) -> Forest:
-    """The forest of the ranges `low[i]..high[i]`, called `name[i]`, in tree `tree[i]`; empty ranges are left out."""
+    """The forest of the ranges `low[i]..high[i]`, with number `name[i]`, in tree `tree[i]`; empty ranges are left out."""
     filled = low <= high
     tree, low, high, name = tree[filled], low[filled], high[filled], name[filled]
     bounded = high < GREATEST
@@ -56,7 +56,7 @@ def plant(tree: Numbers, low: Numbers, high: Numbers, name: Numbers, trees: int)
 
 @numba.njit(cache=True, inline="always")
 def leaf_of(forest: Forest, tree: int, rank: int) -> int:
-    """The lowest node with ranges that hold `rank`; -1: none does. Further ones follow by `above`."""
+    """The lowest node with ranges that contain `rank`; -1: none does. Further ones follow by `above`."""
     start, stop = forest.first_end[tree], forest.first_end[tree + 1]
     return forest.leaf[tree + start + count_up_to(forest.ends, start, stop, rank)]
 
@@ -64,7 +64,7 @@ def leaf_of(forest: Forest, tree: int, rank: int) -> int:
 @numba.njit(cache=True, inline="always")
 def count_up_to(ends: Numbers, start: int, stop: int, rank: int) -> int:
     """How many of `ends[start:stop]`, which are sorted, are at or below the rank."""
-    # Without a branch in the loop: where a value lies is as good as random, and guessing wrong costs more than adding.
+    # Without a branch in the loop: the position of a value is practically random, and a misprediction costs more than adding.
     low, left = start, stop - start
     while left > 0:
         half = (left + 1) >> 1
@@ -100,7 +100,7 @@ class _Places:
     """Where ranks lie among the ends of their trees."""
 
     def __init__(self, first_end: Numbers, ends: Numbers, tree: Numbers) -> None:
-        # Ends in the order of all trees, so that one search over pairs (tree, rank) does for all.
+        # Ends in the order of all trees, so that one search over pairs (tree, rank) answers for all.
         self.first_end, self.tree = first_end, tree
         self.sorted = np.unique(ends)
         number = np.searchsorted(self.sorted, ends)

@@ -4,11 +4,11 @@ A *complex event* of a subscription takes one matching reading per clause, all w
 for, closer than δl to one another. Rows come in order; at each row ρ the events that contain ρ and nothing after it are
 decided, so an answer never has to be taken back.
 
-Rule 1  A reading finds the clauses it matches by index (`match.py`); equal clauses are matched and remembered once.
-Rule 2  Subscriptions whose clauses do not interfere are answered from the latest match of each clause, in constant time;
+Rule 1  A reading finds the clauses it matches by index (`match.py`); equal clauses are matched and stored once.
+Rule 2  Subscriptions whose clauses do not conflict are answered from the latest match of each clause, in constant time;
         the others by an exact search (`search.py`).
-Rule 3  Everything but the rows of the window, and what READINGS emitted, can be made again from the rows: only these are
-        saved, and a restored kernel matches the rows of its window once more.
+Rule 3  Everything can be computed again from the rows of the window and what READINGS emitted: only these are saved, and a
+        restored kernel matches the rows of its window once more.
 Memory  Rows that matched some clause, for the longest δt of all subscriptions.
 Source  complex events as in Filter-Split-Forward, section IV; F -> clauses, δt -> within_us, δl -> within_m, L -> region.
 """
@@ -51,10 +51,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class CorrelateState:
-    """What is known after some rows.
+    """The state after some rows.
 
-    `log` and `emitted_log` are what is saved of rows and emitted readings; `since[s]` is from when a subscription sees rows,
-    `emitted_until[s]` the row at which a plain READINGS subscription was last complete. The rest is made from these.
+    `log` and `emitted_log` are the saved rows and emitted readings; `since[s]` is from when a subscription sees rows,
+    `emitted_until[s]` the row at which a plain READINGS subscription was last complete. The rest is computed from these.
     """
 
     watermark: Instant
@@ -87,7 +87,7 @@ class CorrelateKernel:
         self._searching = bool((self.table.kind >= LATEST_SEARCH).any())
 
     def start(self, since: Instant) -> CorrelateState:
-        """Nothing known; rows before `since` are not for these queries."""
+        """No rows; rows before `since` are not for these queries."""
         count = len(self.subscriptions)
         return self._state(BEGINNING, np.full(count, since, np.int64), np.full(count, -1, np.int64), 0)
 
@@ -106,7 +106,7 @@ class CorrelateKernel:
         )
 
     def save(self, state: CorrelateState) -> Saved:
-        """The rows of the window and, for each query, since when it sees rows and what it has emitted."""
+        """The rows of the window and, for each query, since when it sees rows and which readings it has emitted."""
         values = {
             "watermark": state.watermark,
             "next_row": state.window.end,
@@ -118,7 +118,7 @@ class CorrelateKernel:
         return Saved(values, {"rows": state.log, "told": state.emitted_log})
 
     def load(self, saved: Saved, since: Instant) -> CorrelateState:
-        """The saved state of the queries that are still the same; others begin at `since`, with rows yet to come."""
+        """The saved state of the queries that are unchanged; others begin at `since`, with rows yet to come."""
         values = saved.values
         known = {
             (name, fingerprint): number
@@ -138,7 +138,7 @@ class CorrelateKernel:
         return self._remembered(state, saved.logs.get("rows", Log()), saved.logs.get("told", Log()), old >= 0)
 
     def next_due(self, state: CorrelateState) -> Instant:
-        """When the last row of the window goes; nothing is answered without rows."""
+        """When the last row of the window expires; there are no answers without rows."""
         newest = [chunk.newest for log in (state.log, state.emitted_log) for chunk in log.chunks]
         return max(newest) + self.contents.longest_us - 1 if newest else END
 
@@ -164,7 +164,7 @@ class CorrelateKernel:
     def _advance(
         self, state: CorrelateState, rows: Rows, matches: Matches, *, answering: bool
     ) -> tuple[CorrelateState, StepFindings]:
-        """Remember the matches of rows that matched, and answer."""
+        """Store the matches of rows, and answer."""
         state = self._with_own_memory(state)
         window, memory = state.window.append(rows), state.memory
         past = self._past(window)
@@ -190,7 +190,7 @@ class CorrelateKernel:
         )
 
     def _past(self, window: Window) -> Past:
-        """What the loops read of the window."""
+        """The columns of the window in the form of the loops."""
         if not self._searching:
             return Past(
                 window.first, window.values(self.schema.time), np.empty(0, np.int64), np.empty(0), np.empty(0)
@@ -205,7 +205,7 @@ class CorrelateKernel:
         return Past(window.first, window.values(self.schema.time), keys, x, y)
 
     def _log_emitted(self, state: CorrelateState, found: StepFindings) -> CorrelateState:
-        """With what was emitted in the log."""
+        """The state with newly emitted readings in the log."""
         emitted = found.emitted.reshape(-1, 4)
         if not len(emitted):
             return state
@@ -215,7 +215,7 @@ class CorrelateKernel:
         return replace(state, emitted_log=log)
 
     def _forget(self, state: CorrelateState, rows: Rows, watermark: Instant) -> CorrelateState:
-        """Log the new rows that stay, and drop what no later row can be joined with."""
+        """Log the new rows that stay, and drop rows that no later row can be joined with."""
         keep_from = watermark - self.contents.longest_us + 1
         log = state.log.since(keep_from)
         stays = int(np.searchsorted(rows[self.schema.time].values, keep_from)) if rows.count else 0
@@ -236,7 +236,7 @@ class CorrelateKernel:
     def _remembered(
         self, state: CorrelateState, log: Log, emitted_log: Log, same: NDArray[np.bool_]
     ) -> CorrelateState:
-        """Matches and chains made again from the rows of a saved window."""
+        """Matches and chains computed again from the rows of a saved window."""
         rows = log.rows()
         if rows is None:
             return replace(state, log=log, emitted_log=emitted_log)
@@ -253,7 +253,7 @@ class CorrelateKernel:
         return replace(state, log=log, emitted_log=emitted_log)
 
     def _conditions_of_old_rows(self, same: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The conditions that old rows have to be tested for: those of queries that saw these rows."""
+        """The conditions that must be tested for old rows: those of queries that saw these rows."""
         used = sorted({s.where for s in self.subscriptions if s.where is not None})
         needed = {s.where for s, is_same in zip(self.subscriptions, same.tolist(), strict=True) if is_same}
         return np.array([number in needed for number in used], np.bool_)
@@ -271,7 +271,7 @@ class CorrelateKernel:
 
 
 def _matched_rows(rows: Rows, matches: Matches, end: int) -> tuple[Rows, Matches]:
-    """The rows that matched anything, and the matches with these rows' numbers from `end` on."""
+    """The rows with a match, and the matches with these rows' numbers from `end` on."""
     if not len(matches.row):
         return rows.take(slice(0, 0)), matches
     fresh = np.ones(len(matches.row), np.bool_)

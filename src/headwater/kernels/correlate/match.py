@@ -1,11 +1,11 @@
 """Which clauses does each reading match?
 
 Rule 1  A row finds its scopes by its place (a grid of regions) and by its key; within a scope, each of its values finds its
-        ranges in a tree. Clauses that do not match are not looked at.
+        ranges in a tree. Clauses that do not match are not tested.
 Rule 2  A NULL value, or no place where one is needed, or no key where one is needed, matches nothing.
 Rule 3  A WHERE condition is evaluated once a step however many subscriptions have it.
 
-Cost    O(log n) per value and scope that holds the row, plus the matches; n ranges in that scope and attribute.
+Cost    O(log n) per value and scope that contains the row, plus the matches; n ranges in that scope and attribute.
 Memory  The index: O(n log n). Conditions: at most MASK_CELLS marks at a time.
 """
 
@@ -38,7 +38,7 @@ class Matches(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of rows: ranks of their values by attribute, their place and the regions that hold it, sensor, key, and conditions."""
+    """Columns of rows: ranks of their values by attribute, their place and the regions that contain it, sensor, key, and conditions."""
 
     ranks: Numbers  # int64[attributes, n]
     place: Numbers
@@ -142,7 +142,7 @@ def numbers_of(key: Column, sensors: dict[str | int, int]) -> Numbers:
 
 
 def _has_key(rows: Rows, key: str | None) -> Mask:
-    """bool[n], or empty when every row has one."""
+    """bool[n], or empty if every row has one."""
     if key is None or key not in rows:
         return np.zeros(rows.count, np.bool_)
     valid = rows[key].valid

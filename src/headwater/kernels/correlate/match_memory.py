@@ -1,11 +1,11 @@
-"""What is worked out from the rows of a window, changed in place by one step after another.
+"""What is computed from the rows of a window, changed in place by one step after another.
 
-Copying it would make a step cost what the window holds; changing it in place makes it cost what the step brings.
+Copying it would make a step cost as much as the window holds; changing it in place makes it cost as much as the step brings.
 
-Rule 1  A memory belongs to the newest state that was made with it: the one whose `moment` is its own.
-Rule 2  A step from an older state (a batch that is run again) finds that the memory has gone on, and works out one of its own
-        from the rows that its state has logged, as after a restart.
-Rule 3  The moment changes before anything else does, so a step that breaks off leaves no state whose memory is half changed.
+Rule 1  A memory belongs to the newest state that was made with it: the one whose `moment` equals its own.
+Rule 2  A step from an older state (a batch that is run again) finds that the memory has changed, and computes one of its own
+        from the logged rows of its state, as after a restart.
+Rule 3  The moment changes before anything else does, so a step that fails leaves no state whose memory is half changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Memory:
         self.places = MatchListRoom(classes)
 
     def forget(self, moment: int, before_row: int) -> int:
-        """Without matches of rows before `before_row`, if this is still the memory of that moment; the moment after it."""
+        """Drop matches of rows before `before_row`, if this is still the memory of that moment; returns the next moment."""
         if moment == self.moment:
             self.moment += 1
             self.past_matches.forget(before_row)
@@ -38,7 +38,7 @@ class Memory:
         return moment
 
     def make_room(self, subscriptions: SubscriptionTable, past: Past, matches: Matches) -> int:
-        """Make room for new matches; the number of the first of them."""
+        """Make room for new matches; returns the number of the first of them."""
         self.moment += 1
         mode = subscriptions.class_mode[matches.of_class]
         searched, remembered = int(np.count_nonzero(mode >= BY_SENSOR)), int(np.count_nonzero(mode != HEAD))

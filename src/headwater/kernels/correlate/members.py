@@ -1,13 +1,13 @@
-"""Which readings are in which operator? (The matcher that nodes of a network are given.)
+"""Which readings are in which operator? (The matcher that nodes of a network use.)
 
 A reading is a *member* of an operator if its filter is needed and it is part of a complex event: one reading for each needed
 filter, and if its own filter is not needed, itself besides; all strictly within δt and δl, no reading for two filters, different
-keys within a group, none before `since`. Without needed filters every reading of a returned one is a member.
+keys within a group, none before `since`. Without needed filters every reading of a returned filter is a member.
 
-Rule 1  All that counts is which readings there are: more of them never take a member away, and their order is that of time.
+Rule 1  The result depends only on the set of readings: more of them never remove a member, and their order is that of time.
 Rule 2  Readings are picked once for all operators of a shape; then for each operator there is one pass over those in its intervals.
-Rule 3  Where filters cannot get in one another's way, the window (T − δt, T] that ends at a reading holds a complex event iff it
-        holds a reading for each needed filter, and then everything in it is a member (two pointers, linear).
+Rule 3  If filters cannot conflict, the window (T − δt, T] that ends at a reading contains a complex event iff it
+        contains a reading for each needed filter, and then everything in it is a member (two pointers, linear).
 Rule 4  Otherwise complex events are searched for, newest reading by newest reading (`cliques`).
 Memory  None between two calls but the operators themselves; the answer is operators x readings.
 Source  READINGS of CORRELATE, over a fixed set of readings instead of a stream.
@@ -36,16 +36,16 @@ from headwater.model import Operator, Readings, Source
 
 
 class MemberMatcher:
-    """Makes operators ready to be matched; holds nothing itself."""
+    """Prepares operators for matching; has no state."""
 
     def prepare(self, operators: Sequence[Operator], sources: Sequence[Source]) -> Membership:
-        """Operators over readings whose `source` is a position in `sources`."""
+        """Operators over readings whose `source` is an index into `sources`."""
         sets = SourceSets(sources)
         return Membership(len(operators), len(sources), table_of(shapes_of(operators, sets), sets))
 
 
 class Membership:
-    """Operators ready to be matched; `sources`: whose readings any of them looks at."""
+    """Operators ready to be matched; `sources`: those whose readings any of them reads."""
 
     def __init__(self, operators: int, sources: int, table: ShapeTable) -> None:
         self._operators = operators
@@ -102,7 +102,7 @@ def _pick(
     value: Doubles,
     first_way: Numbers,
 ) -> Picked:
-    """The readings of a shape's sources. `first_way` is empty (NONE for each source), before and after."""
+    """The readings of a shape's sources. `first_way` is empty (NONE for each source) before and after."""
     first, stop = table.first_slot[shape], table.first_slot[shape + 1]
     next_way = np.empty(stop - first, np.int64)
     for slot in range(stop - first):
@@ -131,13 +131,13 @@ def _pick(
 
 @numba.njit(cache=True)
 def _choose(table: ShapeTable, shape: int, member: int, picked: Picked, chosen: Numbers) -> int:
-    """Write which of the picked readings are in the operator's intervals into `chosen`; how many."""
+    """Write the picked readings that are in the operator's intervals into `chosen`; returns how many."""
     filters = table.first_filter[shape + 1] - table.first_filter[shape]
     first = table.first_bound[shape] + (member - table.first_member[shape]) * filters
     low, high = table.low[first : first + filters], table.high[first : first + filters]
     count = 0
     for n in range(np.searchsorted(picked.time, table.since[member]), len(picked.row)):
-        # Written always, counted if it matters: a branch here would be guessed wrong half of the time.
+        # Always written, and counted only if chosen: a branch here would be mispredicted half of the time.
         chosen[count] = n
         of = picked.filter[n]
         count += (low[of] <= picked.value[n]) & (picked.value[n] <= high[of])
@@ -160,8 +160,8 @@ def _sweep(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, into:
     needed = table.needed[table.first_filter[shape] : table.first_filter[shape + 1]]
     returned = table.returned[table.first_filter[shape] : table.first_filter[shape + 1]]
     latest = np.full(len(needed), NEVER, np.int64)
-    missing = 0  # a needed filter that had no reading in the window, if any had none
-    done = 0  # what comes before is marked, or too old for every window to come
+    missing = 0  # a needed filter without a reading in the window, if there is one
+    done = 0  # everything before is marked, or too old for every later window
     for newest in range(len(chosen)):
         now = picked.time[chosen[newest]]
         after = now - table.within_us[shape]

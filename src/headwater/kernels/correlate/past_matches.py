@@ -1,13 +1,13 @@
-"""Which past matches can still be part of a latest answer, and where are those near a place?
+"""Which past matches can still be part of a latest answer, and which of them are near a place?
 
-Rule 1  The list of *needed* matches of a class holds, latest first, only the latest `keep` matches of each sensor (or of each sensor and
-        place): one that has `keep` later ones like it is never needed.
+Rule 1  The list of *needed* matches of a class contains, latest first, only the latest `keep` matches of each sensor (or of each sensor and
+        place): a match with `keep` later ones of the same kind is never needed.
 Rule 2  A class that is searched by place has one list for every cell of a grid with the width of its δl (its *reach*), so that
-        all matches closer than δl lie in the neighbouring cells. On the globe the grid is a cubic one through the sphere: it
-        has no seam at the date line and no point at the poles, and a chord is never longer than its arc.
+        all matches closer than δl are in the neighbouring cells. On the globe the grid is a cubic one through the sphere: it
+        has no seam at the date line and no singularity at the poles, and a chord is never longer than its arc.
 Rule 3  A list is a *node*: node c is class c's own, and further ones belong to a class and a cell.
-Memory  A node for every class and cell with a match in the window, an entry for every class, sensor and place; what has
-        come to its end goes when there is no more room.
+Memory  A node for every class and cell with a match in the window, an entry for every class, sensor and place; expired
+        entries are removed when there is no more room.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MatchLists(NamedTuple):
 
 
 class History(NamedTuple):
-    """All that the loops look past matches up in: the subscriptions, the latest of every class, their chains and lists, and their rows."""
+    """All that the loops search past matches in: the subscriptions, the latest of every class, their chains and lists, and their rows."""
 
     subscriptions: SubscriptionTable
     heads: Heads
@@ -65,7 +65,7 @@ def no_match_lists(classes: int) -> MatchLists:
 
 
 class MatchListRoom:
-    """Match lists with room to grow, changed in place. `entries`: at most so many places of the table are taken."""
+    """Match lists with room to grow, changed in place. `entries`: at most so many places of the table are used."""
 
     __slots__ = ("entries", "lists")
 
@@ -74,7 +74,7 @@ class MatchListRoom:
         self.entries = 0
 
     def add(self, chains: Chains, subscriptions: SubscriptionTable, past: Past, more: int) -> None:
-        """Room for so many matches of classes that are searched; what has come to its end goes when there is none."""
+        """Room for so many matches of classes that are searched; expired entries are removed when there is none."""
         if 2 * (self.entries + more) > len(self.lists.table):
             table = _rebuilt(chains, subscriptions, past, _capacity(len(chains.row) + more))
             self.lists = self.lists._replace(table=table)
@@ -87,7 +87,7 @@ class MatchListRoom:
 def _with_more_nodes(
     lists: MatchLists, chains: Chains, subscriptions: SubscriptionTable, more: int
 ) -> MatchLists:
-    """Match lists with room for `more` nodes and as many as there are, without those that have come to their end."""
+    """Match lists with room for `more` nodes and as many as there are, without expired ones."""
     used = int(lists.used[0])
     alive = (lists.needed[:used] >= chains.first) | (lists.not_emitted[:used] >= chains.first)
     alive[: len(subscriptions.class_mode)] = True
@@ -116,7 +116,7 @@ def list_match(
     of_class: int,
     row: int,
 ) -> None:
-    """Put a remembered match at the head of its list, and take out the one that is no longer needed."""
+    """Put a stored match at the head of its list, and remove the one that is no longer needed."""
     m, r = match - chains.first, row - past.first
     reach = subscriptions.class_reach[of_class]
     if reach > 0.0:
@@ -147,7 +147,7 @@ def list_match(
 def nodes_near(
     subscriptions: SubscriptionTable, lists: MatchLists, past: Past, of_class: int, row: int, found: Numbers
 ) -> int:
-    """Write the nodes with all matches of a class within its reach of a row into `found`; how many."""
+    """Write the nodes with all matches of a class within its reach of a row into `found`; returns how many."""
     reach = subscriptions.class_reach[of_class]
     if reach == 0.0:
         found[0] = of_class
@@ -185,7 +185,7 @@ def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, in
 
 @numba.njit(cache=True)
 def cell_number(i: int, j: int, k: int) -> int:
-    """A number for a cell. Two cells of one number share a list, which costs time and nothing else."""
+    """A number for a cell. Two cells with one number share a list, which costs time and changes no result."""
     h = np.uint64(i) * GOLDEN ^ np.uint64(j) * SECOND_FACTOR
     return int(np.int64(half_mixed(h ^ np.uint64(k) * THIRD_FACTOR)))
 
@@ -239,7 +239,7 @@ def _slot(
 ) -> int:
     """Where the table has, or should have, the latest match of a class by the sensor (and at the place) of row r.
 
-    An entry that came to its end is no match but still in the way; it goes when the table is built anew.
+    An expired entry is no match but still occupies its place until the table is rebuilt.
     """
     by_place = subscriptions.class_reach[of_class] > 0.0
     mask = len(table) - 1
@@ -261,7 +261,7 @@ def _slot(
 
 @numba.njit(cache=True)
 def _rebuilt(chains: Chains, subscriptions: SubscriptionTable, past: Past, capacity: int) -> Numbers:
-    """A table of this capacity with what still counts."""
+    """A table of this capacity with the entries that have not expired."""
     table = np.full(capacity, NONE, np.int64)
     for m in range(len(chains.row)):
         if subscriptions.class_mode[chains.of_class[m]] >= BY_SENSOR:

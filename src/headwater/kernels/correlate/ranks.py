@@ -1,8 +1,8 @@
 """Values and ranges as whole numbers in the same order, so that one index serves every type of column.
 
-Rule 1  A value's *rank* is a 64-bit integer; ranks compare as the values do. Numbers with a point become the sortable form
+Rule 1  A value's *rank* is a 64-bit integer; ranks compare as the values do. Floating-point numbers become the sortable form
         of their bits, whole numbers and times stay, strings become their number among the texts that clauses name.
-Rule 2  Every range, open or closed, is a closed range of ranks: leaving out an end is one rank less. Nothing is rounded.
+Rule 2  Every range, open or closed, is a closed range of ranks: an excluded end is one rank less. Nothing is rounded.
 Rule 3  NULL has a rank below every range, so that it satisfies nothing.
 """
 
@@ -28,7 +28,7 @@ _MAGNITUDE = 2**63 - 1
 
 
 def ranks_of(column: Column, texts: Sequence[str] = ()) -> Ranks:
-    """int64[n]: the rank of every value of a column; `texts` are the sorted strings that clauses ask for."""
+    """int64[n]: the rank of every value of a column; `texts` are the sorted strings that clauses name."""
     if column.type is ColumnType.DOUBLE:
         bits = (column.values + 0.0).view(np.int64)  # + 0.0: minus zero is zero
         ranks = bits ^ ((bits >> 63) & _MAGNITUDE)
@@ -73,7 +73,7 @@ def _whole_range(interval: Interval) -> tuple[int, int]:
 
 
 def numbers_by_name(names: NDArray[Any], numbers: Mapping[Any, int]) -> Ranks:
-    """For each of some sorted names its number, NO_TEXT for those that have none; looks through the shorter of the two."""
+    """The number of each of some sorted names, NO_TEXT if it has none; iterates over the shorter of the two."""
     if len(names) <= len(numbers):
         return np.array([numbers.get(name, NO_TEXT) for name in names.tolist()], np.int64)
     table = np.full(len(names), NO_TEXT, np.int64)

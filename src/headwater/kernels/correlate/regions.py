@@ -1,9 +1,9 @@
-"""Which regions hold a place, without trying all of them?
+"""Which regions contain a place? Found without testing all of them.
 
-Cells (`kernels.cells`) lie over the boxes around regions; only the regions that a cell lists are tested whether they really
-hold a place. Stations report from the same places again and again, so places are looked up once each, not once a row.
+Cells (`kernels.cells`) cover the boxes around regions; only the regions that a cell lists are tested exactly. Stations
+report from the same places again and again, so each place is searched for once, not once a row.
 
-Rule 1  Cells only propose. What a region contains is decided as `model.place` decides it, border included.
+Rule 1  Cells only propose. `model.place` decides what a region contains, border included.
 Memory  That of `cells`: at most MOST_A_BOX entries for a box, as a mean, and MOST_CELLS_A_SIDE cells along each side. Nothing between steps.
 """
 
@@ -49,7 +49,7 @@ class Places(NamedTuple):
 
 
 class Regions:
-    """All regions of a group of queries, ready to be looked up for many places."""
+    """All regions of a group of queries, prepared for searches for many places."""
 
     def __init__(self, regions: Sequence[Region]) -> None:
         self.regions = tuple(regions)
@@ -72,7 +72,7 @@ class Regions:
         return first, region
 
     def of_rows(self, schema: StreamSchema, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-        """Each row's place (-1: none), and for each place the regions that hold it, as `place, first, held`."""
+        """Each row's place (-1: none), and for each place the regions that contain it, as `place, first, held`."""
         place = schema.place
         if place is None or place.x not in rows or place.y not in rows:
             return np.full(rows.count, -1, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64)
@@ -85,12 +85,12 @@ class Regions:
 
 
 def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same numbers in memory that compiled loops take as it is: contiguous and writeable."""
+    """The same numbers in memory that compiled loops accept: contiguous and writeable."""
     return np.require(values, np.float64, ["C", "W"])
 
 
 def lay_out(regions: Sequence[Region]) -> RegionCells:
-    """The cells that propose every region that reaches into them."""
+    """The cells that propose every region that extends into them."""
     boxes = [(n, *_widened(bounds)) for n, region in enumerate(regions) for bounds in region.bounds()]
     table = np.array(boxes, np.float64).reshape(-1, 5)
     many = min(math.isqrt(_CELLS_A_REGION * len(boxes)), MOST_CELLS_A_SIDE)
@@ -132,7 +132,7 @@ def _first_room(places: int) -> int:
 def _propose(
     x: Coordinates, y: Coordinates, proposed: RegionCells, kinds: Numbers, numbers: Coordinates, capacity: int
 ) -> tuple[Numbers, Numbers, Mask]:
-    """Pairs of a place and a region that holds it; `unsure` ones (polygons) are still to be tested.
+    """Pairs of a place and a region that contains it; `unsure` ones (polygons) are still to be tested.
 
     There is room for `capacity` of them at first.
     """
@@ -171,7 +171,7 @@ def _holds(kind: int, numbers: Coordinates, x: float, y: float) -> bool:
 
 
 def _widened(bounds: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    """A hair wider, so that rounding in the bounds or in the cell of a place never hides a region from a place in it."""
+    """Slightly wider, so that rounding in the bounds or in the cell of a place never hides a region from a place in it."""
     west, south, east, north = bounds
     across = 1e-9 * (abs(west) + abs(east)) + 1e-9
     upward = 1e-9 * (abs(south) + abs(north)) + 1e-9

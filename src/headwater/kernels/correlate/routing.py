@@ -1,12 +1,12 @@
-"""Which zones need a row? A quick answer that may say yes too often, and never no wrongly.
+"""Which zones need a row? A quick answer that may be yes too often, and is never no by mistake.
 
 A zone runs some of the subscriptions. A zone needs a row if some subscription of it could use one of the row's
 readings. That is tested separately by place, sensor, value and WHERE, and the answers are combined: each is a set of
 zones as bits, found by one look-up.
 
-Rule 1  Place: the zones of all regions that hold it, exactly, and of clauses that need no region.
-Rule 2  Value: for every attribute the zones of all ranges that hold the value, exactly; any attribute will do.
-Rule 3  A zone wants a row if place or sensor, and value, and WHERE all say so. A row that matches a clause passes all of
+Rule 1  Place: the zones of all regions that contain it, exactly, and of clauses that need no region.
+Rule 2  Value: for every attribute the zones of all ranges that contain the value, exactly; one attribute is enough.
+Rule 3  A zone needs a row if the tests of place or sensor, of value, and of WHERE all pass. A row that matches a clause passes all of
         them, so dropping the others changes no answer.
 Memory  The regions' grid, and one set of zones for every stretch of values between two ends of ranges.
 """
@@ -28,7 +28,7 @@ from headwater.kernels.correlate.subscription import Subscription
 from headwater.kernels.correlate.subscription_table import FIRST_REGION, PLACED, Contents, tabulate
 from headwater.model import RowCondition, Rows, StreamSchema
 
-MOST_CONDITIONS = 16  # more different WHEREs than this are left to the kernels
+MOST_CONDITIONS = 16  # with more different conditions than this, kernels test WHERE
 
 Bits = NDArray[np.uint64]  # uint64[…, words]: a set of zones, 64 in a word
 Mask = NDArray[np.bool_]
@@ -42,7 +42,7 @@ class Stretches(NamedTuple):
 
 
 class Routing:
-    """Which zones want which rows, for the subscriptions of all zones over one stream."""
+    """Which zones need which rows, for the subscriptions of all zones over one stream."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Routing:
 
 
 def _zones_of_classes(contents: Contents, zones: Sequence[int], words: int) -> Bits:
-    """uint64[classes, words]: the zones of all subscriptions that ask a class."""
+    """uint64[classes, words]: the zones of all subscriptions that have a class."""
     zones_of_range = np.zeros((len(contents.ranges), words), np.uint64)
     table = contents.table
     for number in range(len(contents.ranges)):
@@ -176,7 +176,7 @@ def _bit(zone: int, words: int) -> Bits:
 def _zones_at(
     place: Numbers, first: Numbers, held: Numbers, by_region: Bits, placed: Bits, anywhere: Bits
 ) -> Bits:
-    """uint64[n, words]: the zones of each row's place (-1: none), which the regions `held[first[p]:first[p + 1]]` hold."""
+    """uint64[n, words]: the zones of each row's place (-1: none), which is in the regions `held[first[p]:first[p + 1]]`."""
     by_place = np.empty((len(first) - 1, len(placed)), np.uint64)
     for p in range(len(by_place)):
         by_place[p] = placed
@@ -191,7 +191,7 @@ def _zones_at(
 
 @numba.njit(cache=True)
 def _add_zones(ranks: Ranks, stretches: Stretches, bits: Bits) -> None:
-    """Add the zones of every value. NULL lies in the first stretch, which belongs to nobody."""
+    """Add the zones of every value. NULL lies in the first stretch, which has no zones."""
     start = stretches.start
     for i in range(len(ranks)):
         stretch = count_up_to(start, 0, len(start), ranks[i]) - 1

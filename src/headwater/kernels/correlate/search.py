@@ -5,11 +5,11 @@ reading that could serve two clauses. Clause by clause as written, latest candid
 the order of the language and the first one found is the LATEST answer.
 
 Rule 1  Every event found contains a reading of the newest row ρ; nothing in it is after ρ, since nothing after is known yet.
-Rule 2  Whoever is chosen strikes out what it excludes from the clauses still open; a clause without candidates, or no way
+Rule 2  A chosen candidate strikes out what it excludes from the clauses still open; a clause without candidates, or no way
         left to use ρ, ends the branch at once.
 Rule 3  From the first dead end on it also tests whether the open clauses can all be served at once (a matching in a
-        bipartite graph), so that scarce sensors cannot make the search long. Distances are beyond that test; there the
-        number of clauses is bounded by the language.
+        bipartite graph), so that scarce sensors cannot make the search long. That test does not cover distances; for them the
+        language bounds the number of clauses.
 Memory  The candidates of one subscription at one row.
 """
 
@@ -32,7 +32,7 @@ Coordinates = NDArray[np.float64]
 
 
 class ClauseSearch(NamedTuple):
-    """One subscription at one row: the candidates of every clause, and where the search stands.
+    """One subscription at one row: the candidates of every clause, and the position of the search.
 
     Clause i has `match[first[i]:first[i + 1]]`, latest first. `struck[c]` is 0 while candidate c is open, otherwise 1 + the
     clause whose choice struck it out; `open[i]` counts the open ones. `chosen[i]` is the candidate of clause i, or -1.
@@ -59,7 +59,7 @@ class ClauseSearch(NamedTuple):
 
 @numba.njit(cache=True)
 def candidates(history: History, subscription: int, newest: int, after: int) -> ClauseSearch:
-    """All matches later than `after` that could be in an event with row `newest`: near enough, as many as can matter."""
+    """All matches later than `after` that could be in an event with row `newest`: near enough, and no more than can matter."""
     subscriptions, heads, chains, lists, past = history
     start, stop = subscriptions.first_clause[subscription], subscriptions.first_clause[subscription + 1]
     needed = subscriptions.from_lists[subscription]
@@ -158,7 +158,7 @@ def gathered(
 
 @numba.njit(cache=True)
 def next_event(search: ClauseSearch) -> bool:
-    """Find the next event in the order, starting after the one chosen now if there is one."""
+    """Find the next event in the order, after the present one if there is one."""
     clauses = len(search.chosen)
     for i in range(clauses):
         if search.first[i] == search.first[i + 1]:
@@ -181,7 +181,7 @@ def next_event(search: ClauseSearch) -> bool:
             level += 1
             search.chosen[level] = -1
         elif fresh and dead_ends == 0:
-            # The first dead end: is there any event at all? Then begin again, looking ahead at every choice.
+            # The first dead end: is there any event at all? Then start again, and test ahead at every choice.
             while level >= 0:
                 _release(search, level)
                 search.chosen[level] = -1
@@ -208,11 +208,11 @@ def near(x1: float, y1: float, x2: float, y2: float, limit_m: float, geographic:
 
 @numba.njit(cache=True)
 def completes(search: ClauseSearch, level: int) -> bool:
-    """Whether the clauses after `level` can be served at once, by what excludes one another alone (distances left out)."""
+    """Whether the clauses after `level` can be served at once, by mutual exclusion alone (without distances)."""
     if not search.exchangeable:
         return True
     holds = np.empty(len(search.chosen), np.int64)
-    # The clause that takes ρ is bound to it; where ρ is chosen already, no clause needs to be.
+    # The clause that takes ρ is bound to it; if ρ is chosen already, no clause needs to be.
     first, stop = level + 1, len(search.chosen)
     uses_newest = _uses_newest(search, level)
     if uses_newest:
@@ -243,7 +243,7 @@ def _advance(search: ClauseSearch, level: int) -> bool:
 
 @numba.njit(cache=True)
 def _strike_out(search: ClauseSearch, level: int) -> bool:
-    """Strike out what the choice at `level` excludes; whether every open clause, and ρ, still has a way."""
+    """Strike out what the choice at `level` excludes; returns whether every open clause, and ρ, still has a candidate."""
     newest_is_open = _uses_newest(search, level)
     fits = True
     for i in range(level + 1, len(search.chosen)):
@@ -263,7 +263,7 @@ def _strike_out(search: ClauseSearch, level: int) -> bool:
 
 @numba.njit(cache=True)
 def _release(search: ClauseSearch, level: int) -> None:
-    """Take back what the choice at `level` struck out."""
+    """Undo what the choice at `level` struck out."""
     if search.chosen[level] < 0:
         return
     for i in range(level + 1, len(search.chosen)):
@@ -310,7 +310,7 @@ def _is_alike(search: ClauseSearch, clause: int, c: int, d: int) -> bool:
 
 @numba.njit(cache=True)
 def _serve_all(search: ClauseSearch, level: int, holds: Numbers, bound: int) -> bool:
-    """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps what it holds."""
+    """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps its candidate."""
     for i in range(level + 1, len(search.chosen)):
         if i != bound and not _serve(search, level, holds, bound, i):
             return False

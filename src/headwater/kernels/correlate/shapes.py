@@ -1,11 +1,11 @@
-"""Which operators can be matched in one go, and what do they look like as columns?
+"""Which operators can be matched together, and what are they as columns?
 
 Rule 1  Operators of one *shape* take the same sources with the same filters (needed, returned, groups) within the same δt and δl;
         only their intervals and `since` differ. So the readings that can matter to them are picked once.
-Rule 2  A *slot* is a filter and one source that it takes. Readings of a slot are alike but for time and value, so whatever is
-        asked of places and keys is tested of slots, when the shape is made, and never of readings.
-Rule 3  A shape is *searched* only if its filters can get in one another's way: two filters want the same reading, filters of a
-        group share a key, or places are too far apart. Otherwise being together in time is all there is.
+Rule 2  A *slot* is a filter and one source that it takes. Readings of a slot differ only in time and value, so conditions on
+        places and keys are tested for slots, when the shape is made, and never for readings.
+Rule 3  A shape is *searched* only if its filters can conflict: two filters take the same reading, filters of a
+        group share a key, or places are too far apart. Otherwise only times matter.
 Memory  A slot for each source of each filter of a shape; for a searched shape also some bytes for each two slots.
 """
 
@@ -32,7 +32,7 @@ Doubles = NDArray[np.float64]
 class Shape(NamedTuple):
     """What operators of one shape share. One entry for each filter; `takes` are numbers of sets of sources.
 
-    `clashes` are the pairs of filters that may want the same reading.
+    `clashes` are the pairs of filters that may take the same reading.
     """
 
     takes: tuple[int, ...]
@@ -56,19 +56,19 @@ class Member(NamedTuple):
 class ShapeTable(NamedTuple):
     """All shapes as columns. `first_…[s]:first_…[s + 1]` are the entries of shape s.
 
-    The bounds of filter f of the operator at place k of shape s stand at `first_bound[s] + (k - first_member[s]) * filters + f`.
+    The bounds of filter f of the operator at place k of shape s are at `first_bound[s] + (k - first_member[s]) * filters + f`.
     """
 
     within_us: Numbers
     searched: Flags
-    simple: Flags  # keys and readings alone decide: no distance does
+    simple: Flags  # only keys and readings matter: no distance does
     first_filter: Numbers
     needed: Flags
     returned: Flags
     first_slot: Numbers
     slot_source: Numbers
     slot_filter: Numbers
-    slot_keep: Numbers  # how many readings of it can matter at once: 1 if no other filter can want them
+    slot_keep: Numbers  # how many readings of it can matter at once: 1 if no other filter takes them
     slot_key: Numbers  # key and group as one number, UNGROUPED where keys do not matter
     first_pair: Numbers
     fits: Flags  # for searched shapes, slots x slots: whether readings of the two can be in one event
@@ -200,7 +200,7 @@ def table_of(shapes: Mapping[Shape, Sequence[Member]], sets: SourceSets) -> Shap
 
 
 def _groups(filters: tuple[Filter, ...]) -> tuple[int, ...]:
-    """Groups numbered as they come; a group of one is none."""
+    """Groups in the order of appearance; a group of one is not a group."""
     groups = [f.group for f in filters]
     if all(group == UNGROUPED for group in groups):
         return (UNGROUPED,) * len(filters)

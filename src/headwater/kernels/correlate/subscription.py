@@ -1,4 +1,4 @@
-"""Standing subscriptions as the CORRELATE kernel gets them, with every choice of the language already made.
+"""Standing subscriptions as the CORRELATE kernel sees them, with every choice of the language made.
 
 A *subscription* is a set of clauses, how near in time (δt) and place (δl) their readings must be, and where. Symbols of the paper:
 F -> clauses, δt -> within_us, δl -> within_m, L -> region.
@@ -26,7 +26,7 @@ class Subscription:
     """A standing CORRELATE query.
 
     `fingerprint` changes with the meaning of the query; `shape` numbers its answer columns and SELECT list; `where` is the
-    index of its row condition in the kernel's list; `sensors` are the only keys whose readings count, when given.
+    index of its row condition in the kernel's list; `sensors`, if set, are the only keys whose readings count.
     """
 
     name: str

@@ -1,14 +1,14 @@
-"""All subscriptions of a kernel as arrays: what is required of which reading, and by whom.
+"""All subscriptions of a kernel as arrays: which readings are required, and by which subscription.
 
-A *scope* says which rows a clause looks at (region, sensors, WHERE). A *class* is one scope, attribute and range: equal
-clauses of different subscriptions are one class, matched once, and remembered once. A class fans out to the subscriptions
+A *scope* says which rows a clause reads (region, sensors, WHERE). A *class* is one scope, attribute and range: equal
+clauses of different subscriptions are one class, matched once, and stored once. A class fans out to the subscriptions
 that have it.
 
-Rule 1  A subscription is *plain* when no choice for one clause can forbid a choice for another: no distance, no sensors
+Rule 1  A subscription is *plain* if no choice for one clause can forbid a choice for another: no distance, no sensors
         that must differ, no reading that could serve two clauses. Its latest answer is the latest match of each clause.
-Rule 2  All others are *searched* (`search.py`). The classes they use keep their matches by sensor, or by sensor and place,
+Rule 2  All others are *searched* (`search.py`). The classes they use store their matches by sensor, or by sensor and place,
         because only the latest few of each can be part of a latest answer.
-Rule 3  A clause bound to a sensor looks at that sensor wherever it is; the area of a subscription is for its other clauses.
+Rule 3  A clause bound to a sensor reads that sensor wherever it is; the area of a subscription is for its other clauses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Numbers = NDArray[np.int64]
 # How a subscription is answered.
 LATEST_PLAIN, READINGS_PLAIN, LATEST_SEARCH, ALL_SEARCH, READINGS_SEARCH = range(5)
 
-# How much a class remembers: its latest match; all in a chain; also the latest few by sensor (and place).
+# How much is stored of a class: its latest match; all in a chain; also the latest few by sensor (and place).
 HEAD, CHAIN, BY_SENSOR = range(3)
 
 # Areas that are no regions: any row, or any row that has a place.
@@ -44,7 +44,7 @@ MOST_LISTED = 64  # an ALL that may emit more than this at a row is searched ove
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which rows a clause looks at: `area` (0 any, 1 with a place, 2 + n region n), sensors, WHERE, and having a key."""
+    """Which rows a clause reads: `area` (0 any, 1 with a place, 2 + n region n), sensors, WHERE, and having a key."""
 
     area: int
     sensors: tuple[str | int, ...] | None
@@ -53,18 +53,18 @@ class Scope:
 
 
 ROOM: Final = 256
-"""Events of a step that there is room for at first, and candidates of one; there is more when they are more."""
+"""Events of a step that there is room for at first, and candidates of one; the room grows."""
 
 
 class SubscriptionTable(NamedTuple):
-    """Subscriptions s, their clauses (`first_clause[s]` and on) and classes c, as the loops need them."""
+    """Subscriptions s, their clauses (`first_clause[s]` and on) and classes c, in the form of the loops."""
 
     first_subscriber: Numbers  # class -> the subscriptions that have it
     subscriber: Numbers
     class_mode: Numbers
     class_keep: Numbers  # how many matches of one sensor or place can matter
     class_reach: NDArray[np.float64]  # the width of its cells, if it is searched by place; or 0
-    class_owner: Numbers  # a subscription that has the class to itself, to remember what it emitted; or -1
+    class_owner: Numbers  # a subscription that is the only one of the class, to note what it emitted; or -1
     class_attribute: Numbers
     first_clause: Numbers  # subscription -> clauses
     clause_class: Numbers
@@ -74,10 +74,10 @@ class SubscriptionTable(NamedTuple):
     within_us: Numbers
     within_m: NDArray[np.float64]
     distinct: NDArray[np.bool_]
-    exchangeable: NDArray[np.bool_]  # what excludes one another falls into groups: see search.completes
+    exchangeable: NDArray[np.bool_]  # mutually exclusive candidates form groups: see search.completes
     limit: Numbers
     from_lists: NDArray[np.bool_]  # searched over lists of needed matches, not over whole chains
-    most: Numbers  # candidates of one clause that can matter to a search, for each that a sensor keeps
+    most: Numbers  # candidates of one clause that can matter to a search, for each that is stored of a sensor
     geographic: bool
     room: int  # events that there is room for at first, and candidates of one
 
@@ -97,7 +97,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The subscriptions as a table, and what the index is made from."""
+    """The subscriptions as a table, and the input of the index."""
 
     table: SubscriptionTable
     attributes: tuple[str, ...]
@@ -150,7 +150,7 @@ def may_share(one: Clause, other: Clause) -> bool:
 
 
 def _overlap(one: Interval, other: Interval) -> bool:
-    """Whether two intervals have a value in common, ends apart that only one of them has."""
+    """Whether two intervals have a value in common, not counting an end that only one of them contains."""
     for a, b in ((one, other), (other, one)):
         if a.high < b.low or (a.high == b.low and (a.high_open or b.low_open)):
             return False
@@ -158,7 +158,7 @@ def _overlap(one: Interval, other: Interval) -> bool:
 
 
 class _Writer:
-    """Takes subscriptions one by one, giving equal scopes, regions and classes one number."""
+    """Takes subscriptions one by one, and gives equal scopes, regions and classes one number."""
 
     def __init__(
         self, schema: StreamSchema, attributes: tuple[str, ...], texts: tuple[tuple[str, ...], ...]
@@ -274,12 +274,12 @@ def _has_few_per_sensor(subscription: Subscription) -> bool:
 
 
 def _reach(subscription: Subscription) -> float:
-    """A hair more than δl, so that rounding never puts two near places more than one cell apart."""
+    """Slightly more than δl, so that rounding never puts two near places more than one cell apart."""
     return 0.0 if subscription.within_m is None else subscription.within_m * (1 + 1e-9) + 1e-6
 
 
 def _keep(subscription: Subscription, clause: Clause) -> int:
-    """How many of a sensor's readings can matter: others may take all but one of them away, and ALL emits several."""
+    """How many of a sensor's readings can matter: others may use all but one of them, and ALL emits several."""
     if subscription.emit is Emit.ALL:
         assert subscription.limit is not None
         return subscription.limit + len(subscription.clauses)
@@ -294,10 +294,10 @@ def _keep(subscription: Subscription, clause: Clause) -> int:
 
 
 def _most(subscription: Subscription) -> int:
-    """How many latest sensors (or readings) of a clause a search must look at.
+    """How many latest sensors (or readings) of a clause a search must read.
 
-    Each other clause can take one away, so with one more than there are others, one is always left; ALL needs as many left
-    as it may emit, and one to know that it cut. A distance can forbid any number.
+    Each other clause can use one, so with one more than there are others, one is always left; ALL needs as many left
+    as it may emit, and one to notice the cut. A distance can exclude any number.
     """
     if subscription.within_m is not None:
         return UNLIMITED
@@ -309,7 +309,7 @@ def _most(subscription: Subscription) -> int:
 
 
 def _exchangeable(subscription: Subscription) -> bool:
-    """Whether "cannot both be taken" is an equivalence: by sensor, by sensor within `n OF`, or by reading, not a mixture."""
+    """Whether mutual exclusion is an equivalence: by sensor, by sensor within `n OF`, or by reading, not a mixture."""
     if subscription.distinct_sensors:
         return True
     groups = [clause.group for clause in subscription.clauses]

@@ -1,8 +1,8 @@
 """The rows that may still be part of an answer, as columns that grow at one end and are forgotten at the other.
 
-Rule 1  Rows are numbered on and on; the window holds those from `first` to `end`.
+Rule 1  Rows are numbered continuously; the window holds those from `first` to `end`.
 Rule 2  Appending never changes what an earlier window shows (see `growing_array`).
-Rule 3  Strings of all rows share one list of names, which grows with new ones and is made anew when most of them are gone.
+Rule 3  Strings of all rows share one list of names, which grows with new ones and is rebuilt when most of them are unused.
 Memory  The rows of the longest δt that matched some clause, at most doubled by the room to grow.
 """
 
@@ -22,19 +22,19 @@ Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 _ROOM: Final = 64
-"""Names beside those of the rows that a list of names has at least. Behind FOLLOW there is a window for each interest, and most hold few rows."""
+"""The least number of names in a list beside those of the rows. Downstream of a FOLLOW there is a window for each interest, and most hold few rows."""
 _MANY_ROWS: Final = 4
-"""So many names for each value of a column are few enough to hand them all over."""
+"""A list with so many names for each value of a column is small enough to be passed on whole."""
 _HASH_OF_NONE: Final = -1
-"""What `hash` never gives."""
+"""A value that `hash` never returns."""
 MOST_RECENT: Final = 16_384
-"""Texts among which those of new rows are looked for."""
+"""Texts that new rows' texts are compared with."""
 
 
 class Names:
-    """The texts of a column, numbered as they come. A number is for good, so windows of different times share one list of texts.
+    """The texts of a column, numbered in the order of appearance. Numbers never change, so windows of different times share one list of texts.
 
-    A text is looked for among the last MOST_RECENT ones only, so that a step among a million names looks into a small table. One that
+    A text is searched for only among the last MOST_RECENT ones, so that a step among a million names searches a small table. One that
     comes again later gets another number.
     """
 
@@ -46,7 +46,7 @@ class Names:
         self._sorted: tuple[NDArray[Any], Codes] | None = None
 
     def codes_of(self, texts: Sequence[str]) -> Codes:
-        """The numbers of some texts, all different; those that are new get one."""
+        """The numbers of some different texts; new ones get a number."""
         if len(self._recent) > MOST_RECENT:
             self._recent = {}
         known, count = self._recent, len(self.texts)
@@ -61,7 +61,7 @@ class Names:
             names, ranks = self._in_order()
             values = ranks[codes] if len(names) else np.zeros(len(codes), np.int32)
         else:
-            # Few values need not carry a long dictionary: each name in it would be hashed and copied on the way.
+            # Few values need not carry a long dictionary: each of its names would be hashed and copied on the way.
             used, number = np.unique(codes if valid is None else codes[valid], return_inverse=True)
             names, ranks = _sorted([self.texts[code] for code in used.tolist()])
             values = np.zeros(len(codes), np.int32)
@@ -70,7 +70,7 @@ class Names:
         return Column(ColumnType.STRING, filled, valid, names)
 
     def _in_order(self) -> tuple[NDArray[Any], Codes]:
-        """All texts sorted, and the rank of every number; made again when texts were added."""
+        """All texts sorted, and the rank of every number; computed again when texts were added."""
         if self._sorted is None or len(self._sorted[1]) != len(self.texts):
             self._sorted = _sorted(self.texts)
         return self._sorted
@@ -88,7 +88,7 @@ def _sorted(texts: Sequence[str]) -> tuple[NDArray[Any], Codes]:
 class Track:
     """One column of the window; `valid` is None while no value was NULL, `names` is for strings.
 
-    `identity`: numbers that are equal where the values are, where they are needed.
+    `identity`: numbers that are equal where the values are, if they are needed.
     """
 
     type: ColumnType
@@ -98,7 +98,7 @@ class Track:
     identity: GrowingArray | None = None
 
     def append(self, column: Column) -> Track:
-        """With a column at the end."""
+        """The column with values at the end."""
         track, values = (self, column.values) if self.names is None else self._coded(column)
         valid = track.valid
         if valid is None and column.valid is not None:
@@ -109,7 +109,7 @@ class Track:
         return Track(track.type, track.values.append(values), valid, track.names, identity)
 
     def drop(self, count: int) -> Track:
-        """Without the first values."""
+        """The column without its first values."""
         valid = None if self.valid is None else self.valid.drop(count)
         identity = None if self.identity is None else self.identity.drop(count)
         return Track(self.type, self.values.drop(count), valid, self.names, identity)
@@ -130,7 +130,7 @@ class Track:
         return _identities(Column(self.type, self.values.shown, valid))
 
     def _coded(self, column: Column) -> tuple[Track, NDArray[Any]]:
-        """The track and the numbers of a column's texts in its names, which are made anew when most of them are of no use."""
+        """The track and the numbers of a column's texts in its names, which are rebuilt when most of them are unused."""
         assert self.names is not None and column.names is not None
         track, names = self, self.names
         if len(names.texts) > 2 * len(self.values.shown) + _ROOM:
@@ -159,7 +159,7 @@ class Window:
         return cls(first, first, {name: _no_track(kind, name == hashed) for name, kind in types.items()})
 
     def append(self, rows: Rows) -> Window:
-        """With rows at the end; a column they lack is NULL."""
+        """The window with rows at the end; a column they lack is NULL."""
         tracks = {
             name: track.append(rows[name] if name in rows else Column.nulls(track.type, rows.count))
             for name, track in self.tracks.items()
@@ -167,7 +167,7 @@ class Window:
         return Window(self.first, self.end + rows.count, tracks)
 
     def drop_before(self, row: int) -> Window:
-        """Without the rows numbered below `row`."""
+        """The window without the rows numbered below `row`."""
         count = min(max(row - self.first, 0), self.end - self.first)
         if not count:
             return self
@@ -196,7 +196,7 @@ def _identities(column: Column) -> Numbers:
     if column.type is ColumnType.STRING:
         used = compacted(column)
         assert used.names is not None
-        # They are compared within a process and never saved, so Python's own hash will do, which is a tenth of another's cost.
+        # They are compared within a process and never saved, so Python's own hash is enough, at a tenth of the cost of another.
         hashes = np.fromiter(map(hash, used.names.tolist()), np.int64, len(used.names))
         identities = hashes[used.values] if len(hashes) else np.zeros(len(column), np.int64)
         null = _HASH_OF_NONE

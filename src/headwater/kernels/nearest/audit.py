@@ -1,10 +1,10 @@
-"""How much does PROBABLE lose? For a share of its points the exact algorithm runs beside it, and what it finds is compared.
+"""How much does PROBABLE lose? For a share of its points the exact algorithm runs beside it, and the results are compared.
 
-Rule 1  An object is lost if the exact set takes it in and the probable one never did. While an object is among the candidates of
-        PA, it comes into the set no later than it does in truth; so it is enough to know what PA has emitted so far.
+Rule 1  An object is lost if it enters the exact set and never the probable one. While an object is among the candidates of
+        PA, it enters the set no later than it really does; so it is enough to know what PA has emitted so far.
 Rule 2  After the last object of a bounded input the window only empties, and no order is random any more: what is emitted then is
-        counted apart.
-Memory  The objects emitted by PA that are not older than the oldest the exact algorithm still holds.
+        counted separately.
+Memory  The objects emitted by PA that are not older than the oldest object of the exact algorithm.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Audit:
     def after(
         self, probable: SetEvents, exact: SetEvents, points: int, oldest: int, last: Instant
     ) -> tuple[Audit, dict[str, int]]:
-        """With a step's events of both; and how many objects the exact algorithm emitted and how many of them were lost.
+        """The audit with a step's events of both; and how many objects the exact algorithm emitted and how many of them were lost.
 
         `oldest` is the least number that may still be emitted, `last` the time of the last object that came.
         """
@@ -59,12 +59,12 @@ class Audit:
 
 
 def audited(query: NearestQuery) -> tuple[NearestQuery, NearestQuery] | None:
-    """The probable and the exact twin of a query for the share of its points that is audited; None: there is none."""
+    """The probable and the exact twin of a query for the share of its points that is audited; None if it is not audited."""
     if query.audit <= 0 or query.algorithm is not Algorithm.PA:
         return None
     ids = query.points.ids
     names = [""] * len(query.points) if ids is None else [str(name) for name in ids.tolist()]
-    # By the points' names, so that it is the same share after a restart; one at least.
+    # Chosen by the points' names, so that it is the same share after a restart; at least one.
     draws = np.array([text_hash(f"audit {name}") / 2.0**64 for name in names])
     chosen = np.flatnonzero(draws < query.audit) if len(draws) > 1 else np.zeros(1, np.int64)
     if not len(chosen):

@@ -1,11 +1,11 @@
 """How many candidates does a query have to store?
 
-All of it is about streams in random order: every order of the objects in time is equally likely, however their distances are
-distributed. Rank 1 is the nearest object of the window; a query needs k objects.
+All of it is about streams in random order: every order of the objects in time is equally likely, whatever the distribution of their
+distances. Rank 1 is the nearest object of the window; a query needs k objects.
 
-Rule 1  An object of rank r > k becomes an answer only if nearer elders expire faster than nearer objects arrive. In random
-        order this is a walk of fair steps, and reflection gives its chance: 2 P[Bin(r+k-1, 1/2) <= k-1]. The size of the
-        window is not in it, so neither is the rate of the stream.
+Rule 1  An object of rank r > k becomes an answer only if nearer and older objects expire faster than nearer objects arrive. In random
+        order this is a walk of fair steps, and reflection gives its chance: 2 P[Bin(r+k-1, 1/2) <= k-1]. It does not depend on
+        the size of the window, and so neither on the rate of the stream.
 Rule 2  Sums are of whole numbers, and only the last division rounds: a limit must not depend on the machine.
 
 Memory  None, but for the last few limits that were computed.
@@ -22,9 +22,9 @@ from typing import Final
 
 # φ: of all objects, those that may still be candidates when they leave the recent buffer.
 RECENT_SHARE: Final = 1 / 3000
-# For small k: so many rows cost little, and let still fewer objects through.
+# For small k: so many rows cost little, and let even fewer objects through.
 LEAST_RECENT: Final = 10_000
-# For great k: the rows are shared by all queries, but not free. Still 20 for each of the greatest k there may be.
+# For large k: the rows are shared by all queries, but not free. Still 20 for each of the greatest possible k.
 MOST_RECENT: Final = 200_000
 # With PER every partition has recent rows of its own: so many for each of the k of each point.
 RECENT_OF_PARTITION: Final = 8
@@ -45,7 +45,7 @@ def p_ever(r: int, k: int) -> float:
 def r_star(k: int, sigma: float) -> int:
     """R*: the least rank at which `p_ever` is at most `sigma`; PA stores so many objects. Needs 0 < sigma < 1.
 
-    The normal estimate says where to look. From there on it is exact, one rank at a time: with S(n) the number of ways to
+    The normal estimate says where to begin. From there on it is exact, one rank at a time: with S(n) the number of ways to
     have at most k - 1 heads in n throws, S(n+1) = 2 S(n) - C(n, k-1).
     """
     r = max(k + 1, round(_normal_estimate(k, sigma)))
@@ -85,12 +85,12 @@ def recent_rows(k: int) -> int:
     """How many objects the recent buffer of RAPF holds.
 
     Condition (a) of REFERENCES B1, b >= k/φ - 1 with φ = 1/3000: so few objects are candidates when they leave the buffer. For
-    great k memory is the bound, condition (c).
+    large k memory is the bound, condition (c).
 
-    The kernel also keeps the buffer within half a window, which makes the filter exact without looking into the buffer again:
-    an object is put off only if k objects of the buffer are nearer, each younger than half a window. It leaves the buffer
+    The kernel also limits the buffer to half a window, which makes the filter exact without another search of the buffer:
+    an object is deferred only if k objects of the buffer are nearer, each younger than half a window. It leaves the buffer
     before it is half a window old itself, and until then those k are all in the window. So it is no answer before it leaves,
-    and when it leaves it is given up only if k younger objects are nearer, or else becomes a candidate.
+    and when it leaves it is dropped only if k younger objects are nearer, or else becomes a candidate.
     """
     return min(max(LEAST_RECENT, round(k / RECENT_SHARE)), MOST_RECENT) - 1
 

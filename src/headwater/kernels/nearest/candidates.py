@@ -1,17 +1,17 @@
-"""The candidates of one standing query: which objects of the window are in its set, or may come into it?
+"""The candidates of one standing query: which objects of the window are in its set, or may enter it?
 
-The list of a query has its candidates, nearest first and newer first where they are equally near. The first k are its
-set. What is not in the list can never come into the set (exact algorithms), or hardly ever (PA).
+The list of a query has its candidates, nearest first and newer first if they are equally near. The first k are its
+set. An object outside the list can never enter the set (exact algorithms), or hardly ever (PA).
 
 Rule 1  All that happens at one instant applies together: `begin` opens an instant, candidates are put in, `finish` compares
-        the set with what it was and emits the difference. An instant is finished when a later one begins, or with the step.
-Rule 2  An object dominated by k others, newer and nearer or equally near (with ties: nearer), never comes into the set again.
+        the set with the previous one and emits the difference. An instant is finished when a later one begins, or with the step.
+Rule 2  An object dominated by k others, newer and nearer or equally near (with ties: nearer), never enters the set again.
         `prune` drops such objects, when the list is (1 + γ) times as long as it was after the last pruning.
-Rule 3  PA keeps the first `CUT` and no others.
-Rule 4  A member of the set whose time is up leaves at its own instant: `EXPIRY` is the earliest such clock.
+Rule 3  PA stores the first `CUT` and no others.
+Rule 4  A member of the set that expires leaves at its own instant: `EXPIRY` is the earliest such clock.
 
 The clock is the event time, or, where the window is a number of rows, the number of the object. Lists live in one pool of
-entries; a list that needs more room moves to its end. Nothing here allocates: where room is missing, a function says FULL or
+entries; a list that needs more room moves to its end. Nothing here allocates: where room is missing, a function returns FULL or
 GROW, having changed nothing that matters, and is called again with more.
 """
 
@@ -27,13 +27,13 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
 LOOP: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
-"""How the loops here and in `engine` are compiled: without counting references to the arrays that they hand to one another for
-every object, which took a fifth of the time. Nothing in them makes an array."""
+"""How the loops here and in `engine` are compiled: without counting references to the arrays that they pass to one another for
+every object, which took a fifth of the time. They allocate no array."""
 
 NEVER: Final = np.iinfo(np.int64).max
 NOT_OPEN: Final = np.iinfo(np.int64).min
 
-# What a call came to.
+# Results of a call.
 DONE: Final = 0
 FULL: Final = 1  # no room for what is emitted
 GROW: Final = 2  # no room in the pool
@@ -44,19 +44,19 @@ LENGTH: Final = 1
 ROOM: Final = 2
 LIMIT: Final = 3  # it is pruned when it is longer
 OPEN: Final = 4  # the instant that is open
-EXPIRY: Final = 5  # the clock at which the first member of the set goes
+EXPIRY: Final = 5  # the clock at which the first member of the set leaves
 OLDEST: Final = 6  # not above the clock of any entry
 TOPS: Final = 7  # how many are in the set
 DIRTY: Final = 8  # whether the set may have changed
 TAKEN: Final = 9  # the last object that came in on arrival
 K: Final = 10
-CUT: Final = 11  # PA: how many it keeps; RAPF: the rank among recent objects up to which one comes in at once
+CUT: Final = 11  # PA: how many it stores; RAPF: the rank among recent objects up to which one enters at once
 TICK: Final = 12  # the next tick to emit, or its place in the list of ticks
 SINCE: Final = 13  # the event time from which on it sees objects
-STALE: Final = 14  # objects taken since the thresholds were worked out
+STALE: Final = 14  # objects taken since the thresholds were computed
 LIST_COLUMNS: Final = 15
 
-# Rows of `ids`, int64[…, pool]; `scores` stands beside it. Most loops look at one or two of them, and so does the memory.
+# Rows of `ids`, int64[…, pool]; `scores` is parallel to it. Most loops read one or two of them, and so touch little memory.
 SEQ: Final = 0
 CLOCK: Final = 1
 FLAGS: Final = 2
@@ -64,7 +64,7 @@ FLAGS: Final = 2
 IN_SET: Final = 1
 EMITTED: Final = 2
 
-# Columns of `emitted`, int64[…, …]; `emitted_scores` stands beside it.
+# Columns of `emitted`, int64[…, …]; `emitted_scores` is parallel to it.
 WHOSE: Final = 0
 WHAT: Final = 1  # the object's SEQ
 WHEN: Final = 2
@@ -83,7 +83,7 @@ TIES: Final = 2
 ALGORITHM: Final = 3
 EMISSION: Final = 4
 EVERY: Final = 5
-HALF: Final = 6  # half the window: no object stays longer among the recent ones
+HALF: Final = 6  # half the window: no object stays recent for longer
 RECENT: Final = 7  # how many objects are recent, at most
 RULES: Final = 8
 
@@ -161,7 +161,7 @@ def put(lists: CandidateLists, b: int, score: float, seq: int, clock: int) -> in
     table[b, LENGTH] = length + 1
     if clock < table[b, OLDEST]:
         table[b, OLDEST] = clock
-    # With ties the set may reach beyond the first k.
+    # With ties the set may extend beyond the first k.
     if place - start < max(table[b, K], table[b, TOPS]) or score == scores[start + table[b, K] - 1]:
         table[b, DIRTY] = 1
     lists.room[INSERTED] += 1
@@ -177,11 +177,11 @@ def holds(lists: CandidateLists, b: int, score: float, seq: int) -> bool:
 
 @njit(**LOOP, forceinline=True)
 def _place(lists: CandidateLists, b: int, score: float, seq: int) -> int:
-    """Where in the pool an object stands in a list, or would: by its score, of equal ones the newer first."""
+    """Where an object is in the pool, or would be: by its score, of equal ones the newer first."""
     ids, scores = lists.ids, lists.scores
     low, left = lists.table[b, BEGIN], lists.table[b, LENGTH]
     end = low + left
-    while left > 0:  # without a branch on what is compared, which cannot be foreseen
+    while left > 0:  # without a branch on the comparison, which is unpredictable
         half = (left + 1) >> 1
         low += half * (scores[low + half - 1] < score)
         left -= half
@@ -218,7 +218,7 @@ def _move(lists: CandidateLists, b: int) -> bool:
 
 @njit(**LOOP)
 def prune(lists: CandidateLists, b: int) -> None:
-    """Drop what is dominated, members of the set aside."""
+    """Drop dominated objects that are not members of the set."""
     table, ids, scores, newest = lists.table, lists.ids, lists.scores, lists.newest
     start, length, k = table[b, BEGIN], table[b, LENGTH], table[b, K]
     ties = lists.rules[TIES] == 1
@@ -245,7 +245,7 @@ def prune(lists: CandidateLists, b: int) -> None:
 
 @njit(**LOOP, forceinline=True)
 def _add_newest(newest: Whole, k: int, seq: int) -> None:
-    """Put a number in its place among the k greatest, the least of which goes; no branch, so it is several at a time."""
+    """Insert a number among the k greatest, and drop the least; without a branch, so that it is vectorised."""
     for p in range(k - 1):
         newest[p] = min(newest[p + 1], max(newest[p], seq))
     newest[k - 1] = max(newest[k - 1], seq)
@@ -255,7 +255,7 @@ def _add_newest(newest: Whole, k: int, seq: int) -> None:
 def begin(
     lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int, clock: int
 ) -> int:
-    """Open an instant, having finished all earlier ones; what expires at it has gone then."""
+    """Open an instant, after finishing all earlier ones; what expires at it has left then."""
     if lists.table[b, OPEN] == instant:
         return DONE
     if not settle(lists, objects, partition, b, instant):
@@ -265,7 +265,7 @@ def begin(
 
 @njit(**LOOP)
 def settle(lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int) -> bool:
-    """Finish everything that happens before an instant, ticks aside; False if there is no room to emit it."""
+    """Finish everything that happens before an instant, except ticks; False if there is no room to emit it."""
     table = lists.table
     if table[b, OPEN] >= instant:
         return True
@@ -274,7 +274,7 @@ def settle(lists: CandidateLists, objects: Objects, partition: Partition, b: int
     while table[b, EXPIRY] != NEVER:
         stamp = clock = table[b, EXPIRY]
         if lists.rules[BY_TIME] == 0:
-            # The object whose coming takes it out is one of the new ones, or has not come yet.
+            # The object whose arrival removes it is one of the new ones, or has not come yet.
             row = (
                 partition.stop
                 if partition.first == partition.stop
@@ -328,7 +328,7 @@ def expire(lists: CandidateLists, b: int, instant: int, clock: int) -> None:
 
 @njit(**LOOP)
 def finish(lists: CandidateLists, b: int) -> bool:
-    """Close the open instant: the set is what it is now, and what changed is emitted."""
+    """Close the open instant: emit the difference between the set before and after it."""
     table, ids, scores, rules = lists.table, lists.ids, lists.scores, lists.rules
     if table[b, DIRTY] == 0:
         table[b, OPEN] = NOT_OPEN
@@ -369,7 +369,7 @@ def finish(lists: CandidateLists, b: int) -> bool:
 
 @njit(**LOOP)
 def emit_ticks(lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int) -> bool:
-    """Emit the set at every tick up to and including an instant; all that happens before has been finished."""
+    """Emit the set at every tick up to and including an instant; everything before has been finished."""
     table, rules = lists.table, lists.rules
     while True:
         if rules[BY_TIME] == 1:

@@ -1,4 +1,4 @@
-"""The words of NEAREST that language and kernel share."""
+"""The choices of NEAREST that language and kernel share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Metric(enum.Enum):
 
 
 class Emission(enum.Enum):
-    """What is emitted: each object once, every coming and going, or the whole set at every tick."""
+    """What is emitted: each object once, every entry and exit, or the whole set at every tick."""
 
     ENTERS = "ENTERS"
     CHANGES = "CHANGES"
@@ -31,7 +31,7 @@ class Algorithm(enum.Enum):
     """How candidates are stored.
 
     RA: every object of the window that is not dominated, pruned from time to time. RAPF: the same, but an object enters late
-    if enough recent ones are nearer. PA: the R* nearest objects and no others, which may lose an answer.
+    if enough recent ones are nearer. PA: only the R* nearest objects, which may lose an answer.
     """
 
     RA = "RA"

@@ -1,9 +1,9 @@
 """How far is it? Numbers by Euclidean distance, places on the globe along it, values by their rank.
 
-Rule 1  Objects and points become coordinates once, in columns; what is compared from then on is one number, the score: the
+Rule 1  Objects and points become coordinates once, in columns; then one number is compared, the score: the
         weighted Euclidean distance, the chord between two places of a unit sphere, or the value itself.
 Rule 2  The square of every difference is weighted and added up in the order of the attributes, in doubles. Equal scores tie,
-        so every host must add alike.
+        so every host must add in the same order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Numbers = NDArray[np.float64]
 
 
 def coordinates(rows: Rows, attributes: Sequence[str], metric: Metric) -> Numbers:
-    """float64[n, dimensions] of rows whose attributes are all there."""
+    """float64[n, dimensions] of rows none of whose attributes is NULL."""
     columns = np.empty((rows.count, len(attributes)))
     for place, name in enumerate(attributes):
         columns[:, place] = rows[name].values
@@ -28,7 +28,7 @@ def coordinates(rows: Rows, attributes: Sequence[str], metric: Metric) -> Number
 
 
 def as_coordinates(columns: Numbers, metric: Metric) -> Numbers:
-    """Attribute values as what scores are made of."""
+    """Attribute values as coordinates of scores."""
     if metric is Metric.GEOGRAPHIC:
         return unit_vectors(columns[:, 0], columns[:, 1])
     if metric is Metric.HIGHEST:
@@ -44,7 +44,7 @@ def unit_vectors(lon: Numbers, lat: Numbers) -> Numbers:
 
 
 def chord_metres(chord: Numbers) -> Numbers:
-    """Metres along the globe between places whose unit vectors are a chord apart."""
+    """Metres along the globe between places whose unit vectors have this chord."""
     return 2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(1.0, chord / 2.0))
 
 

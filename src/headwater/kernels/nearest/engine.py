@@ -1,17 +1,17 @@
-"""Objects meet queries: each object is shown to the queries that may want it, when it comes and once more when it grows old.
+"""Objects meet queries: each object is passed to the queries that may need it, on arrival and once more when it is no longer recent.
 
-Rule 1  A query wants an object on arrival iff it is not farther than its threshold. RA has none. PA: the farthest candidate
-        it keeps, once it keeps as many as it may. RAPF: the CUT-th nearest of its *recent* candidates, or a
+Rule 1  A query takes an object on arrival iff it is not farther than its threshold. RA has none. PA: the farthest stored
+        candidate, once it stores as many as it may. RAPF: the CUT-th nearest of its *recent* candidates, or a
         little more if they are fewer than CUT.
-Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is shown again,
-        and needed iff fewer than k recent candidates are nearer: all of them are newer than it. An object that was put off
-        had k nearer ones, none of them half a window old, and they are in the window until it is shown again: so it was
+Rule 2  RAPF: an object stays recent until it is half a window old, or RECENT newer ones have come; then it is passed again,
+        and needed iff fewer than k recent candidates are nearer: all of them are newer than it. An object that was deferred
+        had k nearer ones, none of them half a window old, and they are in the window until it is passed again: so it was
         never in the set before, and nothing is lost.
-Rule 3  Thresholds grow by time alone, when a recent candidate is recent no more, or a candidate of PA expires. A heap gives the
+Rule 3  Thresholds grow by time alone, when a candidate ceases to be recent, or a candidate of PA expires. A heap gives the
         queries to which this happens next; each has one entry, which may be early and is then put back.
 Rule 4  Only queries with the object's cell among their cells of interest are tested, and the wide ones (see `grid`).
 
-A partition is the objects with one value of the PER column. Partitions do not know one another and are gone through one by one.
+A partition is the objects with one value of the PER column. Partitions are independent and are processed one by one.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ from headwater.kernels.nearest.candidates import (
 from headwater.kernels.nearest.grid import BallGrid, cell_of, mark_of, rough
 
 DRAW: Final = 3
-"""The queries have been tested so often that drawing the grid anew may be worth its cost."""
+"""There have been so many tests that rebuilding the grid may be worth its cost."""
 
-# Places in `Queries.at`, int64[…]: how far the work has come, and what it was.
+# Places in `Queries.at`, int64[…]: how far the work has come, and how much there was.
 PARTITION: Final = 0
 ROW: Final = 1
 OLD: Final = 2  # the oldest row that is recent
@@ -79,20 +79,20 @@ PHASE: Final = 3
 HEAPED: Final = 4
 WIDE: Final = 5
 TESTED: Final = 6
-SPENT: Final = 7  # TESTED when the grid was drawn
+SPENT: Final = 7  # TESTED when the grid was built
 BUDGET: Final = 8
 SETTLED: Final = 9
 PLACES: Final = 10
 
 PATIENCE: Final = 4
-"""Objects that a query of RAPF takes before its thresholds are worked out anew: until then they are too wide, which is right too."""
+"""Objects that a query of RAPF takes before its thresholds are computed again: until then they are too wide, which is correct too."""
 
 FRESH: Final = 0  # PHASE: the partition has not begun
 GOING: Final = 1
 ENDING: Final = 2
 
-# Columns of `Queries.tests`, float64[queries, 4 + dimensions]: how far an object may be when it comes, and when it is shown again, each
-# with its square and a hair more beside it; and the point.
+# Columns of `Queries.tests`, float64[queries, 4 + dimensions]: the greatest distance of an object on arrival, and when it is passed again,
+# each with its square, slightly increased, beside it; and the point.
 FIRST_TIME: Final = 0
 AGAIN: Final = 2
 POINT: Final = 4
@@ -103,7 +103,7 @@ class Queries(NamedTuple):
 
     `heap` is int64[3, queries]: keys and queries of the heap, and whether a query is in it. `wide` is int64[2, queries]: the wide ones,
     and the place of each query among them or -1. `rough` is float32[2, queries]: the thresholds of FIRST_TIME and AGAIN for the rough
-    look. `hits` and `hit_scores` are room for the queries that want an object.
+    test. `hits` and `hit_scores` are room for the queries that take an object.
     """
 
     at: Whole
@@ -125,10 +125,10 @@ def show(
     partitions: Whole,
     watermark: int,
 ) -> int:
-    """Show all new objects of all partitions to the queries and let time pass until `watermark`.
+    """Pass all new objects of all partitions to the queries and let time pass until `watermark`.
 
     `partitions[partition]` is where its objects begin, where the new ones begin, where they end, and where its ticks begin and end.
-    Returns DONE; or FULL, GROW or DRAW, to be called again when there is room or the grid has been drawn.
+    Returns DONE; or FULL, GROW or DRAW, to be called again when there is room or the grid has been built.
     """
     at = queries.at
     many = len(queries.tests)
@@ -160,7 +160,7 @@ def show(
         came = _pass_time(lists, queries, grid, objects, partition, watermark)
         if came != DONE:
             return came
-        # What is recent still begins here.
+        # Recent objects still begin here.
         partitions[number, 0] = at[OLD] if lists.rules[ALGORITHM] == RAPF else partition.stop
         at[PARTITION] = number + 1
         at[PHASE] = FRESH
@@ -171,7 +171,7 @@ def show(
 def _show_one(
     lists: CandidateLists, queries: Queries, grid: BallGrid, objects: Objects, partition: Partition, row: int
 ) -> int:
-    """Show a new object to the queries, and once more those that it makes old."""
+    """Pass a new object to the queries, and once more those objects that cease to be recent."""
     at, heap, rules, clocks = queries.at, queries.heap, lists.rules, objects.clocks
     clock = objects.last_clocks[row]
     if rules[ALGORITHM] == RAPF:
@@ -207,7 +207,7 @@ def _pass_time(
     partition: Partition,
     watermark: int,
 ) -> int:
-    """All objects of a partition have been shown: what happens until the watermark happens by time alone."""
+    """All objects of a partition have been passed: what happens until the watermark happens by time alone."""
     at, rules = queries.at, lists.rules
     by_time = rules[BY_TIME] == 1
     if rules[ALGORITHM] == RAPF and by_time:
@@ -221,7 +221,7 @@ def _pass_time(
         if rules[EMISSION] == TICKS and not emit_ticks(lists, objects, partition, b, watermark - 1):
             return FULL
         if by_time or partition.first < partition.stop:
-            # Members of the set have gone by now: this leaves nothing that will never be read.
+            # Members of the set have left by now: this leaves nothing that will never be read.
             expire(lists, b, watermark, watermark - 1 if by_time else objects.clocks[partition.stop - 1])
         at[SETTLED] += 1
     return DONE
@@ -238,7 +238,7 @@ def _wanting(
     seq: int,
     limit: int,
 ) -> int:
-    """The queries with an object within a limit, unless they have just taken it, and its scores; says how many they are."""
+    """The queries with an object within a limit, unless they have just taken it, and its scores; returns how many."""
     tests, wide, hits = queries.tests, queries.wide, queries.hits
     values, weights = objects.values, queries.weights
     dimensions = values.shape[1]
@@ -266,7 +266,7 @@ def _wanting(
 
 @njit(**LOOP, forceinline=True)
 def _near(queries: Queries, grid: BallGrid, values: Real, row: int, limit: int) -> tuple[int, int]:
-    """Put those into `hits` whom a rough look does not rule out: first of the object's cell, then of the wide ones; says how many."""
+    """Write the queries into `hits` that a rough test does not rule out: first of the object's cell, then the wide ones; returns how many."""
     at, hits = queries.at, queries.hits
     at[TESTED] += at[WIDE]
     if len(grid.axes) == 0:
@@ -279,7 +279,7 @@ def _near(queries: Queries, grid: BallGrid, values: Real, row: int, limit: int) 
     limits, marks = queries.rough[limit >> 1], grid.marks
     x, y = mark_of(grid, values, row, 0), mark_of(grid, values, row, 1)
     z, u = mark_of(grid, values, row, 2), mark_of(grid, values, row, 3)
-    # No branches: who is near cannot be foreseen, and a wrong guess costs more than the test itself.
+    # No branches: the result of the test is unpredictable, and a misprediction costs more than the test itself.
     members = 0
     for q in grid.members[first:stop]:
         a, b, c, d = marks[q, 0] - x, marks[q, 1] - y, marks[q, 2] - z, marks[q, 3] - u
@@ -304,7 +304,7 @@ def _take(
     row: int,
     border: int,
 ) -> int:
-    """The query of a hit takes an object that has just come."""
+    """The query of a hit takes an object on arrival."""
     table, rules = lists.table, lists.rules
     q, score = queries.hits[hit], queries.hit_scores[hit]
     b, instant, now = partition.base + q, objects.times[row], objects.last_clocks[row]
@@ -344,7 +344,7 @@ def _grow_old(
     partition: Partition,
     clock: int,
 ) -> int:
-    """The oldest recent object is recent no more, and is shown again."""
+    """The oldest recent object ceases to be recent, and is passed again."""
     at, table = queries.at, lists.table
     old = at[OLD]
     border = objects.seqs[old + 1] if old + 1 < partition.stop else NEVER
@@ -354,7 +354,7 @@ def _grow_old(
         _refresh(lists, queries, grid, partition, q, border)
     is_in = lists.rules[BY_TIME] == 1 or objects.clocks[old] + lists.rules[WINDOW] > clock
     count = 0
-    if is_in:  # else this very instant takes it out of the window
+    if is_in:  # else it leaves the window at this very instant
         count = _wanting(lists, queries, grid, objects, partition, old, -2, AGAIN)
     for hit in range(count):
         q, score, seq = queries.hits[hit], queries.hit_scores[hit], objects.seqs[old]
@@ -375,7 +375,7 @@ def _grow_old(
 def _refresh(
     lists: CandidateLists, queries: Queries, grid: BallGrid, partition: Partition, q: int, border: int
 ) -> None:
-    """Work out a query's thresholds, and when they grow; objects from `border` on are recent."""
+    """Compute a query's thresholds, and when they grow; objects from `border` on are recent."""
     table, ids, scores, tests = lists.table, lists.ids, lists.scores, queries.tests
     b = partition.base + q
     table[b, STALE] = 0
@@ -399,7 +399,7 @@ def _refresh(
         if known == cut:
             limit = last
         elif known >= k and tests.shape[1] > POINT:
-            # Any limit that k recent ones keep is right: within this one, about as many as are needed will come.
+            # Any limit with k recent candidates within it is correct: within this one, about as many as are needed will come.
             limit = last * (1.0 + (cut / known - 1.0) / (tests.shape[1] - POINT))
     tests[q, FIRST_TIME] = limit
     tests[q, FIRST_TIME + 1] = limit * limit * (1 + 1e-12) + 1e-300
@@ -412,7 +412,7 @@ def _refresh(
 
 @njit(**LOOP)
 def fit(queries: Queries, grid: BallGrid) -> None:
-    """The grid has been drawn: set right what depends on it."""
+    """Update what depends on the grid, which has been rebuilt."""
     for q in range(len(queries.tests)):
         _fit(queries, grid, q)
 

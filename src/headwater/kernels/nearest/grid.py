@@ -1,14 +1,14 @@
-"""Which queries want an object that lies here? A regular grid over the attributes, with each query's cells of interest.
+"""Which queries need an object at this place? A regular grid over the attributes, with each query's cells of interest.
 
-Rule 1  A query wants objects at most its threshold away. Its cells of interest are those that the ball of its registered radius
-        touches, which is a little more than its threshold when it is registered.
+Rule 1  A query needs objects within its threshold. Its cells of interest are those that the ball of its registered radius
+        touches, which is slightly more than its threshold when it is registered.
 Rule 2  While the threshold is above the registered radius, the query is *wide*: it tests every object. So cells grow at
-        once; all are drawn anew, the smaller ones too, when testing queries has cost as much as drawing does.
-Rule 3  The grid covers the points and their surroundings; what lies outside belongs to the cells at the border. It has at most
-        MOST_AXES axes, those along which the balls are smallest beside the spread of the points: a ball seen along fewer
-        axes is a ball still.
-Rule 4  Who wants an object is first looked at roughly, in single precision and along the axes of the grid, with more than the
-        error allowed for (`rough`): it leaves nobody out, and few in that the exact test then refuses.
+        once; all are rebuilt, the smaller ones too, when testing queries has cost as much as rebuilding does.
+Rule 3  The grid covers the points and their surroundings; objects outside belong to the cells at the border. It has at most
+        MOST_AXES axes, those along which the balls are smallest compared with the spread of the points: the projection of a ball on
+        fewer axes is a ball.
+Rule 4  The first test of a query is a rough one, in single precision and along the axes of the grid, with more than the
+        error allowed for (`rough`): it rules out no query that takes the object, and few queries pass that the exact test then refuses.
 Memory  One number for each query and each of its cells, of which it has at most MOST_CELLS_OF_ONE.
 """
 
@@ -26,7 +26,7 @@ Real = NDArray[np.float64]
 MOST_AXES: Final = 4
 MOST_CELLS: Final = 1 << 15
 MOST_CELLS_OF_ONE: Final = 1024
-"""A query whose ball touches more is not registered: it wants so much that it may as well test everything."""
+"""A query whose ball touches more cells is not registered: it takes so much that it may as well test everything."""
 
 FINENESS: Final = 1.4
 """Cells along an axis for each registered radius."""
@@ -35,14 +35,14 @@ SPARE: Final = 4.0
 """How much larger the ball of the registered radius is than that of the threshold: the more, the fewer queries are wide."""
 
 FEWEST: Final = 16
-"""Queries for which a grid is worth its cost."""
+"""From so many queries on a grid is worth its cost."""
 
 
 class BallGrid(NamedTuple):
-    """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are what queries are registered with.
+    """`starts[cell]:starts[cell + 1]` are a cell's places in `members`; `radii` are the registered radii of queries.
 
-    `marks` are the points along the axes, float32[queries, MOST_AXES], in units of the longest axis: a distance takes `unit` to be in
-    them, a gap along an axis its place in `units`.
+    `marks` are the points along the axes, float32[queries, MOST_AXES], in units of the longest axis: a distance is converted by `unit`,
+    a gap along an axis by its place in `units`.
     """
 
     axes: Whole
@@ -89,7 +89,7 @@ def draw(points: Real, weights: Real, thresholds: Real) -> BallGrid:
     fits = FINENESS * (highs - lows) / reach
     axes = np.sort(np.argsort(-fits, kind="stable")[:MOST_AXES])
     fits = fits[axes]
-    # As many cells along each axis as radii fit, all made fewer alike if they are too many together.
+    # As many cells along each axis as radii fit; all are reduced by one factor if they are too many together.
     while np.prod(np.maximum(fits, 1.0)) > MOST_CELLS:
         fits *= 0.9
     counts = np.maximum(1, fits.astype(np.int64))
@@ -119,7 +119,7 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
 
 @njit(cache=True, _nrt=False, forceinline=True)
 def rough(grid: BallGrid, distance: float) -> float:
-    """The square of a distance between marks that no two places have that are not farther apart than this."""
+    """The square of a distance between marks that places at most this far apart never exceed."""
     reach = distance * grid.unit * (1 + 1e-6) + 1e-6
     return reach * reach
 
@@ -146,7 +146,7 @@ def cell_of(grid: BallGrid, values: Real, row: int) -> int:
 def _register(
     points: Real, weights: Real, radii: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole
 ) -> tuple[Whole, NDArray[np.uint32]]:
-    """Queries by cell: counted first, then put in."""
+    """Queries by cell: counted first, then filled in."""
     many = len(axes)
     cells, most = 1, 1
     for a in range(many):
@@ -165,7 +165,7 @@ def _register(
         for q in range(len(points)):
             if radii[q] < 0:
                 continue
-            # A hair more, so that rounding never leaves a cell out.
+            # Slightly more, so that rounding never leaves a cell out.
             square = radii[q] * radii[q] * (1 + 1e-9)
             for a in range(many):
                 weight, middle = weights[axes[a]], points[q, axes[a]]
@@ -201,7 +201,7 @@ def _register(
 
 @njit(cache=True)
 def _gap(value: float, place: int, low: float, per_unit: float, count: int) -> float:
-    """How far a value is from a cell along one axis; cells at the border reach on for ever."""
+    """How far a value is from a cell along one axis; cells at the border extend without end."""
     left = low + place / per_unit
     right = low + (place + 1) / per_unit
     slack = 1e-9 / per_unit

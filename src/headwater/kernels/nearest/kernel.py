@@ -1,9 +1,9 @@
 """Which k objects of the window are nearest? All NEAREST queries that read one stream in one zone.
 
-Rule 1  Queries that look at the same objects in the same way are one query set (see `query_sets`); rows are numbered once for all.
+Rule 1  Queries that read the same objects in the same way are one query set (see `query_sets`); rows are numbered once for all.
 Rule 2  A row is an object of a query set if its condition holds and none of its attributes is NULL; a row for which only the
         condition holds is counted.
-Rule 3  What happened before the watermark is emitted with the step: nothing comes later than its time.
+Rule 3  What happened before the watermark is emitted with the step: nothing is emitted later than its time.
 Rule 4  The objects of query sets without PER are stored once for all of them; a partition of PER has its own.
 Memory  See `query_sets`, `per_partition` and `objects`.
 """
@@ -48,7 +48,7 @@ from headwater.model import (
 Whole = NDArray[np.int64]
 
 _FAR_APART: Final = 32
-"""Numbers that are farther apart than that, taking them together, are sorted; others are marked in a table."""
+"""Numbers with gaps above this, on average, are sorted; others are marked in a table."""
 
 _CHANGES = np.array(["leave", "enter"], object)
 
@@ -120,7 +120,7 @@ class NearestKernel:
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> NearestState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return NearestState(
             BEGINNING,
             0,
@@ -221,7 +221,7 @@ class NearestKernel:
         )
 
     def load(self, saved: Saved, since: Instant) -> NearestState:
-        """What is known of the queries and points that are still the same; others begin at `since`."""
+        """The state of the queries and points that are unchanged; others begin at `since`."""
         values = saved.values
         objects = ObjectStore(saved.logs["kept"], saved.logs["recent"], values["recent_from"])
         begins = max(since, values["watermark"])
@@ -254,7 +254,7 @@ class NearestKernel:
         )
 
     def next_due(self, state: NearestState) -> Instant:
-        """When the first member of a set goes, or, where there is none, the last object; and the next tick of EVERY."""
+        """When the first member of a set leaves, or, if there is none, the last object; and the next tick of EVERY."""
         due = [state.watermark if self.audited else END]
         for query_set, part in zip(self.query_sets, state.query_sets, strict=True):
             if isinstance(part, PartitionsState):
@@ -266,13 +266,13 @@ class NearestKernel:
         return min(due)
 
     def is_blank(self, state: NearestState) -> bool:
-        """Whether no object is known, and numbers of objects make no difference (as they do to chance)."""
+        """Whether no object is known, and the numbers of objects make no difference (they do where chance is involved)."""
         return not self.audited and all(
             _is_blank(query_set, part)
             for query_set, part in zip(self.query_sets, state.query_sets, strict=True)
         )
 
-    # --- what tests and benchmarks look at ----------------------------------------------------------------------------
+    # --- for tests and benchmarks -------------------------------------------------------------------------------------
 
     def candidates(self, state: NearestState) -> dict[tuple[str, Any, Any], list[tuple[Any, ...]]]:
         """By query, point and value of PER: the candidates' time, score, whether emitted and whether in the set."""
@@ -318,7 +318,7 @@ class NearestKernel:
         return found
 
     def work(self, state: NearestState) -> dict[str, int]:
-        """How much is stored, and what it took since the state was made or loaded."""
+        """How much is stored, and how much work there was since the state was made or loaded."""
         rows = state.objects.parts()
         whole = [part for part in state.query_sets if isinstance(part, QuerySetState)]
         partitions = [part for part in state.query_sets if isinstance(part, PartitionsState)]
@@ -353,7 +353,7 @@ class NearestKernel:
         return no_rows({name: types[name] for name in self.columns})
 
     def _with_columns(self, stored: Rows) -> Rows:
-        """With every column of now: what was stored before a query needed it is NULL there."""
+        """The rows with all present columns: one that was stored before a query needed it is NULL there."""
         lacking = {
             name: Column.nulls(kind, stored.count)
             for name, kind in self._none.types.items()
@@ -427,7 +427,7 @@ class NearestKernel:
         found: dict[int, tuple[Rows, Whole]] = {}
         emitted = [part for part in emitted if len(part.events.emitted) and part.query_set.owner[0] >= 0]
         for part in emitted:
-            # The rows of objects that several query sets share are looked for once.
+            # The rows of objects that several query sets share are searched for once.
             source = id(part.objects)
             if source not in found:
                 objects_of_events = [
@@ -480,7 +480,7 @@ class NearestKernel:
         return Rows({**head, **columns}, len(emitted))
 
     def _points(self, query_set: QuerySet, member: Whole) -> Column | None:
-        """The points' ids; queries of one shape have them all or not at all."""
+        """The points' ids; either all queries of one shape have them or none has."""
         owners = np.unique(query_set.owner[member])
         if self.queries[owners[0]].points.ids is None:
             return None
@@ -492,7 +492,7 @@ class NearestKernel:
 
 
 def _needed(query_sets: Sequence[QuerySetState], first: int, count: int) -> Needed:
-    """The objects that are candidates or recent; those from the number `first` on have just come."""
+    """The objects that are candidates or recent; those from the number `first` on are new."""
     recent_from = min((int(part.recent.seqs[0]) for part in query_sets if len(part.recent)), default=count)
     stored = _different([part.ids[:, candidates.SEQ] for part in query_sets])
     came = max(first, recent_from)
@@ -505,7 +505,7 @@ def _needed(query_sets: Sequence[QuerySetState], first: int, count: int) -> Need
 
 
 def _finite(distance: NDArray[np.float64]) -> Column:
-    """A distance beyond the greatest number is NULL, like every value that is none."""
+    """A distance that is not a finite number is NULL."""
     valid = np.isfinite(distance)
     if valid.all():
         return Column(ColumnType.DOUBLE, distance)
@@ -513,13 +513,13 @@ def _finite(distance: NDArray[np.float64]) -> Column:
 
 
 def _in_order(emitted: Whole, chosen: NDArray[np.bool_]) -> Whole:
-    """The chosen events by time, then by list; a list emits an instant in order, which stays as it is."""
+    """The chosen events by time, then by list; the order within an instant of a list is preserved."""
     places = np.flatnonzero(chosen)
     when, whose = emitted[places, candidates.WHEN], emitted[places, candidates.WHOSE]
     when = when - when.min()
     lists, count = int(whose.max()) + 1, len(places)
     if (int(when.max()) + 1) * lists * count < 1 << 62:
-        # One number that says it all sorts several times as fast as two keys do.
+        # One combined number sorts several times as fast as two keys.
         return places[np.sort((when * lists + whose) * count + np.arange(count)) % count]
     return places[np.lexsort([whose, when])]
 
@@ -538,7 +538,7 @@ def _different(parts: Sequence[Whole]) -> Whole:
 
 
 def _is_blank(query_set: QuerySet, state: QuerySetState | PartitionsState) -> bool:
-    """Whether a query set knows no object, and goes on as it began."""
+    """Whether a query set knows no object, and is in its initial state."""
     if (state.since > BEGINNING).any() or not query_set.by_time or query_set.example.sigma is not None:
         return False
     if isinstance(state, PartitionsState):

@@ -21,7 +21,7 @@ Whole = NDArray[np.int64]
 class Lives:
     """The lives of a step: first one of every value, then those that begin in it.
 
-    `key` is the value that each is of, `last` the time of its last object, `partition` the life of every row. `final`: no other life of its value
+    `key` is the value of each life, `last` the time of its last object, `partition` the life of every row. `final`: no other life of its value
     comes after it.
     """
 
@@ -49,7 +49,7 @@ def begin_lives(last: Whole, partition: Whole, times: Whole, forget_us: int | No
     before[first] = last[partitions[first]]
     begins = (before != END) & (time - before > forget_us)
     number = np.where(begins, many - 1 + np.cumsum(begins), -1)
-    # A row is of the last life that began at or before it in its value, or of the one that was there.
+    # A row belongs to the last life of its value that began at or before it, or to the one that existed.
     start = np.where(first & ~begins, partitions, number)
     known = np.flatnonzero(first | begins)
     life = start[known][np.cumsum(first | begins) - 1]

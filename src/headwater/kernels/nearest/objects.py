@@ -1,10 +1,10 @@
-"""The rows of the objects that queries still need, each stored once however many queries hold it.
+"""The rows of the objects that queries still need, each stored once for all queries.
 
 Rule 1  An object has a number, its place in the stream; rows are stored by it in ascending order.
 Rule 2  All *recent* objects are stored (see `engine`); of the older ones those that were a candidate of some query when they
         ceased to be recent.
-Memory  Chunks go when every object in them is older than the oldest candidate. When more than half of what is stored is no candidate any
-        more, the rest is written anew.
+Memory  A chunk is dropped when every object in it is older than the oldest candidate. When more than half of the stored rows are no
+        longer candidates, the rest is written again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NUMBER: Final = "#"
 class Needed:
     """Which objects are needed after a step, by number, ascending: all from `recent_from` on are recent.
 
-    `older` are the candidates before that, `fresh` what is needed of those from there on that the step brought.
+    `older` are the candidates before that, `fresh` the needed ones from there on that came in the step.
     """
 
     older: Whole
@@ -51,7 +51,7 @@ class ObjectStore:
         return [chunk.rows for chunk in self.older.chunks] + self._recent_parts()
 
     def _recent_parts(self) -> list[Rows]:
-        """The first chunk may hold rows that are recent no more: those that are candidates are among the older ones."""
+        """The first chunk may contain rows that are no longer recent: the candidates among them are stored as older ones."""
         found = []
         for chunk in self.recent.chunks:
             begin = int(np.searchsorted(chunk.rows[NUMBER].values, self.recent_from))
@@ -59,7 +59,7 @@ class ObjectStore:
         return found
 
     def after(self, arrived: Rows, needed: Needed) -> ObjectStore:
-        """When a step is done: with what is needed of the rows that arrived and of those that are recent no more."""
+        """The objects after a step: adds the needed rows that arrived, and those that ceased to be recent."""
         older, recent_from = needed.older, needed.recent_from
         older_rows = self.older
         for rows in (*self._recent_parts(), arrived):

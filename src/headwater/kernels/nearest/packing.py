@@ -1,4 +1,4 @@
-"""Lists between two steps: their entries one after the other, without room between them."""
+"""Lists between two steps: their entries one after the other, without gaps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def runs_of(numbers: Whole) -> Whole:
 
 @njit(cache=True)
 def unpack(lists: candidates.CandidateLists, packed_ids: Whole, packed_scores: Real) -> None:
-    """Put the entries where the lists begin, and work out what follows from them."""
+    """Put the entries where the lists begin, and compute what depends on them."""
     table, ids, scores = lists.table, lists.ids, lists.scores
     source = 0
     for b in range(len(table)):

@@ -1,11 +1,11 @@
-"""NEAREST … PER: what is known of each value of PER, the partition of a partition?
+"""NEAREST … PER: how is each value of PER, a partition, stored between steps?
 
-Rule 1  A step looks at partitions that have objects in it, and at those to which something happens by time: a member of a set leaves the
-        window, a tick comes. The others are neither read nor written.
+Rule 1  A step reads and writes only the partitions that have objects in it, and those that change by time: a member of a set leaves the
+        window, a tick comes.
 Rule 2  A partition has a record: its lists, and the rows of the objects that are candidates or recent. So it depends on no other partition, and
-        nothing of it is left when it goes.
-Rule 3  With a window of time a partition goes when no object is left in it. With a window of rows time takes nothing out of it, so
-        its last objects stay until FORGET is over; without it for good.
+        leaves nothing when it is removed.
+Rule 3  With a window of time a partition is removed when no object is left in it. With a window of rows time removes no object, so
+        its last objects stay until FORGET is over; without it for ever.
 Rule 4  FORGET: a value without an object for longer than that is forgotten. Its members leave a microsecond after it, and its next
         object is a first one: the objects between two such silences are a *life*, and each life is a partition.
 
@@ -60,7 +60,7 @@ _OBJECTS: Final = "objects"
 
 @dataclass(frozen=True, slots=True)
 class PartitionsState:
-    """When each query began, and the partitions by their value of PER; what it took since the state was made or loaded."""
+    """When each query began, and the partitions by their value of PER; the work since the state was made or loaded."""
 
     since: Whole
     store: KeyedStore
@@ -81,7 +81,7 @@ class _Touched:
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """Rows of objects as they are stored, and the partition of each: texts that no answer has are never decoded."""
+    """Rows of objects in their stored form, and the partition of each: texts that no answer has are never decoded."""
 
     lines: Mapping[str, Any]
     partitions: Whole
@@ -116,17 +116,17 @@ class Partitions:
 
     @property
     def name(self) -> str:
-        """That of the store. Other queries have another one, so that no number of a run is used twice."""
+        """The key of the store. Other queries have another one, so that no number of a run is used twice."""
         return blake2b(self.query_set.identities.tobytes(), digest_size=16).hexdigest()
 
     # --- states -------------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> PartitionsState:
-        """Nothing seen."""
+        """The empty state."""
         return PartitionsState(np.full(len(self.query_set), since, np.int64), empty_store(self._like))
 
     def save(self, state: PartitionsState) -> dict[str, Any]:
-        """What is needed beside the store."""
+        """What is saved beside the store."""
         return {
             "identities": self.query_set.identities.view(np.int64),
             "since": state.since,
@@ -134,7 +134,7 @@ class Partitions:
         }
 
     def load(self, values: Mapping[str, Any], store: KeyedStore, since: Instant) -> PartitionsState:
-        """A saved state. Only if the queries are others each partition is looked at."""
+        """A saved state. If the queries have changed, every partition is read."""
         begins = self.query_set.since_of(values, since)
         if values["store"] == self.name:
             return PartitionsState(begins, store.shaped_like(self._like))
@@ -174,7 +174,7 @@ class Partitions:
     def step(
         self, state: PartitionsState, rows: Rows, time: str, before: Instant, watermark: Instant
     ) -> tuple[PartitionsState, SetEvents, Rows]:
-        """Show objects to the queries; also the rows of all objects in the events, by ascending number."""
+        """Pass objects to the queries; also returns the rows of all objects in the events, by ascending number."""
         ids, partition = self._partitions(state.store, rows, before, watermark)
         if not len(ids):
             return state, SetEvents(np.zeros((0, candidates.EMITTED_COLUMNS), np.int64), np.zeros(0)), rows
@@ -193,7 +193,7 @@ class Partitions:
         return next_state, events, objects.take(in_order).rows()
 
     def _with_lives(self, state: QuerySetState, lives: Lives) -> QuerySetState:
-        """With a partition for each life that begins in this step."""
+        """The partitions, with one more for each life that begins in this step."""
         more = len(lives.key) - len(state.seen)
         if not more:
             return state
@@ -209,7 +209,7 @@ class Partitions:
     def _forgotten(
         self, events: SetEvents, after: QuerySetState, lives: Lives, watermark: Instant
     ) -> SetEvents:
-        """With what FORGET does to the events: members leave, nothing is emitted of them later; lives are those of their keys."""
+        """The events after FORGET: members leave, nothing is emitted of them later; lives have the keys of their values."""
         forget_us, example = self.query_set.example.forget_us, self.query_set.example
         if forget_us is None:
             return events
@@ -257,7 +257,7 @@ class Partitions:
         per = self.query_set.per
         keys, partition = numbered(Rows.empty({name: self.types[name] for name in per}), rows, per)
         ids = key_ids([keys[name] for name in per], keys.count)
-        # Two keys that agree in 64 of 128 bits are not looked for.
+        # Two keys that agree in 64 of 128 bits are treated as one.
         ids = np.concatenate([ids, due[~np.isin(due[:, 0], ids[:, 0])]])
         order = np.lexsort((ids[:, 1], ids[:, 0]))
         place = np.empty(len(order), np.int64)
@@ -265,7 +265,7 @@ class Partitions:
         return ids[order], place[partition]
 
     def _touched(self, state: PartitionsState, ids: Ids, time: str) -> _Touched:
-        """What the store knows of some partitions, as the state of a query set that has only these."""
+        """The stored state of some partitions, as the state of a query set that has only these."""
         found, place = state.store.find(ids)
         known = place >= 0
         there = np.flatnonzero(known)
@@ -323,7 +323,7 @@ class Partitions:
         objects: _Objects,
         watermark: Instant,
     ) -> KeyedStore:
-        """The store with what is left of the partitions."""
+        """The store with the new state of the partitions."""
         many = len(lives.key)
         lengths = after.lengths.reshape(many, -1)
         partition_of_candidate = np.repeat(np.arange(many), lengths.sum(axis=1))
@@ -362,7 +362,7 @@ class Partitions:
         is_gone[lives.key[stays]] = False
         return store.put(records.take(np.flatnonzero(stays)), touched.ids[is_gone])
 
-    # --- what tests and benchmarks look at ----------------------------------------------------------------------------
+    # --- for tests and benchmarks -------------------------------------------------------------------------------------
 
     def everything(self, state: PartitionsState, time: str) -> tuple[QuerySetState, Rows, Whole]:
         """All partitions as the state of a query set, the rows of their objects, and the partition of each of these."""
@@ -373,7 +373,7 @@ class Partitions:
 def due_by_time(
     query_set: QuerySet, after: QuerySetState, partition_of_candidate: Whole, watermark: Instant
 ) -> Whole:
-    """When something happens to each partition by time alone."""
+    """When each partition changes by time alone."""
     if not query_set.by_time:
         return np.minimum(after.due, END)
     window = int(query_set.rules[candidates.WINDOW])
@@ -386,7 +386,7 @@ def due_by_time(
         due = np.where(due < END, np.minimum(due, -(-watermark // every) * every), END)
     if (due < END).all():
         return due
-    # Without a member, when the last object goes.
+    # Without a member, when the last object expires.
     last = np.full(len(due), watermark)
     np.maximum.at(last, after.recent.partitions, after.recent.clocks + window)
     np.maximum.at(last, partition_of_candidate, clocks + window)
@@ -406,7 +406,7 @@ def _needed(objects: _Objects, after: QuerySetState) -> _Objects:
 
 
 def _offsets(partition_of: Whole, partitions: int) -> Whole:
-    """Where the lists of partitions begin that stand one after the other."""
+    """Where the lists of consecutive partitions begin."""
     offsets = np.zeros(partitions + 1, np.int64)
     np.cumsum(np.bincount(partition_of, minlength=partitions), out=offsets[1:])
     return offsets
@@ -427,7 +427,7 @@ def _stored(column: Column) -> Column | Text:
 
 
 def _of_other_queries(records: Records, place: Whole, k: Whole) -> Records:
-    """The same partitions for other queries: `place` is where each of them was, or -1."""
+    """The same partitions for other queries: `place` is the former place of each query, or -1."""
     table: Any = records.table
     lines: Any = records.lists[_CANDIDATES].lines
     known, old = place >= 0, np.maximum(place, 0)

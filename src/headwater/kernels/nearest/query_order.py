@@ -1,4 +1,4 @@
-"""The standing queries of a query set, one a point: in which order they stand, and which is the same one after a restart."""
+"""The standing queries of a query set, one for each point: their order, and their identity after a restart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Real = NDArray[np.float64]
 
 
 def by_place(points: Real) -> Whole:
-    """An order in which queries that lie together stand together: one object meets them all, and so does the memory."""
+    """An order in which neighbouring queries are adjacent: one object meets them all, in adjacent memory."""
     bits = 6
     place = np.zeros(len(points), np.int64)
     ranks = np.argsort(np.argsort(points[:, :4], axis=0, kind="stable"), axis=0, kind="stable")
@@ -26,7 +26,7 @@ def by_place(points: Real) -> Whole:
 
 
 def identities(query: NearestQuery) -> NDArray[np.uint64]:
-    """uint64[2, points]: what makes a standing query the same one after a restart."""
+    """uint64[2, points]: the identity of a standing query, the same after a restart."""
     count = len(query.points)
     texts = [strings([text] * count) for text in (query.name, query.fingerprint)]
     ids = [query.points.ids] if query.points.ids is not None else []

@@ -1,6 +1,6 @@
-"""A query set: all standing queries that look at the same objects in the same way, and differ in their points and in k only.
+"""A query set: all standing queries that read the same objects in the same way, and differ in their points and in k only.
 
-Same attributes, weights, condition, window, PER, tie rule, algorithm and emission make one query set, so 10,000 points are one
+Queries with the same attributes, weights, condition, window, PER, tie rule, algorithm and emission are one query set, so 10,000 points are one
 loop over objects and not 10,000. Every query has a list for each partition (see `candidates`, `engine`): list = partition * queries + query.
 Without PER there is one partition. With PER the partitions of a step are those that it touches (see `per_partition`).
 
@@ -38,21 +38,21 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
 PUT_OFF_RISK: Final = 0.15
-"""σ of the rank among recent objects up to which RAPF takes one at once: higher puts more off and meets more of them again."""
+"""σ of the rank among recent objects up to which RAPF takes one at once: a higher value defers more, and takes more of them later."""
 
 MOST_PATIENCE: Final = 16
 
 ROOM_FOR_CANDIDATES: Final = 1024
-"""Candidates beside those that there are which a query set has room for at first."""
+"""Room for so many further candidates that a query set has at first."""
 
 ROOM_FOR_ANSWERS: Final = 4096
 """Answers of a query set in one step that there is room for at first."""
 
 MOST_CANDIDATES: Final = 50_000_000
-"""Candidates of one query set, 32 bytes each, and up to three times as much while a step runs: above, the run ends and says why."""
+"""Candidates of one query set, 32 bytes each, and up to three times as much while a step runs: above, the run ends with an error."""
 
 MOST_EMITTED: Final = 20_000_000
-"""Answers of one query set in one step, in the same way."""
+"""Answers of one query set in one step, likewise."""
 
 _ALGORITHMS = {Algorithm.RA: candidates.RA, Algorithm.RAPF: candidates.RAPF, Algorithm.PA: candidates.PA}
 _EMISSIONS = {
@@ -66,7 +66,7 @@ _EMISSIONS = {
 class Recent:
     """Objects that are recent, partition by partition and in order: coordinates, event times, clocks, numbers and partitions.
 
-    They are many, and few of them change with a step: in growing arrays the others stay where they are.
+    They are many, and few of them change with a step: growing arrays leave the others in place.
     """
 
     on_values: GrowingArray
@@ -109,7 +109,7 @@ class Recent:
         return self.on_partitions.shown
 
     def append(self, values: Real, times: Whole, clocks: Whole, seqs: Whole, partitions: Whole) -> Recent:
-        """With objects at the end."""
+        """The recent objects with more at the end."""
         return Recent(
             self.on_values.append(values),
             self.on_times.append(times),
@@ -119,7 +119,7 @@ class Recent:
         )
 
     def drop(self, count: int) -> Recent:
-        """Without the first ones."""
+        """The recent objects without the first ones."""
         return Recent(
             self.on_values.drop(count),
             self.on_times.drop(count),
@@ -131,10 +131,10 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class QuerySetState:
-    """Of every partition `seen` is its objects so far, `due` the tick of the last ones (window of rows).
+    """Of every partition `seen` is the number of its objects so far, `due` the tick of the last ones (window of rows).
 
-    Lists stand one after the other in `ids` and `scores`. `grid` is not saved: it is drawn anew. `tests_since_draw` counts the tests since
-    it was drawn, `patience` how much longer than usual to wait until it is drawn again.
+    Lists follow one another in `ids` and `scores`. `grid` is not saved: it is rebuilt. `tests_since_draw` counts the tests since
+    it was built, `patience` how much longer than usual to wait until it is rebuilt.
     """
 
     seen: Whole
@@ -154,7 +154,7 @@ class QuerySetState:
 
 @dataclass(frozen=True, slots=True)
 class SetEvents:
-    """What a step of a query set emits: whose (a list), which object, when, how, which rank, how near."""
+    """What a step of a query set emits: the list, the object, when, how, its rank, its score."""
 
     emitted: Whole
     scores: Real
@@ -179,7 +179,7 @@ def query_set_key(query: NearestQuery) -> tuple[Any, ...]:
 
 
 class QuerySet:
-    """The fixed part of a query set: its queries, one a point."""
+    """The fixed part of a query set: its queries, one for each point."""
 
     def __init__(
         self,
@@ -232,11 +232,11 @@ class QuerySet:
     # --- states -------------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant, partitions: int = 1) -> QuerySetState:
-        """Nothing seen, in so many partitions."""
+        """The empty state, with a number of partitions."""
         return self.state_of(np.full(len(self), since, np.int64), partitions)
 
     def state_of(self, since: Whole, partitions: int) -> QuerySetState:
-        """Nothing seen, by queries that began at different times."""
+        """The empty state of queries that began at different times."""
         none = np.zeros(0, np.int64)
         return QuerySetState(
             np.zeros(partitions, np.int64),
@@ -264,7 +264,7 @@ class QuerySet:
         before: Instant,
         watermark: Instant,
     ) -> tuple[QuerySetState, SetEvents]:
-        """Show objects to the queries; `rows` are numbered, `partition` is that of each, `before` is the watermark of the step before."""
+        """Pass objects to the queries; `rows` are numbered, `partition` is that of each, `before` is the watermark of the step before."""
         table, partitions, seen = self._table(state, rows, partition, time)
         ticks, partitions, due = self._ticks(state, table, partitions, watermark)
         objects = candidates.Objects(
@@ -303,7 +303,7 @@ class QuerySet:
         partitions: Whole,
         watermark: Instant,
     ) -> tuple[candidates.CandidateLists, BallGrid, int]:
-        """Run the engine to its end, giving it more room and a new grid when it asks."""
+        """Run the engine to its end, giving it more room and a new grid when it needs them."""
         at, grid, patience = queries.at, state.grid, state.patience
         at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), -state.tests_since_draw
         while (came := engine.show(lists, queries, grid, objects, partitions, watermark)) != candidates.DONE:
@@ -315,7 +315,7 @@ class QuerySet:
                 cost = _cost(grid, queries)
                 grid = draw(self.points, self.weights, queries.tests[:, engine.FIRST_TIME])
                 engine.fit(queries, grid)
-                # A grid that is hardly better than the one before is not drawn again so soon.
+                # If a grid is hardly better than the one before, the next rebuild waits longer.
                 better = _cost(grid, queries) < 0.7 * cost
                 patience = 1 if better else min(2 * patience, MOST_PATIENCE)
                 at[engine.BUDGET], at[engine.SPENT] = patience * self._budget(grid), at[engine.TESTED]
@@ -336,7 +336,7 @@ class QuerySet:
         )
 
     def _with_room(self, lists: candidates.CandidateLists) -> candidates.CandidateLists:
-        """With a pool twice as large, or large enough for the longest list to move."""
+        """The state with a pool twice as large, or large enough for the longest list to move."""
         many = int(lists.table[:, candidates.LENGTH].sum())
         if many >= MOST_CANDIDATES:
             raise LimitReached(
@@ -356,7 +356,7 @@ class QuerySet:
         )
 
     def save(self, state: QuerySetState) -> dict[str, Any]:
-        """All but what can be worked out from the objects' rows again."""
+        """All but what can be computed from the objects' rows."""
         return {
             "identities": self.identities.view(np.int64),
             "seen": state.seen,
@@ -375,7 +375,7 @@ class QuerySet:
         return bool((self.places_in(values) >= 0).any())
 
     def load(self, values: Mapping[str, Any], objects: Rows, time: str, since: Instant) -> QuerySetState:
-        """A saved state; `objects` are all rows it may speak of, by ascending number."""
+        """A saved state; `objects` are all rows it may refer to, by ascending number."""
         place = self.places_in(values)
         known = place >= 0
         old = np.maximum(place, 0)
@@ -426,7 +426,7 @@ class QuerySet:
         return self.example.metric.ranks_values
 
     def _budget(self, grid: BallGrid) -> int:
-        """How many tests are worth drawing the grid anew."""
+        """After how many tests rebuilding the grid is worth its cost."""
         return (
             20 * (len(grid.members) + 64 * len(self))
             if self.indexed
@@ -434,7 +434,7 @@ class QuerySet:
         )
 
     def _scores(self, positions: Real, rows: Whole, whose: Whole) -> Real:
-        """How near objects are to queries, added up as the engine does."""
+        """How near objects are to queries, with the sum in the engine's order."""
         if self._by_value:
             return positions[rows, 0]
         squares = np.zeros(len(rows))
@@ -446,7 +446,7 @@ class QuerySet:
     def _table(
         self, state: QuerySetState, rows: Rows, partition: Whole, time: str
     ) -> tuple[Recent, Whole, Whole]:
-        """Recent and new objects, partition by partition; where each partition's rows, its new rows and its end are; objects seen then."""
+        """Recent and new objects, partition by partition; where each partition's rows, its new rows and its end are; objects seen by then."""
         recent = state.recent
         many = len(state.seen)
         if many == 1:
@@ -590,5 +590,5 @@ def _still_recent(table: Recent, partitions: Whole) -> Recent:
 
 
 def _cost(grid: BallGrid, queries: engine.Queries) -> float:
-    """How many queries an object is shown to, as it is now."""
+    """How many queries an object is tested against, with the present grid."""
     return len(grid.members) / max(1, len(grid.starts) - 1) + float(queries.at[engine.WIDE])

@@ -15,8 +15,8 @@ from headwater.model import Column
 class Points:
     """The points of one operator, each a standing query of its own.
 
-    `coordinates` is float64[points, attributes]; `ids` names them, with TO EACH OF; None: there is one point, and it needs
-    no name. Under HIGHEST and LOWEST the one point has the coordinate 0, which nobody looks at.
+    `coordinates` is float64[points, attributes]; `ids` are their names, with TO EACH OF; None: there is one point, and it needs
+    no name. Under HIGHEST and LOWEST the one point has the coordinate 0, which is not used.
     """
 
     coordinates: NDArray[np.float64]
@@ -31,10 +31,11 @@ class NearestQuery:
     """One NEAREST operator: `k` objects nearest to each of its points.
 
     `where` is the index of its condition in the kernel's list. `attributes` are the columns that make a row an object:
-    numeric, longitude and latitude under GEOGRAPHIC, one under HIGHEST and LOWEST. `weights` go with them, under EUCLIDEAN.
-    Either `window_us` or `window_rows` is given. `columns` are what an answer carries of its row: the name in the answer
+    numeric, longitude and latitude under GEOGRAPHIC, one under HIGHEST and LOWEST. `weights` are those of EUCLIDEAN.
+    One of `window_us` and `window_rows` is set. `columns` are the columns of its row that an answer has: the name in the answer
     and the column of the stream. `sigma` belongs to PA; `every_us` to EVERY. `audit` is the share of the points for which PA
-    is compared with the truth. `forget_us` goes with PER and `window_rows`. `counts_rows`: rows that are no objects are counted here, and not in another zone.
+    is compared with the exact answer. `forget_us` belongs to PER with `window_rows`. `counts_rows`: this zone, and no other, counts rows that
+    are not objects.
     """
 
     name: str

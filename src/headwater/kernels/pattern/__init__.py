@@ -1,4 +1,4 @@
-"""Patterns of rows over time: MATCH_RECOGNIZE, its event patterns, and what a sensor node holds of it. See `kernel`.
+"""Patterns of rows over time: MATCH_RECOGNIZE, its event patterns, and the part of it that runs on a sensor node. See `kernel`.
 
 Nothing is exported here: the language needs the choices of every kernel, and a kernel only when it runs.
 """

@@ -1,10 +1,10 @@
 """Which are all the matches? MATCH EVERY: every distinct assignment of rows to the elements of a pattern.
 
-Rule 1  Every row may begin an attempt. All attempts move on together, the older first, and within an attempt in the order of
+Rule 1  Every row may begin an attempt. All attempts advance together, the older first, and within an attempt in the order of
         preference; a row that may be taken or passed over splits a partial match in two.
 Rule 2  A completed match is emitted at once (NO SKIP), or waits until no attempt with an older first row is open; then it
         drops the attempts and completed matches that AFTER MATCH SKIP leaves out.
-Rule 3  Time that runs out between two rows is dealt with before the later row, in the order of the deadlines.
+Rule 3  A deadline between two rows takes effect before the later row, in the order of the deadlines.
 
 Memory  Partial matches within WITHIN, at most LIMIT a partition; the oldest are given up above that, and counted.
 """
@@ -78,7 +78,7 @@ def find_all(
     ended: bool,
     stack: Stack,
 ) -> tuple[MatchOutput, Runs, Numbers]:
-    """Look at the rows of all partitions; arguments and results as those of `preferred_match.find_preferred`."""
+    """Process the rows of all partitions; arguments and results as those of `preferred_match.find_preferred`."""
     auto, programs, memory, rules = pattern
     open_, open_threads, open_doubles, open_nodes, open_waiting = runs
     wholes, doubles = len(memory.whole), len(memory.double)
@@ -96,7 +96,7 @@ def find_all(
     stored_waiting = np.zeros((rules.room, WAITING_COLUMNS), np.int64)
     stored_thread_count = stored_node_count = stored_waiting_count = 0
 
-    # Partial matches before and after a row, in turn: `side` says which is which.
+    # Partial matches before and after a row alternate: `side` says which is which.
     threads = np.zeros((2, rules.room, MEMORY + wholes), np.int64)
     remembered = np.zeros((2, rules.room, doubles), np.float64)
     side = 0
@@ -134,7 +134,7 @@ def find_all(
             row_there = at < limit
             time = table.time[at] if row_there else watermark
             over = not row_there and ended
-            # Time up to the next row, or up to the watermark when there is none. With rows still to be waited for (NEXT),
+            # Time up to the next row, or up to the watermark if there is none. If rows are still needed (NEXT),
             # only the end of the input decides.
             while count > 0 and (row_there or ended or rules.next_rows == 0):
                 deadline = first_deadline(auto, threads[side], count, rules, table, nodes, offset)
@@ -159,7 +159,7 @@ def find_all(
             if not row_there:
                 break
 
-            # The row moves every partial match on, and may begin an attempt of its own.
+            # The row advances every partial match, and may begin an attempt of its own.
             total = count + (len(auto.first) if may_begin[at] else 0)
             if total * most_successors > threads.shape[1]:
                 threads, remembered = (
@@ -352,7 +352,7 @@ def find_all(
 
 @njit(cache=True)
 def _oldest(threads: Numbers, count: int, waiting: Numbers, waiting_count: int, oldest: int) -> int:
-    """The number of the first row that something open began with."""
+    """The number of the first row of anything that is open."""
     for thread in range(count):
         oldest = min(oldest, threads[thread, BEGAN])
     for place in range(waiting_count):
@@ -368,7 +368,7 @@ def _folded(before: int, row: int, variable: int) -> int:
 
 @njit(cache=True)
 def _same(threads: Numbers, count: int, nodes: Numbers, state: int, node: int) -> bool:
-    """Whether a partial match in this state that binds the same rows alike is there already."""
+    """Whether a partial match in this state that binds the same rows to the same variables exists already."""
     for thread in range(count):
         other = threads[thread, NODE]
         if threads[thread, STATE] == state and nodes[other, HASH] == nodes[node, HASH]:
@@ -378,7 +378,7 @@ def _same(threads: Numbers, count: int, nodes: Numbers, state: int, node: int) -
 
 @njit(cache=True)
 def _complete_alike(nodes: Numbers, begin: int, end: int) -> None:
-    """What binds the same rows alike is complete if one of its ways is."""
+    """Of partial matches with the same bindings, one that is complete makes all complete."""
     for node in range(begin, end):
         for other in range(begin, end):
             if nodes[other, COMPLETE] != 0 and nodes[other, HASH] == nodes[node, HASH]:

@@ -1,6 +1,6 @@
 """Creation: which states does a pattern have, and what follows what?
 
-Rule 1  A state waits for one row of one variable, reached in one way. What the way there demands of the rows that are passed
+Rule 1  A state waits for one row of one variable, reached in one way. What the way there requires of the rows that are passed
         over or taken (its vetoes) is part of the state, and so is how it may wait (its link).
 Rule 2  The states that follow a taken row are listed in the order of preference; ACCEPT among them is the end of a match.
 Rule 3  A veto kills a partial match: PASSED when a row that is passed over satisfies it (`~> NOT B ~>`), NEXT when the one
@@ -10,10 +10,10 @@ Rule 3  A veto kills a partial match: PASSED when a row that is passed over sati
 Rule 4  An ABSENT state takes no row: it is a match once its time has run out, and every negation since the last taken row
         holds until then. An AT_END state is a match if no row follows.
 Rule 5  The claim of a `!` on the rows after its loop ends with a row that meets an UNTIL of the loop or of a group around it:
-        the partial match goes on in the state without that veto (`ends`), and that row is looked at there.
+        the partial match continues in the state without that veto (`ends`), which processes that row.
 Rule 6  A round of a loop that takes no row counts towards the minimum. From the minimum on it ends the loop, as in Perl.
 
-Nothing here looks at rows: an automaton is made once for a query and never changes.
+Rows are not used here: an automaton is made once for a query and never changes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Automaton(NamedTuple):
 
 
 class Veto(NamedTuple):
-    """What must not come; a match must wait for a negation while nothing has followed it in the pattern."""
+    """What must not occur; a match must wait for a negation while nothing has followed it in the pattern."""
 
     kind: int
     condition: int
@@ -109,7 +109,7 @@ class _Way:
         return self if veto in self.vetoes else replace(self, vetoes=(*self.vetoes, veto))
 
     def followed(self) -> _Way:
-        """Something comes after the negations met so far, be it left out."""
+        """The way with something after the negations met so far, even if it is left out."""
         return replace(self, vetoes=tuple(v._replace(followed=True) for v in self.vetoes))
 
 
@@ -124,7 +124,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Action:
-    """What a step between two points does to the way."""
+    """How a step between two points changes the way."""
 
     link: int | None = None
     vetoes: tuple[Veto, ...] = ()
@@ -153,7 +153,7 @@ def create(shape: Shape) -> Automaton:
 
 
 class _Builder:
-    """Writes a shape out as points and steps between them; loops with a count become copies of their part."""
+    """Turns a shape into points and steps between them; loops with a count become copies of their part."""
 
     def __init__(self) -> None:
         self.untils: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The words of MATCH_RECOGNIZE: how rows follow one another, which rows are emitted, where the search goes on."""
+"""The choices of MATCH_RECOGNIZE: how rows follow one another, which rows are emitted, where the search continues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Contiguity(enum.Enum):
     """What may lie between two rows of a match."""
 
     STRICT = "strict"  # nothing: the very next row
-    RELAXED = "relaxed"  # rows that do not satisfy what is waited for
+    RELAXED = "relaxed"  # rows that do not satisfy the next condition
     ANY = "any"  # any rows
 
 

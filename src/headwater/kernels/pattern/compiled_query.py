@@ -1,6 +1,6 @@
 """A pattern query as its kernel runs it: the automaton, the programs and the row tests, made once, and one call over many partitions.
 
-Row tests are worked out for whole columns, and rows at which no attempt can begin are passed over.
+Row tests are computed for whole columns, and rows at which no attempt can begin are skipped.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SKIPS = (SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW, SkipTo.FIRST, SkipTo.LAST, Skip
 
 
 def compile_query(query: PatternQuery, *, shortcuts: bool) -> CompiledQuery | NodeQuery:
-    """A query ready to be moved over rows; one with MODE goes by other rules."""
+    """A query that can process rows; one with MODE has other rules."""
     if query.node is None:
         return CompiledQuery(query, shortcuts)
     parts = query.shape.parts if isinstance(query.shape, Chain) else (query.shape,)
@@ -63,7 +63,7 @@ def compile_query(query: PatternQuery, *, shortcuts: bool) -> CompiledQuery | No
 
 
 class CompiledQuery:
-    """A query and what is made of it once; without `shortcuts` no row is passed over and nothing is merged."""
+    """A query and what is computed from it once; without `shortcuts` no row is skipped and nothing is merged."""
 
     def __init__(self, query: PatternQuery, shortcuts: bool) -> None:
         self.query = query
@@ -75,7 +75,7 @@ class CompiledQuery:
         self._stack = make_stack()
 
     def none(self) -> Runs:
-        """Nothing is open."""
+        """Empty runs."""
         memory = self.query.recall.memory
         return Runs(
             np.zeros((0, OPEN_COLUMNS), np.int64),
@@ -88,7 +88,7 @@ class CompiledQuery:
     def run(
         self, table: Arranged, segments: Segments, old: Runs, watermark: Instant
     ) -> tuple[Found, Runs, Numbers]:
-        """Move the query on over all segments."""
+        """Advance the query over all segments."""
         ended = watermark >= END
         programs, columns = self.columns_of(table)
         pattern = Pattern(self.auto, programs, self.query.recall.memory, self.rules)
@@ -110,14 +110,14 @@ class CompiledQuery:
         return Found(output.found[: output.size], rows, states), runs, counted
 
     def deadlines(self, runs: Runs, segments: Segments, time: Numbers) -> Numbers:
-        """For each open line when time alone changes something."""
+        """For each open line the time at which time alone changes something."""
         return first_deadlines(self.auto.kind, self.rules, runs, segments, time)
 
     def _ends(self, segments: Segments) -> Numbers:
         return segments.base + segments.high - segments.low
 
     def _lines(self, old: Runs, segments: Segments) -> Numbers:
-        """One line for each segment; where nothing was open, the search goes on with the first new row."""
+        """One line for each segment; where nothing was open, the search continues with the first new row."""
         lines = np.zeros((len(segments.low), OPEN_COLUMNS), np.int64)
         lines[:, OPEN_PARTITION] = segments.partition
         lines[:, BEST] = -1
@@ -128,7 +128,7 @@ class CompiledQuery:
         return lines
 
     def columns_of(self, table: Arranged) -> tuple[Programs, Table]:
-        """The rows as the loops read them, and the programs with the codes that texts have among them."""
+        """The rows in the form of the loops, and the programs with the codes of their texts in these rows."""
         count = table.rows.count
         bits = np.zeros((len(self.row_tests), count), np.bool_)
         for place, test in enumerate(self.row_tests):
@@ -165,7 +165,7 @@ class CompiledQuery:
         return whole, valid, programs
 
     def _begin_bits(self) -> list[int] | None:
-        """The row tests one of which must hold where an attempt begins; None: it may begin anywhere."""
+        """Row tests, one of which must hold where an attempt begins; None: it may begin anywhere."""
         found = []
         for target in self.auto.first.tolist():
             if target == ACCEPT:
@@ -239,7 +239,7 @@ def _rules(query: PatternQuery, auto: Automaton, *, merges: bool) -> Rules:
 
 
 def _ambiguous(auto: Automaton) -> bool:
-    """Whether the same rows may be bound to the same variables on two ways: some list of what follows has a variable twice."""
+    """Whether the same rows may be bound to the same variables in two ways: some list of followers has a variable twice."""
     lists = [auto.first, *np.split(auto.follow, auto.follow_from[1:-1])]
     for targets in lists:
         variables = auto.variable[targets[targets >= 0]].tolist()

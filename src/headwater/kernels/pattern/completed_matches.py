@@ -1,6 +1,6 @@
-"""Completed matches of MATCH EVERY: what is complete, what waits for older attempts, what runs out of time, what is given up.
+"""Completed matches of MATCH EVERY: which are complete, wait for older attempts, run out of time, or are given up.
 
-What happens here happens once a match or once a deadline, not once a row: see `all_matches`.
+This happens once for each match or deadline, not once for each row: see `all_matches`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def complete(waiting: Numbers, place: int, nodes: Numbers, began: int, node: int
 
 @njit(cache=True)
 def is_new(waiting: Numbers, begin: int, end: int, nodes: Numbers, node: int) -> bool:
-    """Whether no match completed at the same instant binds the same rows alike."""
+    """Whether no match completed at the same instant binds the same rows to the same variables."""
     new = True
     for place in range(begin, end):
         new = new and nodes[waiting[place, NODE], HASH] != nodes[node, HASH]
@@ -89,9 +89,9 @@ def expire(
     completed: Completed,
     output: MatchOutput,
 ) -> tuple[MatchOutput, Completed, int]:
-    """Take out the partial matches whose time runs out at `deadline`: absences are complete, the others may be reported.
+    """Remove the partial matches whose time runs out at `deadline`: absences are complete, the others may be reported.
 
-    What binds the same rows alike is reported once, and not at all if it is a match. Also gives how many partial matches remain.
+    Those with the same bindings are reported once, and not at all if they are a match. Also returns how many partial matches remain.
     """
     auto, _, _, rules = pattern
     threads, remembered, count, nodes = partial
@@ -137,7 +137,7 @@ def _deadline(
     nodes: Numbers,
     offset: int,
 ) -> int:
-    """The last instant at which a partial match can go on; one that waits for the end of the rows has all it needs."""
+    """The last instant at which a partial match can continue; one that waits for the end of the rows needs nothing else."""
     its = NEVER
     if auto.kind[thread[STATE]] == AT_END:
         return its
@@ -150,7 +150,7 @@ def _deadline(
 
 @njit(cache=True)
 def _is_among(bindings: Numbers, count: int, binding: int) -> bool:
-    """Whether rows bound alike are among those reported."""
+    """Whether the same bindings are among those reported."""
     return bool(np.any(bindings[:count] == binding))
 
 
@@ -167,7 +167,7 @@ def release(
 ) -> tuple[MatchOutput, int, int, int]:
     """Emit the completed matches that need not wait, and drop what AFTER MATCH SKIP leaves out.
 
-    Also gives how many partial matches and completed ones remain, and the number of the last match.
+    Also returns how many partial matches and completed ones remain, and the number of the last match.
     """
     auto, _, _, rules = pattern
     threads, thread_doubles, count, nodes = partial
@@ -228,12 +228,12 @@ def give_up(
     limit: int,
     counted: Numbers,
 ) -> int:
-    """Keep so many; those with the same rows bound alike are one, whatever they wait for. The first are given up."""
+    """Limit the number of partial matches; those with the same bindings count once, whatever they wait for. The first are given up."""
     bindings = np.empty(count, np.int64)
     for thread in range(count):
         bindings[thread] = nodes[threads[thread, NODE], HASH]
     order = np.argsort(bindings, kind="mergesort")
-    first = np.zeros(count, np.int64)  # of each thread, the first that binds the same
+    first = np.zeros(count, np.int64)  # of each thread, the first with the same bindings
     different = 0
     for place in range(count):
         thread = order[place]

@@ -1,6 +1,6 @@
 """At which instant does time alone change something of a partition: when does the first of its partial matches run out of time?
 
-Until then a partition without new rows need not be looked at. Rules as in `preferred_match` and `all_matches`: a partial match is out of time
+Until then a partition without new rows need not be processed. Rules as in `preferred_match` and `all_matches`: a partial match is out of time
 when its deadline is before the watermark; one that waits for the end of the rows has none, and where rows must follow (NEXT)
 only rows or the end of the input decide.
 """

@@ -1,10 +1,10 @@
 """Which sequences of rows match a pattern? All MATCH_RECOGNIZE queries that read one stream in one zone.
 
 The phases, with the names they have in the paper: *creation* (`automaton`: a pattern becomes states), *filtering* (`compiled_query`:
-row tests are worked out for whole columns, and rows at which nothing can begin are passed over), *scan* (`preferred_match` and `all_matches`:
+row tests are computed for whole columns, and rows at which nothing can begin are skipped), *scan* (`preferred_match` and `all_matches`:
 partial matches move from state to state), *response* (`match_answers`: what is emitted of a match).
 
-Rule 1  A step looks at each partition's stored and new rows once for every query; equal tests are worked out once for all.
+Rule 1  A step reads each partition's stored and new rows once for every query; equal tests are computed once for all.
 Rule 2  A match is emitted as soon as it is certain: no row that may still come can change it.
 Memory  See `partitioned_rows` for rows and `runs` for partial matches.
 """
@@ -94,18 +94,18 @@ class PatternKernel:
         self.compiled = [compile_query(query, shortcuts=shortcuts) for query in queries]
 
     def without_shortcuts(self) -> PatternKernel:
-        """The same kernel without what makes it fast and changes no answer: no row is passed over, nothing is merged."""
+        """The same kernel without optimisations that change no answer: no row is skipped, nothing is merged."""
         return PatternKernel(self.schema, self.queries, self.conditions, shortcuts=False)
 
     # --- the contract -------------------------------------------------------------------------------------------------
 
     def start(self, since: Instant) -> PatternState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         lanes = tuple(self._new_lanes(range(len(self.queries)), since, 0))
         return PatternState(BEGINNING, lanes, len(lanes))
 
     def step(self, state: PatternState, rows: Rows, watermark: Instant) -> Step[PatternState]:
-        """Look at the rows, let time pass, emit what is certain."""
+        """Take rows, let time pass, emit what is certain."""
         counts: Counter[str] = Counter()
         answers: dict[int, list[Rows]] = {}
         lanes = []
@@ -142,7 +142,7 @@ class PatternKernel:
         return Saved(values, stores=stores | blocks)
 
     def load(self, saved: Saved, since: Instant) -> PatternState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         watermark, number = saved.values["watermark"], saved.values["next_lane"]
         places = {(query.name, query.fingerprint): place for place, query in enumerate(self.queries)}
         lanes: list[Lane] = []
@@ -173,16 +173,16 @@ class PatternKernel:
         return min((lane.store.next_due for lane in state.lanes), default=END)
 
     def is_blank(self, state: PatternState) -> bool:
-        """Whether nothing is kept of any partition."""
+        """Whether nothing is stored of any partition."""
         return all(lane.since == BEGINNING and not len(lane.store) for lane in state.lanes)
 
     def due_interests(self, state: PatternState, until: Instant) -> Numbers:
-        """Those with a partition that is due."""
+        """The interests with a partition that is due."""
         due = [lane.store.due(state.watermark, until)[:, 0] for lane in state.lanes]
         return np.concatenate([np.zeros(0, np.uint64), *due]).view(np.int64)
 
     def split(self, state: PatternState, interests: Numbers) -> tuple[PatternState, PatternState]:
-        """Their partitions are records of their own."""
+        """Partitions of different interests are different records."""
         parts = [self._split_lane(lane, interests) for lane in state.lanes]
         taken, others = (tuple(lane) for lane in zip(*parts, strict=True))
         return replace(state, lanes=taken), replace(state, lanes=others)
@@ -217,7 +217,7 @@ class PatternKernel:
         ]
 
     def _shape(self, places: Sequence[int]) -> Records:
-        """What a record has: the key, and of the rows the columns that some query of the lane looks at."""
+        """The contents of a record: the key, and those columns of the rows that some query of the lane reads."""
         types, keys = (
             {**self.schema.types, INTEREST_SERIAL: ColumnType.BIGINT},
             self.queries[places[0]].partition_columns,
@@ -281,7 +281,7 @@ class PatternKernel:
         answers: dict[int, list[Rows]],
         counts: Counter[str],
     ) -> list[Runs]:
-        """Move all queries on over the pieces that are over (`until` END) or that go on; what is open in them then."""
+        """Advance all queries over the pieces that are over (`until` END) or that continue; returns what is open in them then."""
         are_over = until >= END
         segments = pieces.those(are_over=are_over)
         runs = []
@@ -300,7 +300,7 @@ class PatternKernel:
         return runs
 
     def _put(self, lane: Lane, found: Touched, table: Arranged, pieces: Pieces, runs: Sequence[Runs]) -> Lane:
-        """The lane after a step: of each partition that goes on what is still needed is stored, and nothing of the others."""
+        """The lane after a step: of each partition that continues what is still needed is stored, and nothing of the others."""
         segments = pieces.segments
         needed_from, hold, due = self._needs(lane, table, pieces, runs)
         counts, offset = segments.base + segments.high - segments.low, segments.low - segments.base
@@ -334,7 +334,7 @@ class PatternKernel:
     def _needs(
         self, lane: Lane, table: Arranged, pieces: Pieces, runs: Sequence[Runs]
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """Of each piece the first row of the table that is stored, what answers are held back to, and when it is due."""
+        """Of each piece the first row of the table that is stored, the time that answers are held back to, and when it is due."""
         segments, forget_us = pieces.segments, self.queries[lane.queries[0]].forget_us
         many = len(segments.low)
         needed, hold, due = segments.high.copy(), np.full(many, END), np.full(many, END)
@@ -379,7 +379,7 @@ class _Opened:
             self._entries = listed[np.argsort(listed[:, SLOT], kind="stable")]
 
     def runs(self, slot: int, none: Runs, *, in_over: bool = False) -> Runs:
-        """Those of one query in pieces that are over, or in those that go on; `none`: nothing is open."""
+        """The runs of one query in pieces that are over, or in those that continue; `none`: nothing is open."""
         low, high = np.searchsorted(self._entries[:, SLOT], [slot, slot + 1])
         some = self._entries[low:high]
         return unpacked(self._words, some[self._over[some[:, PIECE]] == in_over], self._ends, none)

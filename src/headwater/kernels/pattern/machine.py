@@ -1,13 +1,13 @@
-"""Does a condition hold that looks at other rows of the match? A small stack machine, one compiled loop for all queries.
+"""Does a condition over other rows of the match hold? A small stack machine, one compiled loop for all queries.
 
 Rule 1  A program is a table of instructions (operation, a, b, c); values are 64-bit whole numbers or doubles, each with a
-        mark whether it is there: NULL is a value that is not.
-Rule 2  What is computed equals what the column evaluator computes, to the last bit: whole numbers that overflow, divisions
+        mark whether it is valid: an invalid value is NULL.
+Rule 2  Results are those of the column evaluator, to the last bit: whole numbers that overflow, divisions
         by zero and doubles that are not finite are NULL.
 Rule 3  Strings are whole numbers: places in one sorted dictionary of all strings that the programs can meet.
 
-What a partial match remembers of its rows is a vector of whole numbers and one of doubles. `remember` brings them up to
-date when a row is bound; nothing ever walks back through the rows of a match. Rows are remembered by their number in the
+What a partial match remembers of its rows is a vector of whole numbers and one of doubles. `remember` updates them when a row
+is bound; the rows of a match are never walked again. Rows are remembered by their number in the
 partition, which no batch changes; -1 is none.
 """
 
@@ -123,7 +123,7 @@ class Table(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A row that a partial match looks at, the rows [low, high) of its partition, and the number that a match has which takes it."""
+    """A row under test for a partial match, the rows [low, high) of its partition, and the number of the match if it takes the row."""
 
     row: int
     low: int
@@ -133,7 +133,7 @@ class Look(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Room to reckon in."""
+    """Room for computations."""
 
     whole: NDArray[np.int64]
     double: NDArray[np.float64]
@@ -186,7 +186,7 @@ def remember(
                 if ((whole[dest] ^ total) & (added ^ total)) < 0:
                     whole[b] += (
                         1 if added > 0 else -1
-                    )  # how often it went round: 0 again, and the sum fits again
+                    )  # how many times it overflowed: when that is 0 again, the sum is valid again
                 whole[dest] = total
         elif what == ADD_DOUBLE:
             if table.double_valid[a, row]:
@@ -222,7 +222,7 @@ def holds(
     double: NDArray[np.float64],
     stack: Stack,
 ) -> bool:
-    """Whether a program says true for a row; `whole` and `double` are what is remembered of the rows before it."""
+    """Whether a program is true for a row; `whole` and `double` are what is remembered of the rows before it."""
     row, low, high, offset, match_number = look
     w, d, there = stack.whole, stack.double, stack.there
     top = -1
@@ -332,7 +332,7 @@ def _combine(
     there: NDArray[np.bool_],
     top: int,
 ) -> None:
-    """Two values become one."""
+    """Combine two values into one."""
     left, right = there[top], there[top + 1]
     if op == AND:
         no = (left and w[top] == 0) or (right and w[top + 1] == 0)
@@ -405,7 +405,7 @@ def _extreme(
     there: NDArray[np.bool_],
     top: int,
 ) -> None:
-    """LEAST and GREATEST pass over NULL."""
+    """LEAST and GREATEST ignore NULL."""
     if not there[top + 1]:
         return
     if not there[top]:

@@ -1,11 +1,11 @@
 """Response: what is emitted of the matches that were found.
 
-Rule 1  A measure looks at the rows of its match up to the present one (RUNNING) or at all of them (FINAL). With one row a
+Rule 1  A measure reads the rows of its match up to the present one (RUNNING) or all of them (FINAL). With one row a
         match these are the same.
-Rule 2  Everything is worked out for all matches of a query at once: each term of a measure is a column with one place for
+Rule 2  Everything is computed for all matches of a query at once: each term of a measure is a column with one place for
         each row that is emitted.
-Rule 3  `match_id` is made of the query's name, the time, and of every row that is bound its content, its place among equal
-        rows (which are different rows) and its variable; not of rows that the pattern passes over.
+Rule 3  `match_id` is computed from the query's name, the time, and for every bound row its content, its place among equal
+        rows (which are different rows) and its variable; not from rows that the pattern passes over.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a scan found: one line for each thing to emit (see `runs`), and the rows bound in them, one after the other."""
+    """The results of a scan: one line for each thing to emit (see `runs`), and the rows bound in them, one after the other."""
 
     lines: Numbers
     row: Numbers  # of the table
@@ -65,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _AnswerRows:
-    """The rows of an answer: which line they are about, the present row, and how many bound rows lie up to it."""
+    """The rows of an answer: their line, the present row, and how many bound rows there are up to it."""
 
     line: Numbers
     row: Numbers
@@ -105,7 +105,7 @@ def respond(
 
 
 def _in_order(found: Found) -> Found:
-    """By event time; what has the same stays as it was found."""
+    """By event time; equal times keep the order in which they were found."""
     order = np.argsort(found.lines[:, EVENT_TIME], kind="stable")
     if (order == np.arange(len(order))).all():
         return found
@@ -137,7 +137,7 @@ def _answer_rows(query: PatternQuery, auto: Automaton, found: Found) -> _AnswerR
 
 
 class _Terms:
-    """Terms of measures as columns, each worked out once."""
+    """Terms of measures as columns, each computed once."""
 
     def __init__(
         self, query: PatternQuery, auto: Automaton, found: Found, table: Arranged, answer_rows: _AnswerRows
@@ -189,7 +189,7 @@ class _Terms:
         )
 
     def _bound(self, variables: tuple[int, ...] | None, first: bool, offset: int, final: bool) -> Numbers:
-        """The place among the bound rows of what a navigation means; -1 where there is none."""
+        """The place among the bound rows that a navigation refers to; -1 if there is none."""
         member = self._members(variables)
         return _navigate(member, self.begin, self._upto(final), first, offset)
 
@@ -361,7 +361,7 @@ def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numb
     total = np.zeros(len(begin), np.int64)
     fits = np.ones(len(begin), np.bool_)
     for answer in range(len(begin)):
-        found = rounds = 0  # how often the sum went round, up or down
+        found = rounds = 0  # how many times the sum overflowed, up or down
         for place in range(begin[answer], begin[answer] + upto[answer]):
             if member[place]:
                 added = values[place]

@@ -3,29 +3,29 @@
 The phases are the paper's:
 
 Creation   a pattern becomes states: state s waits for element s, the state after the last element accepts (`NodePattern`).
-Filtering  an event that satisfies no element's own condition is not looked at further (`_filtered`).
+Filtering  an event that satisfies no element's own condition is ignored (`_filtered`).
 Scan       an event that no open sequence waits for is rejected, one that is waited for is registered in the window
            (`_scan_many`: UNRESTRICTED, `_scan_one`: FIRST and RECENT).
-Response   the accepting event and what the window holds are sent at once (`_send_all`, `_send_one`, `_send`).
+Response   the accepting event and the contents of the window are sent at once (`_send_all`, `_send_one`, `_send`).
 
 Rule 1  UNRESTRICTED: every start event opens a sequence; every combination of one event per element, in the order of rows and
         at most `within_us` from first to last, is a match at its last event, lexicographic by row. With a seed, one of those
         that an event completes is sent: the n-th choice depends on the seed and n alone.
-Rule 2  FIRST and RECENT hold one sequence. An event that the next state waits for moves it on. RECENT: one that does not, but
+Rule 2  FIRST and RECENT hold one sequence. An event that the next state waits for advances it. RECENT: one that does not, but
         satisfies the element bound last, takes that event's place; so with (A, B), A x > 0 and B x > 5, a row of 7 is B.
 Rule 3  After a match, and when its time has run out, a sequence of FIRST or RECENT starts empty. What was rejected before
-        stays rejected; the event that finds it out of time is looked at afresh.
-Rule 4  `B+` means one B, others of which may be skipped; as that holds for every element, no mode needs to ask.
+        stays rejected; the event that finds it out of time is processed again.
+Rule 4  `B+` means one B, others of which may be skipped; as that holds for every element, no mode needs to test for it.
 Rule 5  A full window (UNRESTRICTED alone) gives up the newest event of the first sequence, its initial event last, then those
         of the second. Every event that follows some initial event follows the oldest one too: the first sequence has all
         events that are not initial. So the newest of these goes; if there is none, the oldest initial event. An event whose
-        only forerunner had to go for it is given up as well.
+        only predecessor had to go for it is given up as well.
 Rule 6  One event registered for two elements takes two places.
 
-Memory  The window: `hold` events, gone as soon as the latest initial event that they follow is out of time. What one event
-        completes is cut at MOST_AT_ONCE. Both losses are counted. A step allocates a copy of the window and what it sends.
-Source  In-network CEP (seed 002), section 6. Conditions that look at bound events belong into `_awaited` (FIRST and RECENT,
-        where the window is what is bound) and into `_next_of` (UNRESTRICTED, where `chosen` is).
+Memory  The window: `hold` events, removed as soon as the latest initial event that they follow is out of time. The combinations that one
+        event completes are cut at MOST_AT_ONCE. Both losses are counted. A step allocates a copy of the window and what it sends.
+Source  In-network CEP (seed 002), section 6. Conditions on bound events belong into `_awaited` (FIRST and RECENT,
+        where the window contains the bound events) and into `_next_of` (UNRESTRICTED, where `chosen` does).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MOST_ELEMENTS: Final = 63
 MOST_HELD: Final = 1 << 20
 ROOM: Final = 16  # matches of a step that there is room for at first
 MOST_WITHIN_US: Final = 1 << 61  # so that a time and this can be added
-MOST_AT_ONCE: Final = 1_000_000  # combinations that one event completes; what is beyond is cut and counted
+MOST_AT_ONCE: Final = 1_000_000  # combinations that one event completes; further ones are cut and counted
 
 HELD, CHOICES, DROPPED, CUT = range(4)
 NEVER: Final = -(1 << 63)
@@ -78,7 +78,7 @@ class NodePattern:
 
     @property
     def least_hold(self) -> int:
-        """A window with less room never sees a match; the accepting event needs none."""
+        """A window with less room never has a match; the accepting event needs none."""
         return max(1, self.elements - 1)
 
 
@@ -97,7 +97,7 @@ class Window(NamedTuple):
 
 
 class NodeState(NamedTuple):
-    """What the node holds between steps."""
+    """The state of the node between steps."""
 
     window: Window
 
@@ -168,7 +168,7 @@ class NodeScan:
         return {**parts, "counts": window.counts.copy()}
 
     def load(self, saved: Mapping[str, Any]) -> NodeState:
-        """What `save` gave, of the same pattern."""
+        """A saved state of the same pattern."""
         state = self.start()
         for name in _HELD_PARTS:
             getattr(state.window, name)[: len(saved[name])] = saved[name]
@@ -199,7 +199,7 @@ _ALL_BITS = (1 << 64) - 1
 
 @numba.njit(cache=True)
 def _filtered(holds: Mask) -> Bits:
-    """For each row the elements that it satisfies by itself, as bits; 0: nothing here wants it."""
+    """For each row the elements whose own conditions it satisfies, as bits; 0: none."""
     bits = np.zeros(holds.shape[1], np.uint64)
     for element in range(holds.shape[0]):
         bit = np.uint64(1) << np.uint64(element)
@@ -344,7 +344,7 @@ def _make_room(window: Window) -> None:
 
 @numba.njit(cache=True)
 def _forget(window: Window, now: int, within_us: int) -> None:
-    """Take out what no later event can complete."""
+    """Remove what no later event can complete."""
     remaining = 0
     for e in range(window.counts[HELD]):
         if window.start[e] + within_us >= now:

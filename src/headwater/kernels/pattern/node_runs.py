@@ -1,4 +1,4 @@
-"""A node's scan for every partition of a lane, so that hosts answer what the nodes would.
+"""A node's scan for every partition of a lane, so that hosts give the nodes' answers.
 
 On a sensor node there is one partition: the node's own readings, held by `node.NodeScan` alone.
 """
@@ -69,7 +69,7 @@ class NodeQuery:
     def run(
         self, table: Arranged, segments: Segments, old: Runs, watermark: Instant
     ) -> tuple[Found, Runs, Numbers]:
-        """Let every partition's node see its new rows."""
+        """Pass its new rows to every partition's node."""
         holds = self._holds(table)
         counted = np.zeros(COUNTED, np.int64)
         lines, windows, counts = [], [], []
@@ -137,7 +137,7 @@ class NodeQuery:
         )
 
     def _worth_keeping(self, runs: Runs, segments: Segments) -> Runs:
-        """Without partitions whose window is empty and of which nothing must be remembered."""
+        """The runs without partitions whose window is empty and that have nothing to remember."""
         keep = (runs.open[:, THREADS] > 0) | (runs.nodes[:, CHOICES] > 0)
         if self.query.is_numbered:
             keep |= runs.open[:, NUMBER] > 0

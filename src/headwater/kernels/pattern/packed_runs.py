@@ -1,8 +1,8 @@
 """The open attempts of all queries in a partition as one list of whole numbers, so that a partition is one record of a store.
 
 Each query that has something open in the partition is an entry: the query's slot, how many words follow, then its line of `open`
-(without the partition, NUMBER first), its partial matches, the doubles they remember (as bits), its nodes, and what waits.
-Where nothing is left but the number of matches, that number alone follows.
+(without the partition, NUMBER first), its partial matches, the doubles they remember (as bits), its nodes, and completed matches that wait.
+If nothing is left but the number of matches, that number alone follows.
 """
 
 from __future__ import annotations

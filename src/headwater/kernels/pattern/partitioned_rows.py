@@ -1,22 +1,22 @@
-"""Rows partition by partition: what the queries with the same PARTITION BY, ORDER BY, WHERE and FORGET have in common.
+"""Rows partition by partition: common to the queries with the same PARTITION BY, ORDER BY, WHERE and FORGET.
 
 Rule 1  A row has a number in its partition, from 0 on; batches do not change it.
-Rule 2  A step looks at the partitions that have new rows, and at those for which time changes something: a partial match runs
+Rule 2  A step reads the partitions that have new rows, and those for which time changes something: a partial match runs
         out of time, an absence is certain, FORGET ends the partition. No other partition is touched (`touched`).
-Rule 3  A step's table holds, for each of them, the rows that are stored and after them the new ones, in order (`arrange`).
+Rule 3  A step's table has, for each of them, the rows that are stored and after them the new ones, in order (`arrange`).
 Rule 4  FORGET t cuts a partition where it is silent for longer than t (`cut`). Each piece is a partition of its own: at its end
-        what is open is decided as at the end of the input, and the next piece begins with nothing: its matches count from 1,
+        open matches are decided as at the end of the input, and the next piece begins empty: its matches count from 1,
         `^` holds at its first row, and PREV finds nothing before it.
-Rule 5  A query sees rows from a certain time on, and never what was before: queries that began at different times have
+Rule 5  A query sees rows from a certain time on, and never earlier ones: queries that began at different times have
         lanes of their own.
 
 Memory  A record for each partition of which something is needed, and none for the others:
         - where a partial match is open, its rows, those as early as its first one, and what it remembers (see `runs`), until it
           is decided;
-        - where some query has PREV, the last rows that it can look back to, for ever or until FORGET;
+        - where some query has PREV, the last rows that it can refer to, for ever or until FORGET;
         - where some query needs MATCH_NUMBER and has emitted a match, the number, for ever or until FORGET;
         - where some query has `^`, that the partition has begun, for ever or until FORGET.
-        AFTER MATCH SKIP needs nothing more: where the search goes on is a row that is stored, or the next one to come. A record
+        AFTER MATCH SKIP needs nothing more: the search continues at a row that is stored, or the next one to come. A record
         without rows and partial matches has 72 bytes and its key, and 24 more for each query whose number it holds.
 """
 
@@ -51,7 +51,7 @@ from headwater.model.rows import Mask
 Numbers = NDArray[np.int64]
 
 EMPTY_RECORD_BYTES: Final = 72
-"""Of a record without its key, rows and partial matches."""
+"""The size of a record without its key, rows and partial matches."""
 _KEY: Final = "key "  # before the names of key columns in a record
 
 
@@ -59,17 +59,17 @@ _KEY: Final = "key "  # before the names of key columns in a record
 class Lane:
     """A lane, the queries in it by their place in the kernel's list, and what is stored of its partitions."""
 
-    number: int  # never used for two lanes, so that what is stored under it is always the same
+    number: int  # never used for two lanes, so that the contents of its store never change their form
     since: Instant
     queries: tuple[int, ...]
-    slots: tuple[int, ...]  # what each query is called in the records: others may leave, this stays
+    slots: tuple[int, ...]  # the slot of each query in the records, which stays when others leave
     store: KeyedStore
     blocks: KeyedStore  # rows that are stored for long, see `blocks`
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The partitions of a step: first those of which something is stored, in the order of `records`, then those that are new."""
+    """The partitions of a step: first those with a record, in the order of `records`, then those that are new."""
 
     ids: Ids
     keys: Rows  # one row each
@@ -82,7 +82,7 @@ class Touched:
         return len(self.records)
 
     def known_or(self, name: str, otherwise: int) -> Numbers:
-        """Whole numbers of the records; new partitions have the other value."""
+        """Whole numbers of the records; new partitions have the default."""
         stored = self.records.table[name]
         assert isinstance(stored, np.ndarray)
         return np.concatenate([stored, np.full(len(self.ids) - self.known, otherwise, np.int64)])
@@ -107,8 +107,8 @@ class Touched:
 class Pieces:
     """The partitions of a step, cut by FORGET: `segments.partition` is 0, 1, 2, …
 
-    `partition` int64[pieces]: the place of its partition among those touched. `first`: the piece with which what is stored of a
-    known partition goes on, or -1. `over`: no row of it can come any more. `last_time`: of its last row so far (with FORGET).
+    `partition` int64[pieces]: the place of its partition among those touched. `first`: the piece that continues the stored part of a
+    known partition, or -1. `over`: no row of it can come any more. `last_time`: of its last row so far (with FORGET).
     """
 
     segments: Segments
@@ -125,7 +125,7 @@ class Pieces:
         return Spans(found.ids[self.partition], first, until)
 
     def those(self, *, are_over: bool) -> Segments:
-        """Those that are over, or those that go on."""
+        """The pieces that are over, or those that continue."""
         if (self.over == are_over).all():
             return self.segments
         chosen = np.flatnonzero(self.over == are_over)
@@ -133,7 +133,7 @@ class Pieces:
 
 
 class Arranged:
-    """The rows of a step, partition by partition, and values of them worked out once."""
+    """The rows of a step, partition by partition, and values of them computed once."""
 
     def __init__(self, rows: Rows, partition: Numbers, fresh: NDArray[np.bool_], time: str) -> None:
         self.rows = rows
@@ -174,7 +174,7 @@ class Arranged:
 
 
 def at_rows(column: Column, rows: Numbers, there: Mask) -> Column:
-    """The column at some rows; NULL where the row is not there."""
+    """The column at some rows; NULL if the row does not exist."""
     taken = column.take(rows)
     valid = there if taken.valid is None else there & taken.valid
     if valid.all():
@@ -191,7 +191,7 @@ def spans_of(records: Records) -> Spans:
 
 
 def shape_of_records(keys: Mapping[str, ColumnType], rows: Mapping[str, ColumnType]) -> Records:
-    """What a record of a lane has: the columns of its key and of the rows that are stored."""
+    """The contents of a lane's records: the columns of the key and of the stored rows."""
     none = no_records()
     columns = {name: Column.of(kind, ()) for name, kind in rows.items()}
     return Records(
@@ -227,7 +227,7 @@ def touched(store: KeyedStore, rows: Rows, columns: Sequence[str], due: Ids) -> 
 
 
 def _partition_ids(parts: Sequence[Column], columns: Sequence[str], keys: Rows) -> Ids:
-    """The identities of some partitions. Those of one interest begin with its number, so that they stand together in a store."""
+    """The identities of some partitions. Those of one interest begin with its number, so that they are adjacent in a store."""
     ids = key_ids(parts, keys.count)
     if keys.count and INTEREST_SERIAL in columns:
         ids[:, 0] = keys[INTEREST_SERIAL].values.view(np.uint64)
@@ -247,7 +247,7 @@ def records_of_interests(store: KeyedStore, interests: Numbers) -> Records:
 
 
 def _keys(columns: Sequence[str], keys: Rows, number: Numbers, records: Records, many: int) -> Rows:
-    """The keys of all partitions: those with rows bring theirs, of the others they are in the records."""
+    """The keys of all partitions: from rows if there are any, otherwise from the records."""
     if not columns:
         return Rows({}, many)
     has_rows = np.zeros(many, np.bool_)
@@ -302,7 +302,7 @@ def cut(table: Arranged, found: Touched, forget_us: int, until: Instant) -> tupl
     last = found.known_or("last", BEGINNING)
     has_rows = before.low < before.high
     is_silent = _follow_silence(table, before, last, found.known, forget_us)
-    # What is stored of a partition without rows has nothing open: where silence ended it, a new one begins in its place.
+    # A partition without new rows has nothing open: where silence ended it, a new one begins in its place.
     is_renewed = np.zeros(len(last), np.bool_)
     is_renewed[has_rows] = is_silent[before.low[has_rows]]
     goes_on = (np.arange(len(last)) < found.known) & ~is_renewed
@@ -349,7 +349,7 @@ def keys_as_stored(keys: Rows, partition: Numbers) -> dict[str, Values]:
 
 @njit(cache=True)
 def with_equals(time: Numbers, low: Numbers, needed: Numbers, high: Numbers) -> Numbers:
-    """For each segment the first row as early as the first one needed: the place of a row among equal rows is part of `match_id`."""
+    """For each segment the first row as early as the first needed one: the place of a row among equal rows is part of `match_id`."""
     first = needed.copy()
     for segment in range(len(first)):
         at = first[segment]

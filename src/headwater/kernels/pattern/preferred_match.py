@@ -1,22 +1,22 @@
 """Which is the preferred match at each row where one can begin? SQL's row patterns, and event patterns without EVERY.
 
-Rule 1  One attempt at a time: it begins at a row, and its partial matches are stored in the order of preference. A row either
-        moves each of them on, lets it wait, or ends it.
+Rule 1  One attempt at a time: it begins at a row, and its partial matches are stored in the order of preference. A row
+        advances each of them, lets it wait, or ends it.
 Rule 2  When a partial match is complete, all that come after it are dropped. The attempt is decided when none is left; the
         last one completed is its match.
 Rule 3  Two partial matches of an attempt in the same state that remember the same are one: the preferred.
-Rule 4  What a failed attempt has been through cannot match: a later attempt that comes to the same state at the same row is
-        not followed further, if nothing but the row and the state decides what comes of it. So the work for rows at which
+Rule 4  A way that a failed attempt has taken cannot match: a later attempt that reaches the same state at the same row is
+        not followed further, if the result depends on nothing but the row and the state. So the work for rows at which
         attempts fail again and again is bounded by rows times states, too.
-Rule 5  Where the next attempt begins is said by AFTER MATCH SKIP; without a match, at the next row.
+Rule 5  AFTER MATCH SKIP says where the next attempt begins; without a match, at the next row.
 
 Memory  The rows from the beginning of the open attempt on, for as long as WITHIN or LIMIT lets it last; and its partial
-        matches, at most one a state, or MOST_WAYS where conditions look at other rows of the match.
-Source  the preference order of SQL:2016 row pattern recognition, found by moving all ways on at once instead of trying one
+        matches, at most one a state, or MOST_WAYS where conditions read other rows of the match.
+Source  the preference order of SQL:2016 row pattern recognition, found by advancing all ways at once instead of trying one
         after the other: cost per row is bounded by the number of states.
 
-The loop over rows stands in one function, and its arrays stay where they are while it runs: handing them from function to
-function for every row would cost more than the work itself. What happens once an attempt stands below.
+The loop over rows is one function, and its arrays stay local while it runs: passing them from function to
+function for every row would cost more than the work itself. What happens once an attempt is below.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ MOST_WAYS: Final = 1000
 MOST_FAILED: Final = 1 << 26
 """Rows times states of a step up to which failures are remembered (rule 4): a byte each."""
 
-# What is known of the attempt while its rows are looked at.
+# The state of the attempt while its rows are processed.
 COUNT: Final = 0  # partial matches
 TIMED_OUT: Final = 1  # the node of the preferred one of those that ran out of time last
 TIMED_OUT_AT: Final = 2
@@ -104,9 +104,9 @@ def find_preferred(
     ended: bool,
     stack: Stack,
 ) -> tuple[MatchOutput, Runs, Numbers]:
-    """Look at the rows of all partitions; `runs.open` has one line a segment, in the order of the segments.
+    """Process the rows of all partitions; `runs.open` has one line a segment, in the order of the segments.
 
-    Gives what was found, the runs of every segment as they are now (here nothing waits, as with MATCH EVERY), and what is counted.
+    Returns what was found, the runs of every segment afterwards (here nothing waits, as with MATCH EVERY), and the counts.
     """
     auto, programs, memory, rules = pattern
     open_, open_threads, open_doubles, open_nodes, waiting = runs
@@ -124,7 +124,7 @@ def find_preferred(
     stored_nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
     stored_thread_count = stored_node_count = 0
 
-    # Partial matches before and after a row, in turn: `side` says which is which.
+    # Partial matches before and after a row alternate: `side` says which is which.
     threads = np.zeros((2, rules.room, MEMORY + wholes), np.int64)
     remembered = np.zeros((2, rules.room, doubles), np.float64)
     nodes = np.zeros((rules.room, NODE_COLUMNS), np.int64)
@@ -315,9 +315,9 @@ def find_preferred(
                 if node_count > rules.many_nodes and node_count > 8 * (at - search):
                     node_count, best = _compacted(nodes, node_count, threads[side], count, best)
 
-            if count > 0:  # all rows are seen: has time decided it?
+            if count > 0:  # all rows are processed: has time decided it?
                 known[:] = (count, NONE, 0, best, best_time)
-                # With rows still to be waited for (NEXT), only the end of the input decides.
+                # If rows are still needed (NEXT), only the end of the input decides.
                 until = NEVER if ended else (watermark if rules.next_rows == 0 else table.time[search])
                 partial = Partial(threads[side], remembered[side], count, nodes)
                 _expire(pattern, table, partial, known, offset, deadline, until)
@@ -383,7 +383,7 @@ def find_preferred(
 def _expire(
     pattern: Pattern, table: Table, partial: Partial, known: Numbers, offset: int, deadline: int, until: int
 ) -> None:
-    """Take out the partial matches whose last instant is before `until`; an absence among them is a match.
+    """Remove the partial matches whose last instant is before `until`; an absence among them is a match.
 
     If none is left, `known` says which one is reported as out of time: the preferred of those that lasted longest. One that waits
     for the end of the rows has no such instant, and one without any bound is not out of time either when the input ends.
@@ -460,7 +460,7 @@ def _is_known(
     double: NDArray[np.float64],
     keeps_last: bool,
 ) -> bool:
-    """Whether a partial match in this state that remembers the same is there already."""
+    """Whether a partial match in this state that remembers the same exists already."""
     threads, remembered, count, nodes = partial
     for thread in range(count):
         if threads[thread, STATE] != state:

@@ -1,7 +1,7 @@
-"""A MATCH_RECOGNIZE query as the kernel takes it: a shape over numbered variables, its conditions, what is emitted.
+"""A MATCH_RECOGNIZE query as its kernel sees it: a shape over numbered variables, its conditions, what is emitted.
 
-Conditions come in two kinds. A *row test* looks at one row and at rows a fixed number of places before or after it; it is
-worked out for whole columns at once, and once for all queries that ask the same. A *program* looks at other rows of the
+Conditions come in two kinds. A *row test* reads one row and rows a fixed number of places before or after it; it is
+computed for whole columns at once, and once for all queries with the same test. A *program* reads other rows of the
 match and runs in the scan, row by row.
 """
 
@@ -30,7 +30,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class RowTest:
-    """A condition on a row and its neighbours: `test` sees column `#i` for the i-th of `terms` (a value, and how far away)."""
+    """A condition on a row and its neighbours: `test` reads column `#i` for the i-th of `terms` (a value, and its offset in rows)."""
 
     key: str
     terms: tuple[tuple[Value, int], ...]
@@ -94,7 +94,7 @@ class ClassifierTerm:
 
 @dataclass(frozen=True, slots=True)
 class MatchNumberTerm:
-    """Which match of its partition it is, from 1."""
+    """The number of the match in its partition, from 1."""
 
 
 Term = RowTerm | AggregateTerm | ClassifierTerm | MatchNumberTerm
@@ -102,7 +102,7 @@ Term = RowTerm | AggregateTerm | ClassifierTerm | MatchNumberTerm
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A column of the answer: `compute` sees column `#i` for the i-th term."""
+    """A column of the answer: `compute` reads column `#i` for the i-th term."""
 
     name: str
     type: ColumnType
@@ -140,7 +140,7 @@ class PatternQuery:
     between_us: int | None = None
     timeouts: bool = False
     limit: int | None = None
-    shifts: tuple[int, int] = (0, 0)  # how far before and after a row anything looks
+    shifts: tuple[int, int] = (0, 0)  # the greatest offsets before and after a row
     node: NodePattern | None = None  # with MODE
     by_interest: bool = False  # rows come with INTEREST_SERIAL
     forget_us: int | None = None  # a partition ends when it is silent for longer
@@ -152,7 +152,7 @@ class PatternQuery:
 
     @property
     def is_anywhere_the_same(self) -> bool:
-        """Whether what it finds from some row on is the same wherever the partition begins before that row."""
+        """Whether its matches from some row on are the same wherever the partition begins before that row."""
         every_row = SkipTo.NOWHERE if self.every else SkipTo.NEXT_ROW
         return (
             self.skip is every_row

@@ -1,10 +1,10 @@
 """The rows of a partition that are stored for long, in blocks that are written once.
 
-A record holds the last rows of its partition. Where many are stored, because an attempt is open for long, all but these are in
+A record holds the last rows of its partition. If many are stored, because an attempt is open for long, all but these are in
 blocks of BLOCK_ROWS, in a store of their own: a step writes the rows that came, not those that are stored. Block n of a partition
 holds its rows up to number (n + 1) * BLOCK_ROWS; the first one may hold fewer.
 
-Memory  A block is gone when none of its rows is needed.
+Memory  A block is removed when none of its rows is needed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Spans:
         return of_block, lowest[of_block] + within
 
     def block_ids(self, of_block: Numbers, number: Numbers) -> Ids:
-        """What blocks are called in their store."""
+        """The identities of blocks in their store."""
         parts = (*self.ids[of_block].view(np.int64).T, number)
         return key_ids([Column(ColumnType.BIGINT, part) for part in parts], len(number))
 
 
 def shape_of_blocks(record: Records) -> Records:
-    """What a block has, given what a record has: its rows."""
+    """The contents of a block, given those of a record: its rows."""
     none = no_records()
     return Records(none.ids, none.due, none.hold, {}, {"rows": record.lists["rows"]})
 
@@ -72,7 +72,7 @@ def spilled(first: Numbers, until: Numbers, end: Numbers) -> Numbers:
 
 
 def write_blocks(store: KeyedStore, before: Spans, after: Spans, rows: Rows, offset: Numbers) -> KeyedStore:
-    """The store after a step: `before` and `after` are of the same partitions; row number n stands at n + offset of the table."""
+    """The store after a step: `before` and `after` are of the same partitions; row number n is at n + offset of the table."""
     old, old_number = before.blocks()
     gone = ((old_number + 1) * BLOCK_ROWS <= after.first[old]) | (after.first >= after.until)[old]
     added = Spans(after.ids, np.maximum(before.until, after.first), after.until)

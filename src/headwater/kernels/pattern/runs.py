@@ -1,10 +1,10 @@
-"""Partial matches in arrays, and what both scans do with them.
+"""Partial matches in arrays, and the functions that both scans share.
 
 A partial match is one line of `threads`: the state it waits in, its last node, the number of its first row, then what it
 remembers (whole numbers); doubles it remembers are in the same line of a second array. A node is one bound row: its number
-in the partition, the state that took it, the node before. Nodes are shared by all partial matches that began alike.
+in the partition, the state that took it, the previous node. Partial matches with a common beginning share its nodes.
 
-Memory  Nodes that no partial match reaches any more go when `compact` is called: at the end of each step, and in between
+Memory  Nodes that no partial match reaches any more are removed when `compact` is called: at the end of each step, and in between
         whenever there are many.
 """
 
@@ -56,8 +56,8 @@ COUNTED: Final = 4
 
 # An open attempt, or the open attempts of MATCH EVERY: one line a partition.
 OPEN_PARTITION: Final = 0
-SEARCH: Final = 1  # the number of the row at which the attempt begins, or the search goes on
-AT: Final = 2  # the number of the next row to look at
+SEARCH: Final = 1  # the number of the row at which the attempt begins, or the search continues
+AT: Final = 2  # the number of the next row to process
 BEST: Final = 3  # the node of the match found so far; -1 none, -2 the empty one
 BEST_TIME: Final = 4
 END_OF_LAST: Final = 5  # the number of the last row of all matches so far
@@ -83,9 +83,9 @@ NEVER: Final = np.iinfo(np.int64).max
 
 
 ROOM: Final = 64
-"""Lines that each array of a step has room for at first; it has more when they are more."""
+"""Lines that each array of a step has room for at first; the room grows."""
 MANY_NODES: Final = 65536
-"""Bound rows of an attempt from which on those are dropped that nothing leads to any more; with MATCH EVERY it is sooner."""
+"""From so many bound rows of an attempt on, those that nothing leads to any more are dropped; with MATCH EVERY it is sooner."""
 MANY_NODES_OF_EVERY: Final = 4096
 
 
@@ -102,9 +102,9 @@ class Rules(NamedTuple):
     merges: bool  # partial matches that cannot differ any more become one
     keeps_last: bool  # partial matches that differ in their last row are different
     distinct: bool  # two partial matches may bind the same rows to the same variables
-    next_rows: int  # rows that must be there after the one looked at
+    next_rows: int  # rows that must be known after the present one
     room: int  # lines that each array of a step has room for at first
-    many_nodes: int  # bound rows from which on those are dropped that nothing leads to any more
+    many_nodes: int  # from so many bound rows on those are dropped that nothing leads to any more
 
 
 class Pattern(NamedTuple):
@@ -194,7 +194,7 @@ def satisfied(
 ) -> bool:
     """Whether a row satisfies a condition; with `variable` as though it were bound to it already (-1: not bound).
 
-    What would be remembered then is left in the trial arrays.
+    The trial arrays then contain what would be remembered.
     """
     row, offset = look.row, look.offset
     whole, double, trial_whole, trial_double, stack = scratch
@@ -213,7 +213,7 @@ def satisfied(
 def vetoed(
     pattern: Pattern, state: int, takes: bool, is_next: bool, table: Table, look: Look, scratch: Scratch
 ) -> bool:
-    """Whether a row that is taken (or passed over) by a partial match in `state` is one that must not come."""
+    """Whether a row that is taken (or passed over) by a partial match in `state` is forbidden by a veto."""
     auto = pattern.auto
     for at in range(auto.veto_from[state], auto.veto_from[state + 1]):
         kind = auto.veto[at, 0]
@@ -232,7 +232,7 @@ def vetoed(
 
 @njit(cache=True)
 def without_ended_claims(pattern: Pattern, state: int, table: Table, look: Look, scratch: Scratch) -> int:
-    """The state in which a partial match looks at a row: without the claims of greedy loops whose UNTIL the row meets."""
+    """The state in which a partial match processes a row: without the claims of greedy loops whose UNTIL the row meets."""
     auto = pattern.auto
     at = auto.ends_from[state]
     while at < auto.ends_from[state + 1]:
@@ -255,7 +255,7 @@ def compact(
     waiting_count: int,
     best: int,
 ) -> tuple[int, int]:
-    """Keep the nodes that partial matches (and completed ones that wait) reach; the new count, and where `best` is now."""
+    """Keep the nodes that partial matches (and completed ones that wait) reach; returns the new count, and where `best` is now."""
     new = np.full(count + 1, -1, np.int64)
     for thread in range(thread_count):
         node = threads[thread, NODE]
@@ -281,7 +281,7 @@ def compact(
             nodes[remaining, COMPLETE] = nodes[node, COMPLETE]
             nodes[remaining, PARENT] = new[
                 nodes[node, PARENT]
-            ]  # a parent comes before; the last place stands for none
+            ]  # a parent comes before; the last place represents none
             remaining += 1
     for thread in range(thread_count):
         threads[thread, NODE] = new[threads[thread, NODE]]
@@ -294,7 +294,7 @@ def compact(
 def emit_line(
     output: MatchOutput, segment: int, kind: int, time: int, first_row: int, number: int
 ) -> MatchOutput:
-    """With one more line; the rows bound in it, if any, are written by `emit_bound`."""
+    """The output with one more line; the rows bound in it, if any, are written by `emit_bound`."""
     place = output.size
     found = room(output.found, place + 1)
     found[place, PARTITION] = segment
@@ -308,7 +308,7 @@ def emit_line(
 
 @njit(cache=True)
 def emit_bound(output: MatchOutput, nodes: Numbers, node: int, offset: int) -> MatchOutput:
-    """With the rows that lead to a node, bound in the last line: place in the table, and the state that took each."""
+    """The output with the rows that lead to a node, bound in the last line: place in the table, and the state that took each."""
     length = 0
     at = node
     while at >= 0:

@@ -1,4 +1,4 @@
-"""What a pattern looks like once names are numbers: the input of automaton creation.
+"""A pattern with numbers instead of names: the input of automaton creation.
 
 A condition is named by its place in the pattern's list of tests; ALWAYS is the condition of a variable without DEFINE.
 """
@@ -32,14 +32,14 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Parts one after the other; `links[i]` stands before part i + 1."""
+    """Parts one after the other; `links[i]` is before part i + 1."""
 
     parts: tuple[Shape, ...]
     links: tuple[Contiguity, ...]
 
 
 def chain(parts: Iterable[Shape], links: Iterable[Contiguity]) -> Chain:
-    """Parts one after the other; those of a chain in the chain are its own: parentheses alone change nothing."""
+    """Parts one after the other; a chain within the chain is merged into it: parentheses alone change nothing."""
     flat: list[Shape] = []
     between: list[Contiguity] = []
     for part, link in zip(parts, (None, *links), strict=True):

@@ -4,7 +4,7 @@ Rule 1  Every row may begin an attempt, whatever AFTER MATCH SKIP says. An attem
         `preferred_match` and `all_matches`, and the same functions decide about conditions: a trace cannot disagree with a run.
 Rule 2  A partial match is further than another if fewer rows are still needed for a match; of equals, the one with more rows.
 Rule 3  The same rows may wait for several things at once (another B, or C): what ended each of these waits is emitted.
-Rule 4  What the query matched and emitted is read from the kernel itself, over all partitions at once.
+Rule 4  The matches and answers of the query are read from the kernel itself, over all partitions at once.
 
 Memory  At most MOST_ATTEMPTS attempts, of each one partial match; while one is walked, at most MOST_STEPS steps.
 """
@@ -57,13 +57,13 @@ from headwater.kernels.pattern.runs import NEXT_ROW as TO_NEXT_ROW
 from headwater.model import END, Instant, Rows, StreamSchema, empty_store, no_records
 
 MOST_ATTEMPTS: Final = 10_000
-"""Attempts walked at once; what is left out is said."""
+"""Attempts walked at once; the report says how many are left out."""
 
 MOST_STEPS: Final = 10_000
-"""Partial matches moved by a row, in one attempt; it is not followed further."""
+"""Partial matches moved by a row, in one attempt; beyond that it is not followed further."""
 
 MOST_STEPS_IN_ALL: Final = 400_000
-"""The same in all attempts together: some seconds."""
+"""The same in all attempts together: a few seconds."""
 
 Numbers = NDArray[np.int64]
 Bound = tuple[tuple[int, int], ...]
@@ -111,7 +111,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of the attempt that begins at a row; `until` is the last row looked at, `cut`: it was not followed to its end."""
+    """The result of the attempt that begins at a row; `until` is the last row processed, `cut`: it was not followed to its end."""
 
     first: int
     matches: tuple[Match, ...]
@@ -122,7 +122,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class EmittedMatch:
-    """A match that the query emitted; the search went on at `border`: what began before it was not looked at any more."""
+    """A match that the query emitted; the search continued at `border`: earlier rows begin no further attempt."""
 
     first: int
     bound: Bound
@@ -163,7 +163,7 @@ class Recording:
         return self._steps_left <= 0
 
     def renew(self) -> None:
-        """Walk on, as many steps again."""
+        """Continue with as many further steps."""
         self._steps_left = MOST_STEPS_IN_ALL
 
     def emitted(self) -> dict[int, list[EmittedMatch]]:
@@ -207,7 +207,7 @@ class Recording:
                 yield attempt
 
     def _border(self, first: int, bound: list[tuple[int, int]]) -> int:
-        """Where the search goes on, as `preferred_match` and `all_matches` say it."""
+        """Where the search continues, as in `preferred_match` and `all_matches`."""
         if not bound or self.rules.skip == TO_NEXT_ROW:
             return first + 1
         if self.rules.skip == PAST_LAST_ROW:
@@ -243,7 +243,7 @@ class _Thread:
 
 @dataclass(slots=True)
 class _Walk:
-    """One attempt; `number` is what MATCH_NUMBER() says in it."""
+    """One attempt; `number` is the value of MATCH_NUMBER() in it."""
 
     data: Recording
     low: int
@@ -259,7 +259,7 @@ class _Walk:
     # --- the two families -----------------------------------------------------------------------------------------
 
     def preferred(self) -> Attempt:
-        """As `preferred_match` does it: the partial matches are in the order of preference, and a match drops those after it."""
+        """As in `preferred_match`: the partial matches are in the order of preference, and a match drops those after it."""
         auto, rules = self.data.auto, self.data.rules
         best: Match | None = None
         for thread in self._beginnings():
@@ -303,7 +303,7 @@ class _Walk:
         return self._attempt([best] if best else [], until)
 
     def every(self) -> Attempt:
-        """As `all_matches` does it, without LIMIT and without what other attempts' matches drop."""
+        """As in `all_matches`, without LIMIT and without what other attempts' matches drop."""
         self.threads = [thread for thread in self._beginnings() if thread is not None]
         at = until = self.start
         while self.threads and at < self.high:
@@ -341,7 +341,7 @@ class _Walk:
     # --- one step ---------------------------------------------------------------------------------------------------
 
     def _beginnings(self) -> Iterator[_Thread | None]:
-        """What the attempt can begin with, in the order of preference; None is the empty match."""
+        """How the attempt can begin, in the order of preference; None is the empty match."""
         auto, memory = self.data.auto, self.data.query.recall.memory
         for target, edge in zip(auto.first.tolist(), auto.first_at_edge.tolist(), strict=True):
             if edge and self.start != self.low:
@@ -352,7 +352,7 @@ class _Walk:
                 yield _Thread(target, None, memory.whole.copy(), memory.double.copy())
 
     def _moved(self, thread: _Thread, at: int) -> tuple[_Node | None, bool]:
-        """What a row does to a partial match: the node if it is taken, and whether the partial match (also) waits on."""
+        """The effect of a row on a partial match: the node if it is taken, and whether the partial match (also) waits on."""
         self.steps += 1
         auto, state, last = self.data.auto, thread.state, thread.node
         takes = bool(auto.kind[state] == TAKE) and self._holds(
@@ -375,7 +375,7 @@ class _Walk:
         if condition < 0:
             return True
         data = self.data
-        if data.programs.bit[condition] >= 0:  # as `satisfied` begins; going there takes longer than looking
+        if data.programs.bit[condition] >= 0:  # as `satisfied` begins; calling it takes longer than this test
             return bool(data.columns.bits[data.programs.bit[condition], at])
         memory = data.query.recall.memory
         look = Look(at, self.low, self.high, self.low, self.number)
@@ -383,7 +383,7 @@ class _Walk:
         return bool(satisfied(data.programs, memory, condition, variable, data.columns, look, scratch))
 
     def _without_ended_claims(self, thread: _Thread, at: int) -> _Thread:
-        """As `runs.without_ended_claims` says it; only MATCH EVERY has greedy loops."""
+        """As `runs.without_ended_claims`; only MATCH EVERY has greedy loops."""
         auto = self.data.auto
         place = int(auto.ends_from[thread.state])
         while place < auto.ends_from[thread.state + 1]:
